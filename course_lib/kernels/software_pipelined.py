@@ -13,9 +13,8 @@ more for every tile of C.
 Source: Kerr et al., "CUTLASS: fast linear algebra in CUDA C++" (2017), which fetches both tiles and fragments ahead.
 """
 
-from numba import cuda, float32
+from numba import config, cuda, float32
 
-from .registers import capped
 from .rung import VECTORS, Rung, blocks, ready_made
 from .vector import load4, load4_or_zeros, store4
 from .warp_tiled import DEPTH, PITCH, TILE, store_results
@@ -60,7 +59,11 @@ def keep(A_tiles, B_tiles, at, a4, b4):
     store4(B_tiles, at + thread // 32, thread % 32 * 4, b4)
 
 
-@capped(128)
+#: numba's own simulator takes no limit on registers.
+_capped = cuda.jit if config.ENABLE_CUDASIM else cuda.jit(max_registers=128)
+
+
+@_capped
 def software_pipelined(A, B, C):
     """Compute C = A @ B; A is M×K, B is K×N, C is M×N, all float32 and C-ordered, in blocks of 256 threads."""
     A_tiles = cuda.shared.array((TWICE, PITCH), float32)

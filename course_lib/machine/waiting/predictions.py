@@ -22,8 +22,8 @@ from ..gpu.counters import STALLS as SAMPLED
 from ..gpu.types import Progress, Result
 from ..measurements import DEFAULT_GPU, Recording
 from ..model.machine import Machine, pace_of_barriers
-from .instruction import Instruction
 from .machine_code import kind_of, register_reads
+from .player import Instruction
 from .product_launch import Played, ProductLaunch
 from .schedule import play_programs
 

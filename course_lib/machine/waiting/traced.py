@@ -10,8 +10,8 @@ from ...simulator.lanes.arrays import c_strides
 from ...trace.trace import Trace
 from ..compiler import machine_code, run_block
 from ..compiler.emulator import BlockRun
-from .instruction import Instruction
 from .machine_code import machine_programs
+from .player import Instruction
 
 
 def programs(kernel: Any, trace: Trace | None) -> list[list[Instruction]]:
