@@ -212,12 +212,10 @@ def bit_popc(value: Vector) -> Vector:
 
 def bit_clz(value: Vector) -> Vector:
     """Number of zero bits above the highest one that is set."""
-    rest, count = _unsigned(value).copy(), np.zeros(np.shape(value), np.int64)
-    one = rest.dtype.type(1)
-    while np.any(rest):
-        count = count + (rest != 0)
-        rest = rest >> one
-    return (_bits(value) - count)[()]
+    bits = _unsigned(value)
+    for shift in (1, 2, 4, 8, 16, 32):  # sets all bits below the highest one
+        bits = bits | bits >> bits.dtype.type(min(shift, _bits(value) - 1))
+    return (_bits(value) - np.bitwise_count(bits).astype(np.int64))[()]
 
 
 def bit_ffs(value: Vector) -> Vector:
@@ -229,12 +227,8 @@ def bit_ffs(value: Vector) -> Vector:
 
 def bit_brev(value: Vector) -> Vector:
     """The bits in reverse order."""
-    bits, result = _unsigned(value).copy(), np.zeros(np.shape(value), _unsigned(value).dtype)
-    one = result.dtype.type(1)
-    for _ in range(_bits(value)):
-        result = (result << one) | (bits & one)
-        bits = bits >> one
-    return result.view(np.asarray(value).dtype)[()]
+    bits = np.unpackbits(np.asarray(value)[..., None].copy().view(np.uint8), axis=-1, bitorder="little")
+    return np.packbits(bits[..., ::-1], axis=-1, bitorder="little").view(np.asarray(value).dtype)[..., 0][()]
 
 
 # --- complex numbers, part by part: NumPy's product may round once where numba rounds twice -----------------------

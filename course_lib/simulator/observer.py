@@ -1,5 +1,6 @@
 """The base class of observers."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,7 @@ from .lanes.copies import SourceUse
 from .lanes.masks import Mask
 from .lanes.products import PendingProduct
 from .lanes.vector import LaneVector
+from .lanes.view import View
 from .lanes.warp import WarpVector
 from .launch.prepare import Prepared
 
@@ -38,10 +40,10 @@ class Hooks:
     def counted(self, site: Site, pattern: Pattern) -> None:
         """``pattern.tally`` holds how often ``site`` used this pattern, by byte phase of the base."""
 
-    def negative_index(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
+    def negative_index(self, site: Site, array: Array | View, index: Index, dimension: int, lanes: Mask) -> None:
         """A negative index in ``lanes`` (a mask), which numba wraps."""
 
-    def out_of_bounds(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
+    def out_of_bounds(self, site: Site, array: Array | View, index: Index, dimension: int, lanes: Mask) -> None:
         """An index outside the array in ``lanes`` (a mask), whose access was skipped."""
 
     def misaligned(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
@@ -143,8 +145,8 @@ class Hooks:
     def iterated(self, vector: WarpVector, line: int, mask: Mask) -> None:
         """The beginning of an iteration of the loop on this line of the kernel (only when tracing or watching)."""
 
-    def assigned(self, vector: WarpVector, name: str, value: Any, mask: Mask) -> None:
-        """The assignment of a variable (only when tracing)."""
+    def assigned(self, vector: WarpVector, line: int, name: str, value: Any, mask: Mask) -> None:
+        """The assignment of a variable by the statement on this line (only when tracing)."""
 
     def tested(self, vector: WarpVector, line: int, text: str, sides: tuple[Any, Any], truth: Any, mask: Mask) -> None:
         """The comparison ``text`` of ``sides`` in the lanes of ``mask``, with its result (only when tracing)."""
@@ -161,6 +163,7 @@ class Observer(Hooks):
 
     def __init__(self) -> None:
         self._findings: dict[FindingKey, Finding] = {}
+        self._counts: Counter[FindingKey] = Counter()
 
     def start(self, prepared: Prepared) -> None:
         """Prepare for a launch; ``prepared`` has its shape, its compiled kernel and its arguments."""
@@ -171,7 +174,7 @@ class Observer(Hooks):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        return tuple(self._findings.values())
+        return tuple(replace(finding, count=self._counts[key]) for key, finding in self._findings.items())
 
     def found(
         self,
@@ -199,5 +202,5 @@ class Observer(Hooks):
 
     def add(self, finding: Finding) -> None:
         """Store a finding; if its key is known, only add to the count of the first one."""
-        first = self._findings.get(finding.key)
-        self._findings[finding.key] = finding if first is None else replace(first, count=first.count + finding.count)
+        self._findings.setdefault(finding.key, finding)
+        self._counts[finding.key] += finding.count

@@ -47,8 +47,8 @@ OPS = (*REQUESTS, "result")
 #: (its name, in ``Columns.operations``); in ``exchange``, the ``source`` of a vote.
 NONE = -1
 #: Bits of ``step.flags``: the step arrives at a barrier; it begins an iteration of a loop, or is the last test of a
-#: while; it continues a line after a device function that the line called has returned.
-BARRIER, ITERATION, RESUMED = 1, 2, 4
+#: while; it continues a line after a device function that the line called has returned; an index in it is negative.
+BARRIER, ITERATION, RESUMED, NEGATIVE = 1, 2, 4, 8
 
 Table = dict[str, np.ndarray]
 

@@ -8,7 +8,7 @@ import numpy as np
 from ..simulator.findings import Finding
 from ..simulator.geometry import coordinates, linear
 from ..simulator.hardware import WARP_SIZE
-from .columns import BARRIER
+from .columns import BARRIER, NEGATIVE
 from .replay import Timeline
 from .structure import loops
 from .trace import Dim3, Trace
@@ -44,8 +44,8 @@ def locate(trace: Trace, finding: Finding) -> tuple[Place, ...]:
         if line is None:
             continue
         at = _positions(timelines[block], finding, thread, line)
-        if diverged and line == finding.line:
-            at = at[(timelines[block].flags[at - 1] & BARRIER) != 0]
+        flag = NEGATIVE if finding.kind == "negative-index" else BARRIER if diverged and line == finding.line else 0
+        at = at[timelines[block].flags[at - 1] & flag == flag]
         if len(at):  # no step tells that a thread leaves a loop: the last one in it then
             places.append(Place(block, int((at[at > after] if at[-1] > after else at[-1:])[last]), thread))
     return tuple(places)

@@ -21,19 +21,11 @@ def test_threads_print_in_their_order(capsys):
     assert run.printed == expected and capsys.readouterr().out == expected
 
 
-def test_a_launch_that_prints_too_much_is_cut(capsys):
-    def kernel(a):
-        for _ in range(3):
+def test_a_launch_that_prints_too_much_is_cut_and_one_that_prints_nothing_says_nothing(capsys):
+    def kernel(times):
+        for _ in range(times):
             print(cuda.grid(1))
 
-    run = simulate(kernel)[100, 100](np.zeros(1))
-    lines = run.printed.splitlines()
-    assert len(lines) == MOST_LINES + 1 and "left out" in lines[-1]
-    capsys.readouterr()
-
-
-def test_a_launch_that_prints_nothing_says_nothing(capsys):
-    def kernel(a):
-        a[0] = 1
-
-    assert simulate(kernel)[1, 1](np.zeros(1)).printed == "" and capsys.readouterr().out == ""
+    lines = simulate(kernel)[100, 100](3).printed.splitlines()
+    assert len(lines) == MOST_LINES + 1 and "left out" in lines[-1] and capsys.readouterr().out
+    assert simulate(kernel)[100, 100](0).printed == "" and capsys.readouterr().out == ""

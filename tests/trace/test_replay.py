@@ -109,18 +109,32 @@ def goes_elsewhere(x):
         x[i] = k
 
 
-@pytest.mark.parametrize("kernel", [asserts, passes_by, goes_elsewhere])
+def wraps(x):
+    row = x[0]
+    for k in range(3, -3, -1):
+        if row[k]:
+            return
+
+
+def leaves(x):
+    row = x[0]
+    for k in range(1, 6):
+        if row[k]:
+            return
+
+
+@pytest.mark.parametrize("kernel", [asserts, passes_by, goes_elsewhere, wraps, leaves])
 def test_what_goes_wrong_in_a_loop_is_located_in_its_iteration(kernel):
-    """Where k is 3, or, for a thread that waits for others at the next time, 4."""
-    run = simulate(cuda.jit(debug=True, opt=False)(kernel), strict=False, trace=True)[1, 64](np.zeros(64))
-    (finding,) = run.errors
+    """The fourth, or the next one: of a thread that waits for others, and where 3 comes before -1, the same element."""
+    run = simulate(cuda.jit(debug=True, opt=False)(kernel), strict=False, trace=True)[1, 64](np.zeros((64, 4)))
+    (finding,) = run.findings
     found = locate(run.trace, finding)
     assert [place.thread for place in found] == [thread[0] for _, thread in finding.threads]
     for block, position, thread in found:
         timeline = Timeline(run.trace, block)
         head = timeline.lines[:position] == timeline.statement_of(run.trace.source[0][0] + 2)
         iterations = np.count_nonzero(head & timeline.of_thread(thread)[:position])
-        assert iterations - 1 == 3 + (kernel is passes_by and thread == 32)
+        assert iterations - 1 == 3 + (kernel is wraps or (kernel is passes_by and thread == 32))
 
 
 def test_source_leaves_out_what_no_step_runs():

@@ -4,7 +4,6 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -52,22 +51,19 @@ def submissions(folder: Path, lesson: str, limits: Limits, roster: Path | None =
     for listed, name in ((each, name) for each in people for name in _names(each)):
         known.setdefault(name, []).append(listed)
     found: dict[str, HandedIn] = {}
-    for path in filter(is_submission, shown(folder)):
+    for path in sorted(shown(folder), key=lambda path: not is_submission(path)):
         try:
             each = _of(path)
         except (OSError, ValueError, RecursionError) as error:
             each = HandedIn(path.name, path.name, problem=str(error))
         if person := _person(each, known, is_clone=os.path.exists(path / ".git")):
             each = replace(each, id=person.id, student=person.student, roster=person.roster)
+        if not is_submission(path) and (not person or each.id in found):
+            continue
         before = found.get(each.id, replace(each, paths=(), late="", problem=""))
         late = max(before.late, each.late, key=lambda days: (days != "", days.isdigit(), len(days), days))
         problem = "; ".join(filter(None, (before.problem, each.problem)))
         found[each.id] = replace(before, paths=before.paths + each.paths, late=late, problem=problem)
-    for path in (path for path in shown(folder) if not is_submission(path)):
-        student, number, late = named(path.stem)
-        if person := _person(HandedIn(student, student, number=number), known, is_clone=False):
-            problem = f"{path.name} is no notebook (*.ipynb)"
-            found.setdefault(person.id, replace(person, late=late, problem=problem))
     for person in people:
         found.setdefault(person.id, person)
     if not any(each.paths for each in found.values()):
@@ -75,12 +71,6 @@ def submissions(folder: Path, lesson: str, limits: Limits, roster: Path | None =
     texts = exercise_texts(lesson)
     by_name = sorted(found.values(), key=lambda each: (each.student, each.id))
     return tuple(_keyed(each, lesson, repr(limits).encode() + texts) for each in by_name)
-
-
-def labels(handed_in: Sequence[HandedIn]) -> dict[str, str]:
-    """Return what each student is called on a page, by id: the name, with the id where two have the same name."""
-    names = Counter(each.student for each in handed_in)
-    return {each.id: each.student + f" ({each.id})" * (names[each.student] > 1) for each in handed_in}
 
 
 def is_submission(path: Path) -> bool:
@@ -108,7 +98,8 @@ def _files(path: Path) -> Iterator[tuple[Path, str]]:
     if path.is_symlink():
         yield path, f"{path.name} is a link: hand in the file itself"
     elif not path.is_dir():
-        yield path, "" if path.is_file() else f"{path.name} is no file"
+        wrong = "no file" if not path.is_file() else "" if is_submission(path) else "no notebook (*.ipynb)"
+        yield path, wrong and f"{path.name} is {wrong}"
     else:
         errors: list[OSError] = []
         for folder, inside, files in os.walk(path, onerror=errors.append):
@@ -228,9 +219,11 @@ def _person(each: HandedIn, names: Mapping[str, Sequence[HandedIn]], is_clone: b
 
 
 def _names(person: HandedIn) -> set[str]:
-    """What a file of a student may be called: id, name, e-mail, login, and the name as Canvas squeezes it."""
+    """What a file of a student may be called: id, name, also "Lima, Ana" as Ana Lima, e-mail, login, and the name as
+    Canvas squeezes it."""
     fields, words = _fields(person.roster), person.student.split()
     known = [person.student, *(fields[column] for column in (*_ID, *_NAME, *_MAIL) if column in fields)]
     parts = [text.split("@")[0] if "@" in text else text.removeprefix("Participant ") for text in known]
+    known.append(" ".join(reversed(person.student.split(", "))))
     squeezed = _letters("".join(words)), _letters("".join(words[-1:] + words[:-1]))
     return {spelling for text in (*known, *parts, *squeezed) if text.strip() for spelling in _spellings(text)}

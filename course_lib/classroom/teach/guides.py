@@ -6,7 +6,7 @@ Only objectives and the choice of sections are written by hand, in ``docs/teach/
 import argparse
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,7 @@ from ...exercises.grading.explain import Explanation
 from ..pages.frame import write
 from .cells import notebook, stored
 from .slides import FOLDER, lecture, plans, timed
-
-_NOTE = """For teachers: contains answers. `python -m course_lib.teach guides` writes this page from
-{}: change those.
-"""
+from .templates import rendered
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,8 +34,9 @@ def run(options: argparse.Namespace) -> int:
 def pages() -> dict[str, str]:
     """Return the text of every page by its name in docs/teach."""
     ours = tomllib.loads(stored(FOLDER / "lessons.toml"))
-    made = {f"lessons/{name}.md": _linked("\n".join(_guide(name, ours[name[:2]]))) for name in LESSONS}
-    return made | {"plans.md": "\n".join(_plans())}
+    made = {f"lessons/{name}.md": _linked(_guide(name, ours[name[:2]]["objectives"])) for name in LESSONS}
+    planned = [(plan, [_planned(session, plan.get("deck")) for session in plan["session"]]) for plan in plans()]
+    return made | {"plans.md": rendered("plans.md", plans=planned).removesuffix("\n")}
 
 
 def _linked(page: str) -> str:
@@ -58,30 +56,26 @@ def minutes_of(lesson: str) -> dict[str, int]:
     return {heading: int(time[1]) for heading, time in found.items() if time}
 
 
-def _guide(name: str, ours: Mapping[str, Any]) -> Iterator[str]:
+def _guide(name: str, objectives: Mapping[str, str]) -> str:
     lesson, cells = name[:2], notebook(name)["cells"]
     first, last = "".join(cells[0]["source"]), "".join(cells[-1]["source"])
-    yield f"# {first.splitlines()[0].strip('# ')}: a guide for teachers\n"
-    sources = f"[the lesson](../../../notebooks/{name}.ipynb), [its notes](../notes/{name}.md), its exercises and"
-    yield _NOTE.format(f"{sources} [lessons.toml](../lessons.toml)")
-    yield "\n\n".join(re.findall(r"^\*\*(?:Goal|Time).*$", first, re.MULTILINE)).split(" **Solutions:**")[0] + "\n"
-    yield "## Objectives\n\nAfter the lesson a student can do this, and the exercise shows it:\n"
-    yield from (f"- {what} (`{exercise}`)" for exercise, what in ours["objectives"].items())
-    yield "\n## Sections\n\n| section | minutes | ask | common mistakes |\n|---|---:|---|---|"
-    notes, minutes = notes_of(lesson), minutes_of(lesson)
-    for heading, time in minutes.items():
+    notes, sections = notes_of(lesson), []
+    for heading, time in minutes_of(lesson).items():
         text = " ".join(notes[heading].split()).replace("|", "\\|")
         asks = re.findall(r"(?:Ask:? )(?!for\b)([^?.]*\?)", text)
         wrong = re.findall(r"Common (?:mistakes?|difficulty):? (.*?\.)(?= [A-Z(]|$)", text)
-        yield f"| {heading} | {time} | {' '.join(map(_sentence, asks))} | {' '.join(map(_sentence, wrong))} |"
-    yield f"| together | {sum(minutes.values())} | | |"
-    yield "\n## Key points\n"
-    yield from re.findall(r"^- .*$", last, re.MULTILINE)
-    yield "\n## Exercises\n\n| exercise | kind | points | a point for |\n|---|---|---:|---|"
-    yield from (f"| `{e.name}` | {e.kind} | {e.points} | {_rubric(e)} |" for e in LESSONS[name])
-    yield from (f"| `{e.name}` (optional) | {e.kind} | – | {_rubric(e)} |" for e in OPTIONAL[name])
-    yield "\n## Quiz\n\nFive questions with fresh numbers:"
-    yield f"`python -m course_lib.teach quiz {lesson} --seed 7 --for moodle`"
+        sections.append((heading, time, " ".join(map(_sentence, asks)), " ".join(map(_sentence, wrong))))
+    return rendered(
+        "guide.md",
+        name=name,
+        first=first,
+        about="\n\n".join(re.findall(r"^\*\*(?:Goal|Time).*$", first, re.MULTILINE)).split(" **Solutions:**")[0],
+        objectives=objectives,
+        sections=sections,
+        points=re.findall(r"^- .*$", last, re.MULTILINE),
+        exercises=[(each, _rubric(each)) for each in LESSONS[name]],
+        optional=[(each, _rubric(each)) for each in OPTIONAL[name]],
+    )
 
 
 def _sentence(text: str) -> str:
@@ -97,35 +91,13 @@ def _rubric(exercise: Any) -> str:
     return "each call that returns the right value"
 
 
-def _plans() -> Iterator[str]:
-    yield "# Plans\n"
-    yield _NOTE.format("[plans.toml](plans.toml), the minutes of [the notes](notes) and [the slides](lecture.ipynb)")
-    for plan in plans():
-        yield f"## {plan['title']}\n\n{plan['text'].strip()}\n"
-        if deck := plan.get("deck"):
-            yield f"The slides, with notes: `python -m course_lib.teach slides --plan {deck}`\n"
-        for session in plan["session"]:
-            yield from _session(session, deck)
-
-
-def _session(session: Mapping[str, Any], deck: str | None) -> Iterator[str]:
+def _planned(session: Mapping[str, Any], deck: str | None) -> tuple[Mapping[str, Any], dict[str, int], list[str], int]:
+    """Return a session, its minutes by slide or section, the sections that it skips, and the minutes that are left."""
     chosen, left = (dict(timed(lecture(), deck)), []) if deck else sections(session["sections"])
-    if "title" in session:
-        yield f"### {session['title']}\n"
-    total = sum(chosen.values())
-    spare = session["minutes"] - total - session.get("pause", 0)
+    spare = session["minutes"] - sum(chosen.values()) - session.get("pause", 0)
     if spare < 0:
         raise ValueError(f"a session of {session['minutes']} minutes in plans.toml lasts {-spare} minutes too long.")
-    yield f"| {'slide' if deck else 'section'} | minutes |\n|---|---:|"
-    yield from (f"| {heading} | {time} |" for heading, time in chosen.items())
-    yield f"| together | {total} |"
-    pause = f"{session['pause']} minutes of pause; " if "pause" in session else ""
-    yield f"\n{pause}{spare} of {session['minutes']} minutes left for questions."
-    if left:
-        yield f"\nSkip: {', '.join(left)}."
-    if "homework" in session:
-        yield f"\nHomework: {', '.join(f'`{name}`' for name in session['homework'])}."
-    yield ""
+    return session, chosen, left, spare
 
 
 def sections(names: list[str]) -> tuple[dict[str, int], list[str]]:

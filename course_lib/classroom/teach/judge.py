@@ -23,7 +23,7 @@ from ...exercises.grading.routines import judge as call
 from ...exercises.grading.verdict import FAILED, NOT_YET, PASSED, Verdict
 from . import capstone, similarity
 from .cells import GRADED, NOTEBOOKS, Capstone, lesson_cells, parsed, places
-from .extract import Missing, Refused, definitions, extract, text_of, trees_of
+from .extract import Refused, definitions, extract, text_of, trees_of
 from .names import names_of
 from .submission import LONGEST, Answer, best
 from .templates import rendered
@@ -136,8 +136,8 @@ def _judged(exercise: str, lesson: str, answer: Answer, seed: int | None) -> Jud
     except SyntaxError as error:
         where = f"line {error.lineno}" if error.lineno else "the cell"
         return unjudged(exercise, FAILED, f"{where} is no Python: {error.msg}.")
-    except (Refused, Missing) as error:
-        return unjudged(exercise, REFUSED if isinstance(error, Refused) else NOT_YET, str(error))
+    except Refused as error:
+        return unjudged(exercise, REFUSED, str(error))
 
 
 def _in_words(name: str, lesson: str, text: str | None) -> Judged:
@@ -162,7 +162,9 @@ def _words(text: str) -> tuple[str, ...]:
 
 def _function(name: str, lesson: str, answer: Answer, seed: int | None) -> Judged:
     exercise, place = GRADED[name], places(lesson)[name]
-    found = extract(lesson, place, answer)
+    assert not isinstance(exercise, Explanation)
+    if not (found := extract(lesson, place, answer)):
+        return unjudged(name, NOT_YET, f"the cell defines no function of ({', '.join(exercise.parameters)}).")
     if isinstance(exercise, Routine):
         verdict = call(exercise, found.function, found.run, drawn(name, seed or 0))
     elif isinstance(exercise, Capstone):
@@ -171,12 +173,13 @@ def _function(name: str, lesson: str, answer: Answer, seed: int | None) -> Judge
     else:
         verdict = check(name, found.function, seed=seed)
     given, (picture, alt) = last_function(place.source), _picture(verdict)
+    failed = (each.text for each in verdict.checks if each.passed is False)
     return Judged(
         name,
         verdict.points,
         verdict.of,
         verdict.status,
-        reason(verdict)[: _MOST["hint"]],
+        (verdict.hint or next(failed, ""))[: _MOST["hint"]],
         checks=tuple(map(astuple, verdict.checks)),
         remarks=(*verdict.remarks, *filter(None, [answer.remark]), *found.remarks),
         picture=picture,
@@ -194,11 +197,6 @@ def drawn(name: str, seed: int) -> list[Call]:
     while len({want for _, want in chosen}) < 2:
         chosen = [stored[i] for i in rng.choice(len(stored), CALLS, replace=False)]
     return chosen
-
-
-def reason(verdict: Verdict) -> str:
-    """Return the hint of a verdict, else what failed first."""
-    return verdict.hint or next((check.text for check in verdict.checks if check.passed is False), "")
 
 
 def last_function(cell: str) -> ast.FunctionDef:

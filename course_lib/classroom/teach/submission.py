@@ -59,10 +59,8 @@ def notebooks(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
                 raise ValueError(f"the archive's notebooks have more than {LARGEST >> 20} MiB; clear their outputs")
             for member in found:
                 yield f"{name}/{member.filename}", archive.read(member)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, zlib.error, lzma.LZMAError) as error:
+    except (zipfile.BadZipFile, RuntimeError, EOFError, zlib.error, lzma.LZMAError) as error:  # needs a password, too
         raise ValueError(f"the file is no archive that can be read: {error}") from None
-    except RuntimeError as error:  # that is how zipfile says that it needs a password
-        raise ValueError(f"the archive is locked: {error}") from None
 
 
 def is_notebook(name: str) -> bool:

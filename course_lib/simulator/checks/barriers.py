@@ -51,7 +51,9 @@ class BarriersObserver(Observer):
                 if met is None:
                     self._paths[branch, line] = missing
                 else:
-                    self._findings.pop(FindingKey("barrier-divergence", met, branch, None), None)
+                    first = FindingKey("barrier-divergence", met, branch, None)
+                    self._findings.pop(first, None)
+                    self._counts.pop(first, None)
                     other, why = met, f"went to the barrier in line {met}"
         thread = vector.first_thread(absent)
         name, whole = ("this_grid().sync()", "the grid") if barrier.grid else ("syncthreads()", "a block")

@@ -1,11 +1,14 @@
 """Indices outside an array, and negative ones that numba wraps silently."""
 
+from typing import Any
+
 import numpy as np
 
 from ..findings import Finding
 from ..lanes.access import Index, Site
-from ..lanes.arrays import Array, Pattern
+from ..lanes.arrays import Pattern
 from ..lanes.masks import Mask
+from ..lanes.view import View
 from ..observer import Observer
 
 
@@ -20,7 +23,7 @@ class BoundsObserver(Observer):
         place = vector.first_lane(lanes)
         return tuple(int(np.broadcast_to(np.asarray(i), vector.shape)[place]) for i in index)
 
-    def out_of_bounds(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
+    def out_of_bounds(self, site: Site, array: Any, index: Index, dimension: int, lanes: Mask) -> None:
         numbers = self._first(site, index, lanes)
         size = site.limits_of(array)[dimension]
         verb = {"load": "reads", "store": "writes", "atomic": "updates"}[site.op]
@@ -35,7 +38,8 @@ class BoundsObserver(Observer):
                 f"access may begin{dim} at " + (f"0 to {size - 1}" if size > 0 else "no index")
             )
         what += "; guard the access with an if"
-        self.found("out-of-bounds", site.line, site.vector, lanes, what, array=array.name, index=numbers)
+        index = self._first(site, array.of_array(index), lanes)
+        self.found("out-of-bounds", site.line, site.vector, lanes, what, array=array.name, index=index)
 
     def misaligned(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
         said = (
@@ -44,7 +48,7 @@ class BoundsObserver(Observer):
         )
         self.accessed("misaligned-access", site, pattern, base, lanes, said)
 
-    def negative_index(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
+    def negative_index(self, site: Site, array: Any, index: Index, dimension: int, lanes: Mask) -> None:
         numbers = self._first(site, index, lanes)
         wrapped = numbers[dimension] + array.shape[dimension]
         vector, full, (known, before) = site.vector, site.vector.full(lanes), self._wrapped
@@ -58,4 +62,7 @@ class BoundsObserver(Observer):
             f"{self.launch.title(thread)} uses {array.element_name(numbers)}; numba wraps the negative index{dim} "
             f"silently to {wrapped}: guard it if that is not meant"
         )
+        if isinstance(array, View):
+            numbers = tuple(n + size if n < 0 else n for n, size in zip(numbers, array.shape, strict=True))
+            numbers = self._first(site, array.of_array(numbers), lanes)
         self.add(Finding("negative-index", site.line, text, None, array.name, numbers, (thread,), count))

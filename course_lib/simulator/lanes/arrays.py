@@ -103,6 +103,9 @@ class Array:
     def unwritten(self, pattern: Pattern, base: int) -> Mask:
         return False
 
+    def of_array(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
+        return index
+
     def element_name(self, index: Any) -> str:
         """``A[1, 2]``, for messages."""
         return f"{self.name}[{', '.join(map(str, index)) or '()'}]"

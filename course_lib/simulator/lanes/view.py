@@ -55,6 +55,10 @@ class View:
         """The index of the base that ``index`` of this view means."""
         return tuple((index[p[0]] * p[2] + p[1])[()] if isinstance(p, tuple) else p for p in self.places)
 
+    def of_array(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The index of the array that ``index`` of this view means."""
+        return self.base.of_array(self.inside(index))
+
     def at(self, place: tuple[int, ...], shape: tuple[int, ...]) -> View:
         """The view of the lane at ``place`` of a vector of this shape; its sizes are numbers."""
         sizes = tuple(int(np.broadcast_to(np.asarray(size), shape)[place]) for size in self.shape)

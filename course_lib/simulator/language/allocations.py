@@ -10,7 +10,7 @@ from . import tuples, types, views
 from .context import Context
 from .names import Symbol, dtype_name
 from .nodes import Allocate, Expr, Frozen, MakeTuple, Static, literal_integer
-from .refusals import SmallerItems, UnknownShape, refuse
+from .refusals import SmallerItems, UnknownShape, bound, refuse
 
 
 def allocation(x: Context, node: ast.Assign, call: ast.expr) -> Expr | None:
@@ -22,7 +22,7 @@ def allocation(x: Context, node: ast.Assign, call: ast.expr) -> Expr | None:
     target = node.targets[0]
     if len(node.targets) != 1 or not isinstance(target, ast.Name):
         refuse(node, f"give the {space} array one name: tile = cuda.{space}.array(...)")
-    given = _array_arguments(call, space)
+    given = bound(call, f"cuda.{space}.array()", ("shape", "dtype", "alignment"), optional=1)
     shape = _static_shape(x, given["shape"], space)
     alignment = _alignment(x, node, given["alignment"]) if "alignment" in given else 0
     records = _records_dtype(x, given["dtype"])
@@ -115,22 +115,6 @@ def constant_array(x: Context, node: ast.Call, used: bool) -> Expr:
     if value is None or not all(isinstance(part, Frozen) for part in parts):
         refuse(node, "cuda.const.array_like() takes one array from outside the kernel; give it a global's name")
     return value
-
-
-def _array_arguments(call: ast.Call, space: str) -> dict[str, ast.expr]:
-    names = ("shape", "dtype", "alignment")
-    given = dict(zip(names, call.args, strict=False))
-    for keyword in call.keywords:
-        if keyword.arg not in names or keyword.arg in given:
-            refuse(call, f"cuda.{space}.array() takes shape, dtype and alignment, once each; leave out {keyword.arg!r}")
-        given[keyword.arg] = keyword.value
-    if "shape" not in given or "dtype" not in given or len(call.args) > 3:
-        refuse(
-            call,
-            f"cuda.{space}.array() takes a shape, a dtype and perhaps an alignment, as in "
-            f"cuda.{space}.array((16, 16), float32)",
-        )
-    return given
 
 
 def _alignment(x: Context, node: ast.Assign, part: ast.expr) -> int:

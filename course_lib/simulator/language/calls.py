@@ -198,15 +198,7 @@ _IN_NUMPY = {
         "sqrt sin cos tan sinh cosh tanh exp expm1 exp2 log log2 log10 log1p fabs floor ceil trunc degrees radians "
         "isnan isinf isfinite hypot fmod copysign"
     ).split()
-} | {
-    "asin": "arcsin",
-    "acos": "arccos",
-    "atan": "arctan",
-    "asinh": "arcsinh",
-    "acosh": "arccosh",
-    "atanh": "arctanh",
-    "atan2": "arctan2",
-}
+} | {f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")}
 _TESTS, _OF_TWO = ("isnan", "isinf", "isfinite"), ("atan2", "hypot", "fmod", "copysign")
 #: Functions of two numbers that take small integers as float64.
 _IN_DOUBLE = ("atan2", "hypot")
@@ -267,10 +259,13 @@ _HALF = {
 
 #: The code of libdevice's functions by their names, without the f of the float32 versions.
 _LIBDEVICE = {
-    **{name: MATH[name].code for name in ("erf", "erfc", "lgamma", "pow", "fabs", "floor", "ceil", "trunc")},
-    **{name: MATH[name].code for name in ("sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p")},
-    **{name: MATH[name].code for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "fmod", "hypot", "copysign")},
-    **{f"a{name}": MATH[f"a{name}"].code for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")},
+    **{
+        name: MATH[name].code
+        for name in (
+            "erf erfc lgamma pow fabs floor ceil trunc sqrt exp exp2 expm1 log log2 log10 log1p fmod hypot copysign "
+            "sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh atan2"
+        ).split()
+    },
     **{"tgamma": MATH["gamma"].code, "cbrt": "np.cbrt({0})", "rint": "np.rint({0})", "fma": "fused({0}, {1}, {2})"},
     **{"rsqrt": "(1 / np.sqrt({0}))", "exp10": "np.power({dtype}.type(10), {0})"},
     **{"fmin": forms.SMALLER, "fmax": forms.LARGER},

@@ -8,7 +8,7 @@ from functools import reduce
 
 from . import operators, reasons, tuples, types
 from .context import Context
-from .nodes import Apply, Const, Expr, Logical, Saved, Select, Static, after, once, settled
+from .nodes import Apply, Const, Expr, Given, Logical, Saved, Select, Static, after, once, settled
 from .operators import applied, cast
 from .reasons import Part
 from .refusals import refuse
@@ -56,6 +56,8 @@ def decided(x: Context, node: ast.expr) -> bool | None:
     match node:
         case ast.Name(name) if name in x.env and x.env[name].outcome is not None:
             return x.env[name].outcome
+        case ast.UnaryOp(ast.Not(), ast.Compare(_, [ast.In()], _)) | ast.Compare(_, [ast.NotIn()], _):
+            return None  # it is not one operator to numba
         case ast.UnaryOp(ast.Not(), operand):
             outcome = decided(x, operand)
             return None if outcome is None else not outcome
@@ -70,13 +72,13 @@ def decided(x: Context, node: ast.expr) -> bool | None:
             sides = zip([left, *comparators], ops, comparators, strict=False)
             links: list[ast.expr] = [ast.copy_location(ast.Compare(a, [op], [b]), node) for a, op, b in sides]
             return decided(x, ast.BoolOp(ast.And(), links))
-        case ast.Compare(left, [op], [right]) if not isinstance(op, (ast.In, ast.NotIn)):
-            parts = [left, right]
-        case ast.BinOp(left, _, right):
+        case ast.Compare(left, _, [right]) | ast.BinOp(left, _, right):
             parts = [left, right]
         case _:
             parts = [node]
     value = x.expr(node) if all(_known(x, part) for part in parts) else None
+    if value is not None and isinstance(value.type, TupleType):
+        value = truth(x, value, node.lineno)
     return bool(value.value) if isinstance(value, Const) else None
 
 
@@ -84,8 +86,8 @@ def _known(x: Context, node: ast.expr) -> bool:
     """Whether numba knows the value of ``node`` before it infers types, if it is a constant."""
     if isinstance(node, ast.Name) and node.id in x.env:
         return not x.env[node.id].joined
-    if not isinstance(node, (ast.Name, ast.Attribute)):
-        return not any(isinstance(part, ast.Name) for part in ast.walk(node))
+    if not isinstance(node, (ast.Name, ast.Attribute)):  # it makes the tuples that a kernel writes out at run time
+        return not any(isinstance(part, (ast.Name, ast.Tuple)) for part in ast.walk(node))
     value = x.expr(node)
     return not isinstance(value, Const) or value.literal
 
@@ -125,16 +127,11 @@ def _text(x: Context, node: ast.expr) -> str | None:
 
 def _chain(x: Context, node: ast.Compare) -> Expr:
     """``a < b < c``: c is evaluated in the lanes where a < b."""
-    left, links, before = x.scalar(node.left), [], node.left
+    links, left = [], node.left
     for op, comparator in zip(node.ops, node.comparators, strict=True):
-        right = x.scalar(comparator)
-        if comparator is not node.comparators[-1]:
-            right = once(right)
-        link = compared(x, node, type(op).__name__, left, right)
-        if isinstance(link, Apply):
-            link = replace(link, text=ast.unparse(ast.Compare(before, [op], [comparator])))
-        links.append(link)
-        left, before = right, comparator
+        right = Given(once(x.scalar(comparator)), comparator) if comparator is not node.comparators[-1] else comparator
+        links.append(compare(x, ast.copy_location(ast.Compare(left, [op], [right]), node)))
+        left = right
     return logical(x, True, links)
 
 

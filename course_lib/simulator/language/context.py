@@ -56,6 +56,7 @@ class Analysis:
         fences, copies, products: the kernel calls threadfence; it starts asynchronous copies, products of warpgroups.
         groups: it calls syncwarp with a mask that may name a part of the warp.
         asks_grid: the program contains the size of the grid.
+        parts: the parts of arrays to which a statement stores one number because it gives few indices, by line.
         dynamic: the element type of the dynamic shared memory, once it is known.
         functions: the compiled device functions, by what they were compiled for.
         found: the look-ups of global names: a function, its arguments, and its result.
@@ -64,6 +65,7 @@ class Analysis:
     def __init__(self, launch: Launch, kernel: Source) -> None:
         self.launch, self.sources = launch, [kernel]
         self.fences = self.groups = self.copies = self.products = self.asks_grid = self.cooperative = False
+        self.parts: dict[int, str] = {}
         self.dynamic: str | None = None
         self.functions: dict[tuple[object, ...], Function] = {}
         self.found: list[tuple[Callable[..., object], tuple[Any, ...], object]] = []

@@ -12,7 +12,7 @@ from .context import Context
 from .names import GRID_GROUP, dtype_name
 from .operators import cast, cut
 from .program import CallDevice
-from .refusals import at_most, check_arguments, refuse
+from .refusals import at_most, bound, check_arguments, refuse
 from .source import Inner, Source, read
 
 #: ``form(context, call, used)`` translates a call; ``used``: its value is used.
@@ -349,10 +349,8 @@ def quotient_and_remainder(x: Context, node: ast.Call, used: bool) -> nodes.Expr
 def named_tuple(x: Context, node: ast.Call, thing: type) -> nodes.Expr:
     """``Point(x, y)`` of a namedtuple."""
     fields = tuple(getattr(thing, "_fields", ()))
-    given = dict(zip(fields, node.args, strict=False)) | {str(k.arg): k.value for k in node.keywords}
-    if len(node.args) + len(node.keywords) != len(fields) or set(given) != set(fields):
-        refuse(node, f"{thing.__name__} takes {plural(len(fields), 'value')}: {', '.join(fields)}")
-    values = {name: nodes.settled(x.expr(part)) for name, part in given.items()}  # in the order written
+    given = bound(node, thing.__name__, fields)
+    values = {name: nodes.settled(x.expr(part)) for name, part in given.items()}
     return nodes.after(values.values(), nodes.tuple_of(tuple(values[name] for name in fields), fields))
 
 
@@ -454,8 +452,8 @@ def _called(
     """The call of ``source``; ``free`` are the values of further parameters."""
     if source.key in x.stack:
         refuse(node, f"{source.name} calls itself; a kernel cannot recurse: write a loop")
-    parameters, bound = source.parameters, {**_bound(x, node, source), **free}
-    values = [bound[p] for p in parameters]
+    parameters, given = source.parameters, {**_values(x, node, source), **free}
+    values = [given[p] for p in parameters]
     result = None
     if declared:
         signature = signatures.choose(declared, tuple(v.type for v in values), source.name)
@@ -468,11 +466,11 @@ def _called(
     x.calls = True
     x.made.barriers = x.made.barriers or callee.barriers
     x.made.waits = x.made.waits or callee.waits
-    kept = [p for p in parameters if nodes.compile_time(bound[p]) is None]
+    kept = [p for p in parameters if nodes.compile_time(given[p]) is None]
     return CallDevice(
         function=callee,
         args=tuple(v for v in values if nodes.compile_time(v) is None),
-        written=tuple(kept.index(p) for p in bound if p in kept),
+        written=tuple(kept.index(p) for p in given if p in kept),
         used=used,
         type=callee.result,
         line=node.lineno,
@@ -480,29 +478,12 @@ def _called(
     )
 
 
-def _bound(x: Context, node: ast.Call, source: Source) -> dict[str, nodes.Expr]:
-    """The arguments of a call by parameter, in the order written: by position, by name or by default."""
-    name, defaults, parameters, given = source.name, source.defaults, source.own, node.args
-    if any(k.arg is None for k in node.keywords):
-        refuse(node, f"** cannot unpack in a kernel; write out the arguments of {name}")
-    parts = dict(zip(parameters, given, strict=False))
-    for keyword in node.keywords:
-        assert keyword.arg is not None
-        if keyword.arg in parts or keyword.arg not in parameters:
-            refuse(
-                node,
-                f"{name} takes {', '.join(parameters)}; {keyword.arg!r} is "
-                f"{'given twice' if keyword.arg in parts else 'none of them'}",
-            )
-        parts[keyword.arg] = keyword.value
+def _values(x: Context, node: ast.Call, source: Source) -> dict[str, nodes.Expr]:
+    """The values of a device function's parameters, in the order written: given, then by default."""
+    parameters, defaults = source.own, source.defaults
+    parts = bound(node, source.name, parameters, len(defaults), source.rest)
     absent = dict(zip(parameters[len(parameters) - len(defaults) :], defaults, strict=True))
-    missing = [p for p in parameters if p not in parts and p not in absent]
-    if missing or (len(given) > len(parameters) and not source.rest):
-        refuse(
-            node,
-            f"{name} takes {len(parameters)} arguments ({', '.join(parameters)}), not "
-            f"{len(given) + len(node.keywords)}",
-        )
     values = {p: x.expr(part) for p, part in parts.items()}
     values |= {p: x.wrap(absent[p], node) for p in parameters if p not in parts}
-    return values | ({source.rest: nodes.tuple_of(tuple(map(x.expr, given[len(parameters) :])))} if source.rest else {})
+    rest = tuple(map(x.expr, node.args[len(parameters) :]))
+    return values | ({source.rest: nodes.tuple_of(rest)} if source.rest else {})

@@ -279,7 +279,9 @@ class Statements(Expressions):
         link = isinstance(given, (ast.Name, ast.BinOp)) or (isinstance(given, ast.Compare) and len(given.ops) == 1)
         outcome = conditions.decided(self, given) if link else None
         folded = not isinstance(given, ast.Tuple) or len(given.elts) > 3 or not names_in(given)
-        joined = isinstance(given, ast.Name) and given.id in self.env and self.env[given.id].joined
+        joined = isinstance(value.type, types.TupleType)  # which the kernel makes at run time
+        if isinstance(given, ast.Name):
+            joined = given.id in self.env and self.env[given.id].joined
         if len(node.targets) > 1:
             value = self.kept(value)
         for target in node.targets:
@@ -364,6 +366,8 @@ class Statements(Expressions):
         if len(index) == array.array_type.ndim:
             self.store(target, array, index, value)
         else:
+            if index and not self.made.foreign:
+                self.analysis.parts[target.lineno] = ast.unparse(target)
             self.out.append(Evaluate(self.filled(target, self.part(target, array, [*index]), value)))
 
     def assign_name(self, name: str, value: Expr) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..tables import plural
 from . import tuples
 from .conditions import truth
 from .context import Context
@@ -36,42 +37,61 @@ def call(x: Context, node: ast.Call, thing: object) -> Expr:
     return KINDS[kind](x, node, *details)
 
 
-def _place(x: Context, node: ast.Call, width: int, values: int) -> tuple[Expr, ArrayType, list[Expr], list[Expr]]:
-    """Translate the arguments of an access: the array, its type, the indices, and ``values`` more arguments."""
-    what = ast.unparse(node.func)
-    array = x.expr(node.args[0]) if node.args else None
-    if array is None or not isinstance(array.type, ArrayType):
-        refuse(node, f"{what} takes an array as its first argument; pass the array, then the indices")
-    if array.type.view:
-        refuse(node, f"{what} takes a whole array, and {ast.unparse(node.args[0])} is a part of one; pass the array")
-    parts = node.args[1 : 1 + array.type.ndim]
-    rest = node.args[1 + array.type.ndim :]
-    indices = "1 index" if array.type.ndim == 1 else f"{array.type.ndim} indices"
-    takes = f"the array, {indices} and a tuple of {width} values" if values else f"the array and {indices}"
-    check_arguments(node, takes, 1 + array.type.ndim + values)
-    found = [x.integer_index(node, part, x.scalar(part)) for part in parts]
-    return array, array.type, found, [x.expr(part) for part in rest]
+#: The arrays that an argument may be: how a message names them, and whether it is one.
+_ARRAYS: dict[str, tuple[str, Callable[[ArrayType], bool]]] = {
+    "place": ("a whole array", lambda kind: not kind.view),  # its indices follow
+    "tile": ("a whole shared array of one dimension", lambda kind: kind.ndim == 1 and not kind.view),
+    "matrix": ("a matrix that the kernel was given, as a whole", lambda kind: kind.ndim == 2 and not kind.view),
+    "results": ("a local array of float32 for its results", lambda kind: kind == ArrayType("float32", 1)),
+    "barriers": ("barriers, a shared array of uint64", lambda kind: kind == ArrayType("uint64", 1)),
+}
+
+
+def _taken(x: Context, node: ast.Call, takes: str, *wanted: str) -> list[Any]:
+    """Translate the arguments: each is one of ``_ARRAYS``, a "number", a "literal" of 0 or more, or any "value".
+
+    ``takes`` says so in a message. A "value?" may be left out.
+    """
+    what, rest = ast.unparse(node.func), list(node.args)
+    found: list[Any] = []
+    for kind in wanted:
+        part = rest.pop(0) if rest else None
+        value = None if part is None else x.expr(part)
+        literal = literal_integer(value)
+        if part is None and kind == "value?":
+            continue
+        if part is None or value is None or kind == "literal" and (literal is None or literal < 0):
+            refuse(node, f"{what} takes {takes}")
+        if kind in _ARRAYS:
+            name, fits = _ARRAYS[kind]
+            if not (isinstance(value.type, ArrayType) and fits(value.type)):
+                refuse(node, f"{what} takes {name}, and {ast.unparse(part)} is {describe_type(value.type)}")
+        found.append(x.integer_index(node, part, x.as_number(part, value)) if kind == "number" else value)
+        if kind == "place":
+            count = value.array_type.ndim
+            places, rest = rest[:count], rest[count:]
+            if len(places) < count:
+                refuse(node, f"{what} takes {takes}; give {ast.unparse(part)} {plural(count, 'index', 'es')}")
+            found.append(tuple(x.integer_index(node, at, x.scalar(at)) for at in places))
+    if rest or node.keywords:
+        refuse(node, f"{what} takes {takes}, without names")
+    return found
 
 
 def _load(x: Context, node: ast.Call, width: int) -> Expr:
-    array, kind, index, _ = _place(x, node, width, 0)
-    return load(array, tuple(index), TupleType((kind.dtype,) * width), node.lineno, width)
+    array, index = _taken(x, node, "an array and its indices", "place")
+    return load(array, index, TupleType((array.type.dtype,) * width), node.lineno, width)
 
 
 def _store(x: Context, node: ast.Call, width: int) -> Expr:
-    array, kind, index, (values,) = _place(x, node, width, 1)
-    if values.type != TupleType((kind.dtype,) * width):
+    array, index, values = _taken(x, node, f"an array, its indices and a tuple of {width} values", "place", "value")
+    if values.type != TupleType((array.type.dtype,) * width):
         refuse(
             node,
-            f"{ast.unparse(node.func)} stores a tuple of {width} values of {kind.dtype}, and "
-            f"{ast.unparse(node.args[-1])} is {describe_type(values.type)}; "
-            + (
-                "convert each item"
-                if isinstance(values.type, TupleType)
-                else f"write out its {width} items in parentheses"
-            ),
+            f"{ast.unparse(node.func)} stores a tuple of {width} values of {array.type.dtype}, and "
+            f"{ast.unparse(node.args[-1])} is {describe_type(values.type)}; write out and convert its items",
         )
-    return store(array, tuple(index), values, node.lineno, width)
+    return store(array, index, values, node.lineno, width)
 
 
 Dtypes = str | tuple[str, ...]
@@ -108,39 +128,29 @@ def _warp(
 def _matrices(
     x: Context, node: ast.Call, function: Callable[..., Any], result: Callable[[tuple[str, ...]], Dtypes]
 ) -> Expr:
-    array, kind, index, _ = _place(x, node, 1, 0)
-    what = ast.unparse(node.func)
-    width = max(1, MATRIX_ROW_BYTES // np.dtype(kind.dtype).itemsize)
-    row = (kind.dtype,) * width
+    array, index = _taken(x, node, "an array and its indices", "place")
+    what, dtype = ast.unparse(node.func), array.type.dtype
+    width = max(1, MATRIX_ROW_BYTES // np.dtype(dtype).itemsize)
+    row = (dtype,) * width
     try:
         loaded = result(row)
     except TypeError as error:
         refuse(node, f"{what}: {error}")
-    rows = load(array, tuple(index), TupleType(row), node.lineno, width, "matrices")
+    rows = load(array, index, TupleType(row), node.lineno, width, "matrices")
     return CallWarp(function=function, name=what, args=(rows,), type=TupleType(tuple(loaded)), line=node.lineno)
 
 
 def _copy(x: Context, node: ast.Call, width: int) -> Expr:
-    what, rest = ast.unparse(node.func), [*node.args]
-    takes = f"{what} takes a shared array, its indices, a global array and its indices, without names"
-    found: list[tuple[Expr, tuple[Expr, ...]]] = []
-    for _ in range(2):
-        array = x.expr(rest.pop(0)) if rest and not node.keywords else None
-        if array is None or not isinstance(array.type, ArrayType) or len(rest) < array.type.ndim:
-            refuse(node, takes)
-        parts, rest = rest[: array.type.ndim], rest[array.type.ndim :]
-        found.append((array, tuple(x.integer_index(node, part, x.scalar(part)) for part in parts)))
-    (target, place), (array, index) = found
-    if len(rest) > (width > 1):
-        refuse(node, takes)
+    what, takes = ast.unparse(node.func), "a shared array, its indices, a global array and its indices"
+    wanted = ("place", "place", "value?") if width > 1 else ("place", "place")
+    target, place, array, index, *rest = _taken(x, node, takes, *wanted)
     if array.array_type.dtype != target.array_type.dtype:
         refuse(
             node,
-            f"{what} copies bytes as they are, from {array.array_type.dtype} to {target.array_type.dtype}; use arrays "
-            "of one type",
+            f"{what} copies {array.array_type.dtype} as it is, to {target.array_type.dtype}; use one type",
         )
     x.analysis.copies = True
-    inside = [truth(x, x.scalar(part), node.lineno) for part in rest]  # lanes in which it is false copy zeros
+    inside = [truth(x, value, node.lineno) for value in rest]  # lanes in which it is false copy zeros
     first = 2 + len(place)
     to, of = f"{{0}}, {listed(1, len(place))}", f"{{{first - 1}}}, {listed(first, len(index))}"
     more = f", inside={{{first + len(index)}}}" if inside else ""
@@ -151,10 +161,7 @@ def _copy(x: Context, node: ast.Call, width: int) -> Expr:
 
 
 def _wait(x: Context, node: ast.Call) -> Expr:
-    values = [x.expr(part) for part in node.args]
-    pending = literal_integer(values[0]) if len(values) == 1 and not node.keywords else None
-    if pending is None or pending < 0:
-        refuse(node, f"{ast.unparse(node.func)} takes the number of groups not to wait for: a literal, 0 or more")
+    values = _taken(x, node, "the number of groups not to wait for: a literal, 0 or more", "literal")
     return Apply(code="w.copies.wait({0}, {mask})", args=tuple(values), line=node.lineno)
 
 
@@ -170,26 +177,20 @@ def _instruction(code: str) -> Callable[..., Expr]:
 
 def _descriptor(x: Context, node: ast.Call, codes: dict[int, int]) -> Expr:
     what = ast.unparse(node.func)
-    check_arguments(node, "a shared array, a place in it, two distances in bytes and a swizzle", 5)
-    array, *numbers = (x.expr(part) for part in node.args)
-    if not isinstance(array.type, ArrayType) or array.type.ndim != 1 or array.type.view:
-        refuse(node, f"{what} takes a whole shared array of one dimension first; declare it so")
-    swizzle = literal_integer(numbers.pop())
-    if swizzle is None or swizzle not in codes:
+    takes = "a shared array, a place in it, two distances in bytes and a swizzle"
+    array, *fields, swizzle = _taken(x, node, takes, "tile", "number", "number", "number", "literal")
+    if int(swizzle.value) not in codes:
         refuse(node, f"the swizzle of {what} is one of the literal numbers {', '.join(map(str, codes))}")
-    fields = [x.integer_index(node, part, number) for part, number in zip(node.args[1:4], numbers, strict=True)]
-    code = x.number(codes[swizzle])
+    code = x.number(codes[int(swizzle.value)])
     made = "w.descriptor({0}, {1}, {2}, {3}, {4}, {line})"
     return Apply(code=made, args=(array, *fields, code), type="uint64", line=node.lineno)
 
 
 def _product(x: Context, node: ast.Call, spec: Any) -> Expr:
     what = ast.unparse(node.func)
-    check_arguments(node, "the results, A, B and whether to add", 4)
-    results, a, b, add = (x.expr(part) for part in node.args)
+    takes = "the results, A, B and whether to add"
+    results, a, b, add = _taken(x, node, takes, "results", "value", "value", "value")
     wanted: Type = TupleType(("float32",) * 4) if spec.registers else "uint64"
-    if results.type != ArrayType("float32", 1):
-        refuse(node, f"{what} takes a local array of float32 for its results; declare it with cuda.local.array")
     for name, value, kind in (("A", a, wanted), ("B", b, "uint64")):
         if value.type != kind:
             refuse(node, f"{what} takes {describe_type(kind)} for {name}, not {describe_type(value.type)}")
@@ -201,9 +202,8 @@ def _product(x: Context, node: ast.Call, spec: Any) -> Expr:
 
 
 def _wait_products(x: Context, node: ast.Call) -> Expr:
-    values = [x.expr(part) for part in node.args]
-    if len(values) != 2 or node.keywords or literal_integer(values[1]) is None:
-        refuse(node, f"{ast.unparse(node.func)} takes the results and the number of groups not to wait for, a literal")
+    takes = "the results and the number of groups not to wait for, a literal"
+    values = _taken(x, node, takes, "results", "literal")
     return Apply(code="w.products.wait({1}, {mask})", args=tuple(values), line=node.lineno)
 
 
@@ -213,44 +213,30 @@ INIT_BARRIER, EXPECT_BYTES = (
 WAIT_BARRIER = "while pause := w.mbarriers.unfinished(w, {0}, {1}, {2}, {mask}, {line}): yield pause"
 
 
-def _barrier(x: Context, node: ast.Call, part: ast.expr) -> Expr:
-    """Translate the argument that holds the barriers: a shared array of uint64."""
-    array = x.expr(part)
-    if array.type != ArrayType("uint64", 1):
-        refuse(node, f"{ast.unparse(node.func)} takes barriers, a shared array of uint64: cuda.shared.array(n, uint64)")
-    return array
-
-
 def _on_barrier(code: str) -> Callable[..., Expr]:
     """Return the translation of f(barriers, i, number) to ``code``."""
 
     def call_of(x: Context, node: ast.Call) -> Expr:
-        check_arguments(node, "barriers, the index of one and a number", 3)
-        barriers = _barrier(x, node, node.args[0])
-        index, number = (x.integer_index(node, part, x.scalar(part)) for part in node.args[1:])
+        values = _taken(x, node, "barriers, the index of one and a number", "barriers", "number", "number")
         x.analysis.fences = x.analysis.copies = True
         x.made.barriers |= code is WAIT_BARRIER
-        return Apply(code=code, args=(barriers, index, number), line=node.lineno)
+        return Apply(code=code, args=tuple(values), line=node.lineno)
 
     return call_of
 
 
 def _tile_copy(x: Context, node: ast.Call, rows: int, columns: int) -> Expr:
-    what = ast.unparse(node.func)
-    check_arguments(node, "a tile, a place, a matrix, a row, a column, barriers and an index", 7)
-    tile, matrix = x.expr(node.args[0]), x.expr(node.args[2])
-    if not isinstance(tile.type, ArrayType) or tile.type.ndim != 1 or tile.type.view:
-        refuse(node, f"{what} takes a whole shared array of one dimension as its tile; declare it so")
-    if not isinstance(matrix.type, ArrayType) or matrix.type.ndim != 2 or matrix.type.view:
-        refuse(node, f"{what} copies from a matrix that the kernel was given; pass it whole")
+    takes = "a tile, a place, a matrix, a row, a column, barriers and an index"
+    kinds = "tile", "number", "matrix", "number", "number", "barriers", "number"
+    values = tile, _, matrix, *_ = _taken(x, node, takes, *kinds)
     if matrix.type.dtype != tile.type.dtype:
-        refuse(node, f"{what} copies bytes as they are, from {matrix.type.dtype} to {tile.type.dtype}; use one type")
-    place, row, column, index = (x.integer_index(node, node.args[i], x.scalar(node.args[i])) for i in (1, 3, 4, 6))
-    barriers = _barrier(x, node, node.args[5])
+        refuse(
+            node, f"{ast.unparse(node.func)} copies {matrix.type.dtype} as it is, to {tile.type.dtype}; use one type"
+        )
     x.analysis.fences = x.analysis.copies = True
     more = f"index={{6}}, box={(rows, columns)}, mask={{mask}}, line={{line}}"
     code = f"w.mbarriers.copy(w, {{0}}, {{1}}, {{2}}, ({{3}}, {{4}}), {{5}}, {more})"
-    return Apply(code=code, args=(tile, place, matrix, row, column, barriers, index), line=node.lineno)
+    return Apply(code=code, args=tuple(values), line=node.lineno)
 
 
 def _names(kind: Type) -> Any:

@@ -20,13 +20,15 @@ class Reason:
     """The reason why a value is of double precision, in words.
 
     ``names`` is the expression that the words already name, as in "the literal 2.5"; ``clause``: they have a verb, as
-    in "x is float64: the literal 2.5". ``narrowed`` is what to write for the expression to get a float32.
+    in "x is float64: the literal 2.5", where "the literal 2.5" is the ``origin``. ``narrowed`` is what to write for the
+    expression to get a float32.
     """
 
     words: str
     names: str = ""
     clause: bool = False
     narrowed: str = ""
+    origin: str = ""
 
 
 Why = Reason | tuple["Why", ...] | None
@@ -109,7 +111,8 @@ def _stated(part: Part) -> Reason:
     assert isinstance(part.why, Reason)
     if part.why.names == part.text:
         return part.why
-    return Reason(f"{part.text} is {part.type}: {part.why.words}", clause=True)
+    origin = part.why.origin or part.why.words
+    return Reason(f"{part.text} is {part.type}: {origin}", clause=True, origin=origin)
 
 
 def meeting(a: Type, b: Type) -> Reason:

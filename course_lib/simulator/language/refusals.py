@@ -1,6 +1,8 @@
 """Refusals: constructs that a kernel cannot contain, and what to write instead."""
 
 import ast
+from collections.abc import Sequence
+from inspect import Parameter, Signature
 from typing import NoReturn
 
 from ..findings import UnsupportedKernelError
@@ -25,7 +27,7 @@ CONSTRUCTS = {
     "DictComp": "a dictionary comprehension; write a loop",
     "GeneratorExp": "a generator expression; write a loop",
     "JoinedStr": 'an f-string; print takes texts and numbers apart, as print("i =", i)',
-    "NamedExpr": "the := operator; assign in a statement of its own",
+    "NamedExpr": "the := operator, which numba compiles of names and numbers alone; assign in a statement of its own",
     "Starred": "a * before a value; write the items out",
     "Slice": "a slice; loop over single elements",
     "Await": "await; leave it out",
@@ -137,6 +139,30 @@ def check_arguments(node: ast.Call, takes: str, *counts: int) -> None:
     """Refuse a call with named arguments, or with another number of them than one of ``counts``, if there are any."""
     if node.keywords or counts and len(node.args) not in counts:
         refuse(node, f"{ast.unparse(node.func)}() takes {takes}, without names")
+
+
+def bound(
+    node: ast.Call, name: str, parameters: Sequence[str], optional: int = 0, rest: str = ""
+) -> dict[str, ast.expr]:
+    """The arguments of a call by parameter, in the order written, without those that ``rest`` takes.
+
+    The last parameters are ``optional``. Refuses other arguments.
+    """
+    if any(keyword.arg is None for keyword in node.keywords):
+        refuse(node, f"** cannot unpack in a kernel; write out the arguments of {name}")
+    needed = len(parameters) - optional
+    takes = [
+        Parameter(p, Parameter.POSITIONAL_OR_KEYWORD, default=Parameter.empty if i < needed else None)
+        for i, p in enumerate(parameters)
+    ]
+    if rest:
+        takes.append(Parameter(rest, Parameter.VAR_POSITIONAL))
+    named = {str(keyword.arg): keyword.value for keyword in node.keywords}
+    try:
+        Signature(takes).bind(*node.args, **named)
+    except TypeError as error:
+        refuse(node, f"{name} takes {', '.join(parameters)}; {error}")
+    return dict(zip(parameters, node.args, strict=False)) | named
 
 
 def refuse_construct(node: ast.AST) -> NoReturn:

@@ -55,10 +55,10 @@ def page(folder, student):
 
 
 def edit(folder, student, exercise, points, comment=""):
-    """Write points and a comment into the table, as a spreadsheet does."""
+    """Write points and a comment into the table, as a spreadsheet does; ``student`` is an id or a name."""
     table = rows(folder)
     for row in table:
-        if (row["student"], row["exercise"]) == (student, exercise):
+        if student in (row["id"], row["student"]) and row["exercise"] == exercise:
             row["points"], row["comment"] = points, comment
     with (folder / "grades.csv").open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.DictWriter(file, table[0], delimiter=";")
@@ -67,5 +67,5 @@ def edit(folder, student, exercise, points, comment=""):
 
 
 def words_of(folder, student):
-    found = next(r for r in rows(folder) if (r["student"], r["exercise"]) == (student, WORDS))
+    found = next(r for r in rows(folder) if student in (r["id"], r["student"]) and r["exercise"] == WORDS)
     return found["points"], found["status"]

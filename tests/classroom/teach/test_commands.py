@@ -30,15 +30,12 @@ def test_what_cannot_be_done_is_told_in_one_sentence(words, told, tmp_path, monk
     assert said.startswith(f"tile-by-tile teach {command}: ") and told in said and said.count("\n") == 1
 
 
-def test_without_a_command_all_are_listed(capsys):
-    assert main([]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert all(f"{name} {does}" in told for name, (_, does) in COMMANDS.items())
-
-
 @pytest.mark.parametrize("command", COMMANDS)
-def test_each_command_explains_itself(command, capsys):
+def test_each_command_is_listed_and_explains_itself(command, capsys):
+    does = COMMANDS[command][1]
+    assert main([]) == 0
+    assert f"{command} {does}" in " ".join(capsys.readouterr().out.split())
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])
     assert ended.value.code == 0
-    assert COMMANDS[command][1] in " ".join(capsys.readouterr().out.split())
+    assert does in " ".join(capsys.readouterr().out.split())

@@ -62,6 +62,6 @@ def _all_notes():
 
 def test_a_plan_that_is_too_long_or_names_no_section_is_refused():
     with pytest.raises(ValueError, match="lasts 10 minutes too long"):
-        list(guides._session({"minutes": 50, "sections": ["3"]}, None))
+        guides._planned({"minutes": 50, "sections": ["3"]}, None)
     with pytest.raises(ValueError, match=r"section 4\.77"):
         guides.sections(["4.77"])

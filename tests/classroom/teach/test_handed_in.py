@@ -28,100 +28,98 @@ def place(folder, name):
     return folder / "submitted" / name
 
 
-def file(name="carl.ipynb", **changed):
-    """A function that writes a notebook there."""
-    return lambda folder: place(folder, name).write_text(notebook(**changed), "utf-8")
+def file(here, suffix=".ipynb"):
+    """The path of a student's file, whose name may have dots."""
+    return here.with_name(here.name + suffix)
 
 
-def link(to):
-    return lambda folder: place(folder, "carl.ipynb").symlink_to(folder / to)
+def holding(text=None, suffix=".ipynb", encoding="utf-8", **changed):
+    """A function that writes a file, by default the notebook."""
+    return lambda here: file(here, suffix).write_text(notebook(**changed) if text is None else text, encoding)
 
 
-def links_in_a_loop(folder):
-    place(folder, "carl").mkdir()
+def links_in_a_loop(here):
+    here.mkdir()
     for name, to in (("again", "."), ("one.ipynb", "two.ipynb"), ("two.ipynb", "one.ipynb")):
-        place(folder, f"carl/{name}").symlink_to(to)
+        (here / name).symlink_to(to)
 
 
-def nested(folder):
-    deep = place(folder, "carl")
+def nested(here):
+    before, deep = os.getcwd(), here
     for _ in range(1500):
         deep.mkdir()
         os.chdir(deep)
         deep = type(deep)("d")
     type(deep)("deep.ipynb").write_text(notebook())
-    os.chdir(folder)
+    os.chdir(before)
 
 
-def unreadable(folder):
+def unreadable(here):
     """A notebook whose owner may not read it; root is refused by what stands in for reading (below)."""
-    place(folder, "carl.ipynb").write_text(notebook())
-    place(folder, "carl.ipynb").chmod(0)
+    file(here).write_text(notebook())
+    file(here).chmod(0)
 
 
-def zipped(*members, name="carl.zip"):
-    """A function that writes an archive of (name, data) there, by default of empty files."""
-
-    def write(folder):
-        place(folder, name).parent.mkdir(exist_ok=True)
-        with zipfile.ZipFile(place(folder, name), "w", zipfile.ZIP_DEFLATED) as archive:
-            for member, data in members:
-                archive.writestr(member, data)
-
-    return write
+def pack(path, *members):
+    """Write an archive of (name, data)."""
+    path.parent.mkdir(exist_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member, data in members:
+            archive.writestr(member, data)
 
 
-def locked(folder):
-    zipped(("04_tiling.ipynb", notebook()))(folder)
-    data = bytearray(place(folder, "carl.zip").read_bytes())
+def zipped(*members):
+    return lambda here: pack(file(here, ".zip"), *members)
+
+
+def locked(here):
+    pack(file(here, ".zip"), ("04_tiling.ipynb", notebook()))
+    data = bytearray(file(here, ".zip").read_bytes())
     for start, flag in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
         data[data.index(start) + flag] |= 1
-    place(folder, "carl.zip").write_bytes(data)
+    file(here, ".zip").write_bytes(data)
 
 
 LONG = "one keeps the tile, the other one fills it, " * 3
-#: What one more student hands in; and words of the hint or the note where it is unreadable, "" where it is judged.
+#: What odd students hand in, by name; and words of the hint or the note where it is unreadable, "" where it is judged.
 HANDED_IN = {
-    "no JSON": (lambda f: place(f, "carl.ipynb").write_bytes(b"junk"), "the file is no notebook"),
-    "an empty file": (lambda f: place(f, "carl.ipynb").touch(), "the file is no notebook: it is empty"),
-    "no UTF-8": (lambda f: place(f, "carl.ipynb").write_text(notebook(), "utf-16"), "the file is no notebook"),
-    "a list": (lambda f: place(f, "carl.ipynb").write_text("[]"), "it has no list of cells"),
-    "lists without end": (lambda f: place(f, "carl.ipynb").write_text("[" * 100_000), "the file is no notebook"),
-    "no list of cells": (lambda f: place(f, "carl.ipynb").write_text('{"cells": 3}'), "it has no list of cells"),
-    "a folder named as a notebook": (lambda f: place(f, "carl.ipynb").mkdir(), "no notebook"),
-    "a lone surrogate in a cell": (file(barriers="product = '\ud800'"), ""),
-    "a lone surrogate in words": (file(two_barriers=f'explain("{WORDS}", "{LONG}\\ud800")'), ""),
-    "a name of 249 letters": (file("c" * 249 + ".ipynb"), ""),
-    "a folder's name of 255 letters": (lambda f: place(f, "c" * 255).mkdir(), "no notebook"),
+    "no JSON": (holding("junk"), "the file is no notebook"),
+    "an empty file": (holding(""), "the file is no notebook: it is empty"),
+    "no UTF-8": (holding(encoding="utf-16"), "the file is no notebook"),
+    "a list": (holding("[]"), "it has no list of cells"),
+    "lists without end": (holding("[" * 100_000), "the file is no notebook"),
+    "no list of cells": (holding('{"cells": 3}'), "it has no list of cells"),
+    "a folder named as a notebook": (lambda here: file(here).mkdir(), "no notebook"),
+    "a lone surrogate in a cell": (holding(barriers="product = '\ud800'"), ""),
+    "a lone surrogate in words": (holding(two_barriers=f'explain("{WORDS}", "{LONG}\\ud800")'), ""),
+    "c" * 249: (holding(), ""),
+    "c" * 255: (lambda here: here.mkdir(), "no notebook"),
     "1,500 nested folders": (nested, "folders inside each other"),
     "links in a loop": (links_in_a_loop, "link"),
-    "a link out of the folder": (link("out.ipynb"), "is a link"),
-    "a link to a peer's notebook": (link("submitted/anna.ipynb"), "is a link"),
+    "a link out of the folder": (lambda here: file(here).symlink_to("../out.ipynb"), "is a link"),
+    "a link to a peer's notebook": (lambda here: file(here).symlink_to("anna.ipynb"), "is a link"),
     "a file that nobody may read": (unreadable, "Permission denied"),
-    "a pipe": (lambda f: os.mkfifo(place(f, "carl.ipynb")), "no file"),
-    "a byte order mark": (lambda f: place(f, "carl.ipynb").write_text("\ufeff" + notebook(), "utf-8"), ""),
-    "another case of the suffix": (file("carl.IPYNB"), ""),
+    "a pipe": (lambda here: os.mkfifo(file(here)), "no file"),
+    "a byte order mark": (holding(encoding="utf-8-sig"), ""),
+    "another case of the suffix": (holding(suffix=".IPYNB"), ""),
     "an archive": (zipped(("work/04.ipynb", notebook()), ("__MACOSX/._04.ipynb", b"\0")), ""),
-    "an archive in a folder": (zipped(("04.ipynb", notebook()), name="carl/my.ZIP"), ""),
+    "an archive in a folder": (lambda here: pack(here / "my.ZIP", ("04.ipynb", notebook())), ""),
     "paths out of an archive": (zipped(("../anna.ipynb", notebook()), ("/x.ipynb", notebook())), "no notebook"),
     "an archive of 1,001 files": (zipped(*((f"{n}.ipynb", "") for n in range(1001))), "more than 1,000 files"),
-    "an archive of 300 MiB": (zipped(("04_tiling.ipynb", bytes(300 << 20))), "128 MiB"),
-    "half an archive": (lambda f: place(f, "carl.zip").write_bytes(b"PK\3\4 and no more"), "no archive"),
+    "an archive of 300 MiB": (lambda here: pack(file(here, ".zip"), ("4.ipynb", bytes(300 << 20))), "128 MiB"),
+    "half an archive": (holding("PK\3\4 and no more", ".zip"), "no archive"),
     "an archive with a password": (locked, "password"),
 }
 
 
-@pytest.mark.parametrize("handed_in", HANDED_IN)
-def test_nothing_that_is_handed_in_stops_a_batch(folder, judged, monkeypatch, handed_in):
-    """The neighbours have the rows that they have alone; the odd one has its own; and so again in a second run."""
-    if os.name != "posix":
-        pytest.skip("such files cannot be made here")
+@pytest.mark.skipif(os.name != "posix", reason="such files cannot be made here")
+def test_nothing_that_is_handed_in_stops_a_batch(folder, judged, monkeypatch):
+    """The neighbours have the rows that they have alone; each odd one has its own; and so again in a second run."""
     run(folder)
     alone = rows(folder)
-    make, words = HANDED_IN[handed_in]
     (folder / "out.ipynb").write_text(notebook())
-    monkeypatch.chdir(folder)
-    make(folder)
+    for name, (make, _) in HANDED_IN.items():
+        make(place(folder, name))
     if os.geteuid() == 0:
         opened = io.open
 
@@ -135,26 +133,31 @@ def test_nothing_that_is_handed_in_stops_a_batch(folder, judged, monkeypatch, ha
         assert run(folder) == 0
         found = rows(folder)
         assert [row for row in found if row["student"] in HONEST] == alone
-        odd = [row for row in found if row["student"] not in HONEST]
-        assert [row["exercise"] for row in odd] == NAMES
-        assert {row["status"] for row in odd} == ({"unreadable"} if words else {"not yet", "to read"})
-        assert all(words in row["hint"] + row["note"] for row in odd), odd[0]
-    if make is nested:  # pytest's own way to remove a folder calls itself for each
-        subprocess.run(["rm", "-rf", str(place(folder, "carl"))], check=True)
+        assert {row["student"].removesuffix(".ipynb") for row in found} == HONEST | {*HANDED_IN}
+        for name, (_, words) in HANDED_IN.items():
+            odd = [row for row in found if row["student"].removesuffix(".ipynb") == name]
+            assert [row["exercise"] for row in odd] == NAMES, name
+            assert {row["status"] for row in odd} == ({"unreadable"} if words else {"not yet", "to read"}), odd[0]
+            assert all(words in row["hint"] + row["note"] for row in odd), odd[0]
+    # pytest's own way to remove a folder calls itself for each
+    subprocess.run(["rm", "-rf", str(place(folder, "1,500 nested folders"))], check=True)
 
 
-@pytest.mark.parametrize("name", ODD_NAMES)
-def test_a_second_run_finds_the_names_that_the_first_one_wrote(folder, judged, name):
-    """Points given in the table to a student with any name are that student's."""
-    shutil.copy(place(folder, "anna.ipynb"), place(folder, f"{name}.ipynb"))
+def test_a_second_run_finds_the_names_that_the_first_one_wrote(folder, judged):
+    """Points given in the table to a student with any name are that student's, and no formula is in the table."""
+    for name in ODD_NAMES:
+        shutil.copy(place(folder, "anna.ipynb"), place(folder, f"{name}.ipynb"))
     for _ in range(2):
         assert run(folder) == 0
-    odd = [row for row in rows(folder) if row["student"] not in HONEST]
-    assert [row["exercise"] for row in odd] == NAMES
-    edit(folder, odd[0]["student"], WORDS, "2")
-    assert run(folder) == 0
-    assert run(folder) == 0
-    assert words_of(folder, odd[0]["student"])[0] == "2" and words_of(folder, "anna")[0] == ""
+    odd = [student for student in dict.fromkeys(row["id"] for row in rows(folder)) if student not in HONEST]
+    given = {student: f"{n / 10:g}" for n, student in enumerate(odd, 1)}
+    assert len(odd) == len(ODD_NAMES) and len(rows(folder)) == len(NAMES) * len(HONEST | given.keys())
+    for student, points in given.items():
+        edit(folder, student, WORDS, points)
+    for _ in range(2):
+        assert run(folder) == 0
+    assert {student: words_of(folder, student)[0] for student in odd} == given
+    assert words_of(folder, "anna")[0] == ""
     text = (folder / "grades.csv").read_text("utf-8")
     assert not any(f"{sep}{sign}" in text for sep in ',;\t"' for sign in "=＝@+-")
 
@@ -167,7 +170,7 @@ def test_the_copy_with_most_answers_counts(folder, judged, solved_one):
     data = json.dumps(solved())
     place(folder, f"carl/{solved_one}").write_text(data)
     if solved_one.endswith("zip"):
-        zipped(("work.ipynb", data), name="carl/z.zip")(folder)
+        pack(place(folder, "carl/z.zip"), ("work.ipynb", data))
     run(folder)
     carl = [row for row in rows(folder) if row["student"] == "carl"]
     assert [name for name, source, _ in judged if source == solution(name)].count(NAMES[0]) == 3

@@ -141,6 +141,11 @@ def careful(a, b):
 def kernel(x):
     x[0] = careful(x[1], x[2])
 
+# a constant divisor of zero : x=np.ones(1)
+@cuda.jit(debug=True, opt=False)
+def kernel(x):
+    x[0] = x[0] / 0  #! KernelError divides by zero
+
 # an exception says what a GPU does @ 1, 2 : x=np.array([1, -1]) ; debug,word in True,raises False,silently
 #= said("$word")
 @cuda.jit(debug=$debug, opt=not $debug)

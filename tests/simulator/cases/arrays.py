@@ -212,20 +212,20 @@ cuda.syncthreads()
 x[j, i] = tile[j, i]
 
 # outside a dimension that is new : A=M
-A[:, None][1, 1, 0] = 0  #? out-of-bounds A (1, 1, 0)
+A[:, None][1, 1, 0] = 0  #? out-of-bounds A (1, 0)
 
 # outside a view but inside its array @ 1, 4 : A=np.arange(8), B=zeros(4)
 #= "view" in run.findings[0].message
 i = cuda.grid(1)
 row = A[1:3]
-B[i] = row[i]  #? out-of-bounds A (2,) x2
+B[i] = row[i]  #? out-of-bounds A (3,) x2
 
 # a negative index wraps within the view @ 1, 3 : A=np.arange(8), B=zeros(3)
 #= B.tolist() == [3, 2, 1]
 B[cuda.grid(1)] = A[1:4][-1 - cuda.grid(1)]  #? negative-index A x3
 
 # the bounds are those of the form : x=zeros(24)
-x.reshape(4, 6)[3, 6] = 1  #? out-of-bounds x (3, 6)
+x.reshape(4, 6)[3, 6] = 1  #? out-of-bounds x (24,)
 
 # shared and local arrays and arguments are filled @ 1, 4 : out=zeros(4)
 #= (out.tolist(), run.findings) == ([20001.5, 21101.0, 22200.5, 23300.0], ())

@@ -24,6 +24,10 @@ else:
     cuda.syncthreads()  # second
 a[i] = 2
 
+# a row that each thread fills @ (1, 2), (4, 2) : C=zeros(4, 4) ; part in C[0] C[:]
+#= said("C[0] names a part of C", "give 2 indices") == ("$part" == "C[0]")
+$part = cuda.threadIdx.y  #? race C (0, 0)
+
 # an access outside an array is left out, and the kernel goes on @ 1, 8
 #: a=np.arange(8.0).reshape(1, 8), out=zeros(8) - 1
 #= (out.tolist(), run.findings[0].threads) == ([3, 4, 5, 6, 7, 8, 1, 1], (((0, 0, 0), (6, 0, 0)),))

@@ -143,7 +143,7 @@ tile[t, 0] = t
 out[t] = own[t].head + tile[t, 0]
 
 # outside an array in a record : a=BODIES
-a[0].at[1] = a[1].at[3]  #? out-of-bounds a.at (3,)
+a[0].at[1] = a[1].at[3]  #? out-of-bounds a.at (1, 3)
 """)  # fmt: skip
 
 REFUSED = Table(None, header=HEADER, text="""\

@@ -54,12 +54,12 @@ a[0] = 1.0 in a  #! 1.0 in a
 v = cuda.local.array(3, float); v[0] = a[0]  #! float float64
 a[0] = a[0] + 1j  #! complex128 float32 .real .imag abs()
 if a[0] * 1j < 2: a[0] = 0  #! .real a[0] * 1j < 2
-a[0] = (n := 3) + n  #! :=
+a[0] = (n := a[1]) + n  #! :=
 cuda.cg.this_block().sync()  #! cuda.cg.this_block cuda.cg.this_grid()
 a[0] = math.comb(4, 2)  #! math.comb
 a[0] = a.sum()  #! .sum
 a[0] = cuda.grid(ndim=1)  #! cuda.grid()
-a[0] = scaled()  #! scaled 2 (x, factor) 0
+a[0] = scaled()  #! scaled x, factor missing 'x'
 a[0] = scaled(1, scale=3)  #! scaled 'scale'
 a[0] = scaled(1, x=3)  #! scaled 'x'
 a[0] = scaled(*a)  #! *a float32

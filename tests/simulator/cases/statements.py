@@ -95,6 +95,11 @@ none, one = 0, 1
 alias = none
 out[i] += math.sqrt(1.5 if none else v) + math.sqrt(1.5 if alias > one else v)
 out[i] += math.sqrt(1.5 if len(T) > 9 else v)
+made = (0, 1)
+same = T
+out[i] += math.sqrt(1.5 if N in T else v) * math.sqrt(v if T and 2 in T else 1.5)
+out[i] += math.sqrt(1.5 if zero in same else v) * math.sqrt(1.5 if N in made else v)
+out[i] += math.sqrt(1.5 if 0 in (1, 2) else v) * math.sqrt(1.5 if N not in (4, 5) else v)
 if i % 2:
     same = 0
 else:

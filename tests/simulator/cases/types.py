@@ -48,6 +48,14 @@ acc += x[i]  #? float64
 half_of = x[i] * 0.5  #? float64
 count = x[i] * n  #? float64
 out[i] = acc + half_of + count
+
+# a variable and where its type is from, without those in between
+#= said("because v is float64: the literal 2.5;", "because w is float64: the literal 2.5;") and not said("64: v is")
+v = x[0] * 2.5  #? float64
+for k in range(2):
+    v = v * x[k]  #? float64
+w = v + x[1]  #? float64
+x[2] = w - x[3]  #? float64
 """)  # fmt: skip
 
 ASKED_FOR = Table(None, header=HEADER, arguments="x=np.ones(8, 'f4'), d=np.ones(8), n=3", text="""\

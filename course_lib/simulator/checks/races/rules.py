@@ -133,7 +133,12 @@ class RacesObserver(Observer):
         threads = self.launch.name_thread(thread_a), self.launch.name_thread(thread_b)
         size, name = self.launch.threads_per_block, self.launch.title
         across = thread_a // size != thread_b // size or thread_a % size // WARP_SIZE != thread_b % size // WARP_SIZE
-        if threads[0][0] != threads[1][0] and self.unit.fences:
+        if line_a == line_b and READ not in (kind_a, kind_b) and line_b in self.unit.parts:
+            cure = (
+                f"{self.unit.parts[line_b]} names a part of {array.name}, so each thread stores to all elements of it; "
+                f"give {array.ndim} indices to store to one element"
+            )
+        elif threads[0][0] != threads[1][0] and self.unit.fences:
             cure = (
                 "threadfence() orders them only if it is between the first and an atomic on a word that the other "
                 "thread updates too, before the second; threadfence_block() orders the threads of one block only"
@@ -165,13 +170,12 @@ class RacesObserver(Observer):
         )
         # of several races of two lines, show one of two warps, which nobody disputes, and in which the values differ
         gravity = across, not same_value
-        first = self._findings.get(finding.key)
-        if first is not None and gravity > self.gravity[finding.key]:
-            self._findings[finding.key] = replace(finding, count=first.count)
-        gravity = max(gravity, self.gravity.get(finding.key, gravity))
-        self.gravity[finding.key] = gravity
+        before = self.gravity.get(finding.key, gravity)
+        if gravity > before:
+            self._findings[finding.key] = finding
+        self.gravity[finding.key] = gravity = max(gravity, before)
         self.add(finding)
         self.reported.append((finding.key, gravity >= (across, True)))
 
     def repeat(self, key: FindingKey) -> None:
-        self._findings[key] = replace(self._findings[key], count=self._findings[key].count + 1)
+        self._counts[key] += 1
