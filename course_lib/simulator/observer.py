@@ -145,8 +145,8 @@ class Hooks:
     def iterated(self, vector: WarpVector, line: int, mask: Mask) -> None:
         """The beginning of an iteration of the loop on this line of the kernel (only when tracing or watching)."""
 
-    def assigned(self, vector: WarpVector, name: str, value: Any, mask: Mask) -> None:
-        """The assignment of a variable (only when tracing)."""
+    def assigned(self, vector: WarpVector, line: int, name: str, value: Any, mask: Mask) -> None:
+        """The assignment of a variable by the statement on this line (only when tracing)."""
 
     def tested(self, vector: WarpVector, line: int, text: str, sides: tuple[Any, Any], truth: Any, mask: Mask) -> None:
         """The comparison ``text`` of ``sides`` in the lanes of ``mask``, with its result (only when tracing)."""

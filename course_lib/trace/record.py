@@ -193,25 +193,10 @@ class TraceObserver(StepCounter):
             )
             self._chunk.accesses.append((event, site.op, pattern, base, new, (operation, held, values)))
 
-    def assigned(self, vector: Any, name: str, value: Any, mask: Any) -> None:
-        event = self._event(vector)
-        if event is None:
-            return
-        chunk, program = self._chunk, self._program
-        line = chunk.lines[event]
-        if name not in program.targets.get(line, ()):  # a device function has returned to the statement that assigns it
-            latest = [
-                (self._latest[vector.warp, first], first)
-                for first, names in program.targets.items()
-                if name in names
-                and program.inside[line] in program.reached[first]
-                and (vector.warp, first) in self._latest
-            ]
-            if not latest:
-                return
-            before, line = max(latest)
-            event = self._open(vector, line, chunk.masks[before], RESUMED)
-        chunk.variables.append((event, program.prefix[line] + name, value, chunk.masks[event]))
+    def assigned(self, vector: Any, line: int, name: str, value: Any, mask: Any) -> None:
+        event = self._event(vector, line)
+        if event is not None:
+            self._chunk.variables.append((event, self._program.prefix[line] + name, value, self._chunk.masks[event]))
 
     def tested(self, vector: Any, line: int, text: str, sides: tuple[Any, Any], truth: Any, mask: Any) -> None:
         """Record a condition evaluated in the lanes of ``mask``, with the sides of a plain comparison (else None)."""

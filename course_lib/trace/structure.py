@@ -11,34 +11,20 @@ from .trace import Trace
 
 
 class Listing:
-    """Facts from the syntax trees about the traced lines: statements, the names that they assign, and loops.
+    """Facts from the syntax trees about the traced lines.
 
-    ``first``: line -> first line of its statement; ``targets``: that -> the names it assigns; ``prefix``: line -> the
-    prefix of its variables' names, empty in the kernel, ``function.`` in a device function. ``inside``: line
-    -> the number of its function; ``reached``: the first line of a statement -> the numbers of the functions that its
-    calls reach.
+    ``first``: line -> first line of its statement; ``prefix``: line -> the prefix of its variables' names, empty in the
+    kernel, ``function.`` in a device function.
     """
 
     def __init__(self, sources: Iterable[Any]):
         self.first: dict[int, int] = {}
-        self.targets: dict[int, set[str]] = {}
         self.prefix: dict[int, str] = {}
-        self.inside: dict[int, int] = {}
-        self.reached: dict[int, set[int]] = {}
-        known = list(sources)
-        for number, source in enumerate(known):
-            for line, _ in source.lines:
-                self.prefix[line] = "" if number == 0 else f"{source.name}."
-                self.inside[line] = number
+        for number, source in enumerate(sources):
+            self.prefix |= {line: f"{source.name}." if number else "" for line, _ in source.lines}
             for node in nodes(source.tree):
                 if isinstance(node, ast.stmt):
                     self._add(node)
-                    if node is not source.tree:
-                        self.reached.setdefault(node.lineno, set()).update(_called(source, node, known))
-        for _ in known:  # as deep as calls can nest
-            for reached in self.reached.values():
-                calls = (found for line, found in self.reached.items() if self.inside.get(line) in reached)
-                reached.update(*list(calls))
 
     def _add(self, node: ast.stmt) -> None:
         first, last = node.lineno, node.end_lineno or node.lineno
@@ -46,39 +32,7 @@ class Listing:
         if body:  # of a compound statement only the head
             last = max(first, body[0].lineno - 1)
         for line in range(first, last + 1):
-            if first > self.first.get(line, 0):
-                self.first[line] = first
-        assigned: list[ast.expr] = []
-        if isinstance(node, ast.Assign):
-            assigned = node.targets
-        elif isinstance(node, ast.AugAssign | ast.AnnAssign | ast.For):
-            assigned = [node.target]
-        names = {n.id for target in assigned for n in nodes(target) if isinstance(n, ast.Name)}
-        self.targets.setdefault(first, set()).update(names)
-
-
-def _called(source: Any, statement: ast.stmt, known: list[Any]) -> set[int]:
-    """Return the numbers of the functions that a statement itself calls; of all, if a variable determines which."""
-    own = [child for child in ast.iter_child_nodes(statement) if not isinstance(child, ast.stmt)]
-    calls = [node.func for child in own for node in nodes(child) if isinstance(node, ast.Call)]
-    found: set[int] = set()
-    for name in calls:
-        if isinstance(name, ast.Name) and name.id in source.locals:
-            return set(range(len(known)))
-        thing = _stands_for(source, name)
-        function = getattr(thing, "py_func", thing)
-        found.update(number for number, other in enumerate(known) if other.function is function)
-    return found
-
-
-def _stands_for(source: Any, name: ast.expr) -> Any:
-    """Return the object outside the function that a name, or a name of a module, denotes; None for anything else."""
-    if isinstance(name, ast.Attribute):
-        return getattr(_stands_for(source, name.value), name.attr, None)
-    try:
-        return source.lookup(name.id) if isinstance(name, ast.Name) else None
-    except (KeyError, ValueError):
-        return None
+            self.first[line] = max(first, self.first.get(line, 0))
 
 
 def functions(trace: Trace) -> tuple[tuple[ast.FunctionDef, int], ...]:

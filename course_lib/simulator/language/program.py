@@ -110,7 +110,7 @@ class Assign(Stmt):
         if self.name in out.function.unsure:
             out.emit(f"h_{self.name} = unite(h_{self.name}, {out.mask})")
         if out.module.tracing == "values" and kind in SCALARS and not out.function.foreign:
-            out.emit(f"w.tell('assigned', {self.name!r}, {version}, {out.mask})")
+            out.emit(f"w.tell('assigned', {self.line}, {self.name!r}, {version}, {out.mask})")
 
 
 class Evaluate(Stmt):

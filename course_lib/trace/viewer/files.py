@@ -47,21 +47,14 @@ def write(pictures: Sequence[StillPicture], path: str | os.PathLike[str], second
     elif kind == "png":
         pictures[0].image(SHARP).save(file)
     else:
-        frames = [_on_white(picture.image()) for picture in pictures]
-        height = max(frame.height for frame in frames)
-        first, *rest = [_padded(frame, height).quantize(128) for frame in frames]
+        images = [picture.image() for picture in pictures]
+        white = Image.new("RGBA", (images[0].width, max(image.height for image in images)), "white")
+        pages = [white.copy() for _ in images]
+        for page, image in zip(pages, images, strict=True):
+            page.alpha_composite(image)
+        first, *rest = [page.convert("RGB").quantize(128) for page in pages]
         first.save(file, save_all=True, append_images=rest, duration=round(1000 * seconds), loop=0, optimize=False)
     return file
-
-
-def _on_white(image: Image.Image) -> Image.Image:
-    return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
-
-
-def _padded(image: Image.Image, height: int) -> Image.Image:
-    page = Image.new("RGB", (image.width, height), "white")
-    page.paste(image)
-    return page
 
 
 def svg(picture: StillPicture) -> str:

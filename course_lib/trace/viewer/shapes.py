@@ -78,14 +78,3 @@ def tint(hue: str, strength: float) -> str:
 def rgb(hue: str) -> tuple[int, ...]:
     """The three bytes of a colour."""
     return tuple(int(hue[i : i + 2], 16) for i in (1, 3, 5))
-
-
-def wrapped(text: str, width: int) -> list[str]:
-    """Break a text into lines of at most ``width`` characters."""
-    lines = [""]
-    for word in text.split(" "):
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
-            lines.append(word)
-        else:
-            lines[-1] = f"{lines[-1]} {word}" if lines[-1] else word
-    return lines

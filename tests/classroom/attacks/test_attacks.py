@@ -283,14 +283,15 @@ def test_a_reply_to_another_request_is_passed_over():
 
 
 def test_a_call_has_no_right_answers_in_its_memory():
-    """The server forks the caller before it imports the course, as here."""
+    """The server forks the caller before it imports the course, as here; what an answer may import is in it."""
     code = """
 import ast
 from course_lib.classroom.teach import calls
 calls.start()
 import course_lib.exercises
+import numba, statistics
 (tree,) = ast.parse("def f(here):\\n    import sys\\n    return len([m for m in sys.modules if 'exercises' in m])").body
-names = {"__builtins__": {"__import__": __import__, "len": len}}
+names = {"__builtins__": {"__import__": __import__, "len": len}, "mean": statistics.fmean, "kind": numba.float64}
 print(calls.Program((tree,), names)(None, (1,)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=REPOSITORY)

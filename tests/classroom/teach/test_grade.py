@@ -142,19 +142,24 @@ def test_points_by_hand_are_taken_from_the_table(folder, judged, capsys):
     assert {row["status"] for row in rows(folder) if row["exercise"] == "barriers"} == {"not yet"}
 
 
-def test_points_by_hand_belong_to_one_answer(folder, judged, capsys):
+def test_points_and_comments_belong_to_one_answer(folder, judged, capsys):
+    """Shown on its page, and kept until the student changes it."""
     run(folder)
-    edit(folder, "anna", WORDS, "2")
-    run(folder)
+    edit(folder, "anna", WORDS, "2", "Say <b>which</b> tile;\n=1+1")
+    edit(folder, "ben", "barriers", "0", "-1 for no reason")
+    for _ in range(2):
+        assert run(folder) == 0
+        found = {(row["student"], row["exercise"]): row["status"] for row in rows(folder) if row["comment"]}
+        assert found == {("anna", WORDS): BY_HAND, ("ben", "barriers"): "not yet"}
+        assert "Your teacher writes:</b> Say &lt;b&gt;which&lt;/b&gt; tile; =1+1<" in page(folder, "anna").read_text()
     given = (folder / "grades.csv").read_bytes()
-    changed = exercises(
-        two_barriers='explain("two-barriers", "the first one fills and the second one keeps what others read")'
-    )
-    (folder / "submitted" / "anna.ipynb").write_text(json.dumps(changed))
+    new = 'explain("two-barriers", "the first one fills and the second one keeps what others read")'
+    (folder / "submitted" / "anna.ipynb").write_text(json.dumps(exercises(two_barriers=new)))
     capsys.readouterr()
     run(folder)
-    assert words_of(folder, "anna") == ("", "to read")
     assert "anna changed the answer to two-barriers" in capsys.readouterr().out
+    assert [row["comment"] for row in rows(folder) if row["student"] == "anna"] == [""] * len(NAMES)
+    assert words_of(folder, "anna") == ("", "to read")
     (folder / "grades.csv").write_bytes(given)  # as a run leaves it that is killed once it has judged the new answer
     run(folder)
     assert words_of(folder, "anna") == ("", "to read")
