@@ -107,7 +107,7 @@ def reduction(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 
 
 def syncwarp(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    check_arguments(node, "at most a mask", 0, 1)
+    check_arguments(node, "at most 1 mask", 0, 1)
     members = x.scalar(node.args[0]) if node.args else x.number(0xFFFFFFFF)
     if not types.is_int(str(members.type)):
         raise types.TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
