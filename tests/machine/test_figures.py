@@ -18,7 +18,7 @@ from course_lib import simulate
 from course_lib.kernels import rung
 from course_lib.machine import figures, measurements, waiting
 from course_lib.machine.gpu.ceilings import roofline
-from course_lib.machine.waiting.instruction import Instruction
+from course_lib.machine.waiting.player import Instruction
 from course_lib.trace.figures.canvas import mixed
 from course_lib.trace.palette import COLOURS, GROUND, WASH
 from course_lib.trace.png import element, packed_in, with_palette
