@@ -16,7 +16,7 @@ from PIL import Image
 from course_lib import simulate
 from course_lib.machine import figures, measurements, waiting
 from course_lib.machine.gpu.ceilings import roofline
-from course_lib.machine.waiting.instruction import Instruction
+from course_lib.machine.waiting.player import Instruction
 from course_lib.trace.palette import COLOURS, WASH
 from course_lib.trace.png import element, packed_in, with_palette
 from course_lib.trace.reading import ROWS, slacks, timeline_rows

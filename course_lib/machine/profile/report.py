@@ -1,7 +1,5 @@
 """A profile as text, as data for other programs, and as a page."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace

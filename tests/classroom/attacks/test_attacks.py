@@ -130,7 +130,7 @@ class _Page(HTMLParser):
             self.policies.append(values["content"])
         known = (
             tag
-            in """html head meta title style body h1 h2 h3 p b br section div blockquote ol li table tr th td code
+            in """html head meta title style body main h1 h2 h3 p b br section div blockquote ol li table tr th td code
             img a""".split()
         )
         scripted = any(name.startswith("on") for name in values)

@@ -12,8 +12,8 @@ from course_lib import simulate
 from course_lib.kernels import rung
 from course_lib.machine import measurements, waiting
 from course_lib.machine.waiting import predictions
-from course_lib.machine.waiting.instruction import Instruction
 from course_lib.machine.waiting.model_errors import reasons
+from course_lib.machine.waiting.player import Instruction
 from course_lib.machine.waiting.traced import programs
 from tools.lab.__main__ import main
 from tools.lab.model_errors import ordered, table
