@@ -78,6 +78,17 @@ def assembly(builder, text, constraints="", *operands):
     builder.asm(kind, text, ",".join(filter(None, (constraints, "~{memory}"))), operands, side_effect=True)
 
 
+def plain(text, *arguments, require=lambda: None):
+    """Return the signature and the generator of a fixed line of assembly; `require` refuses a GPU without it."""
+
+    def generate(context, builder, signature, args):
+        require()
+        assembly(builder, text)
+        return context.get_dummy_value()
+
+    return types.none(*arguments), generate
+
+
 def _copy(arguments, elements):
     """Return the signature and the generator of one copy of `elements` elements; None for other types.
 
@@ -135,12 +146,7 @@ def copy8_async(typingctx, *arguments):
 @declared(("commit",), _commit_copies)
 def commit_copies(typingctx):
     """Make one group of the copies that this thread started since the last call."""
-
-    def generate(context, builder, signature, args):
-        assembly(builder, "cp.async.commit_group;")
-        return context.get_dummy_value()
-
-    return types.none(), generate
+    return plain("cp.async.commit_group;")
 
 
 @declared(("wait",), _wait_copies, prefer_literal=True)
@@ -148,9 +154,4 @@ def wait_copies(typingctx, pending):
     """Wait until all groups of this thread but the last `pending` have arrived; `pending` is a constant."""
     if not isinstance(pending, types.IntegerLiteral) or pending.literal_value < 0:
         return None
-
-    def generate(context, builder, signature, args):
-        assembly(builder, f"cp.async.wait_group {pending.literal_value};")
-        return context.get_dummy_value()
-
-    return types.none(pending), generate
+    return plain(f"cp.async.wait_group {pending.literal_value};", pending)

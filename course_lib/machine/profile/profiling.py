@@ -1,7 +1,5 @@
 """The findings of a profiler and a sanitizer for a launch, from the simulator and the models, without a GPU."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import sys
@@ -9,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...simulator.findings import KernelError, LaunchError, UnsupportedKernelError
 from ...simulator.hardware import ceil_div
@@ -18,16 +16,14 @@ from ...simulator.occupancy import occupancy
 from ...simulator.run import Run, trimmed
 from ...simulator.simulate import simulate
 from ...simulator.tables import plural
+from ...trace.trace import Trace
 from .. import measurements
+from ..compiler import MachineCode, NoMachineCode, machine_code
+from ..compiler.show import InnerLoop, inner_loop
 from ..model import Occupancy
 from .costs import Cost, costs
 from .repairs import SECONDS, Launched, Repair, proven
 from .verdicts import Opinion, verdict
-
-if TYPE_CHECKING:
-    from ...trace.trace import Trace
-    from ..compiler import MachineCode
-    from ..compiler.show import InnerLoop
 
 #: The recording whose provenance describes a multiprocessor.
 MACHINE = "latencies"
@@ -174,11 +170,7 @@ def profile(
     code = _code(kernel, before, notes)
     taken = registers or (code.registers if code else None)
     residency = _residency(run, taken, own + shared_bytes, recording.provenance)
-    loop = None
-    if code is not None:
-        from ..compiler.show import inner_loop
-
-        loop = inner_loop(kernel, code, run.block, gpu)
+    loop = inner_loop(kernel, code, run.block, gpu) if code else None
     traced = predicted = repair = None
     if failed:
         notes.append("There is no stepper, and no time: the launch did not end.")
@@ -204,8 +196,6 @@ def check_registers(registers: int | None) -> None:
 
 def _code(kernel: Any, arguments: Sequence[Any], notes: list[str]) -> MachineCode | None:
     """Return the kernel's machine code, compiled or recorded; a note says why the compiler refuses it."""
-    from ..compiler import NoMachineCode, machine_code
-
     try:
         return machine_code(kernel, arguments)
     except NoMachineCode:

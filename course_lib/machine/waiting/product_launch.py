@@ -23,8 +23,8 @@ from ..compiler.code import MachineCode
 from ..compiler.emulator import BlockRun, run_block
 from ..model.machine import Machine
 from . import schedule
-from .instruction import Instruction
 from .machine_code import machine_programs
+from .player import Instruction
 
 #: Blocks played in sequence in each place: the first ones begin in step, later ones do not.
 ROUNDS = 2
