@@ -47,7 +47,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", chromium), args=FLAGS)
         page = browser.new_page(color_scheme="light", reduced_motion="reduce")
-        frames = frames_of(page, compare(naive, tiled), folder, 1280, 760)
+        frames = frames_of(page, compare(naive, tiled), folder, 1150, 830)
         still = frames_of(page, Stepper(run_product(rung("tiled"), 16, 4, trace=True)), folder, 1280, 760)
         still[len(still) // 2].save(DOCS / "stepper.png", optimize=True)
         browser.close()
