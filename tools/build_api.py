@@ -4,8 +4,6 @@ The front page is course_lib's, with the public names; every module has a page, 
 simulator find its parts too.
 """
 
-from __future__ import annotations
-
 import pkgutil
 import sys
 import warnings

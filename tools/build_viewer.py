@@ -9,8 +9,6 @@ line of a bundle holds two digests, of the sources and of what follows it: witho
 changed the one and not the other.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import shutil

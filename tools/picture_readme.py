@@ -5,8 +5,6 @@
 Needs Chromium or Chrome, as the browser tests do. The pictures come from saved pages, so nothing else runs.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import shutil

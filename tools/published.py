@@ -5,8 +5,6 @@
 FOLDER holds a checkout of each project of tools/published.toml, named owner+name, at the commit named there.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

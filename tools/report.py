@@ -3,8 +3,6 @@
 With the name of a GPU, or a folder, it prints the tables for that GPU's recordings and writes nothing.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import sys

@@ -41,14 +41,6 @@ def _wait_copies(pending):
     """Wait until all groups of this thread but the last `pending` have arrived."""
 
 
-def _copied_bytes(tile, array, elements):
-    """Return the bytes of one copy between arrays of these types, or None if cp.async has no copy of that size."""
-    if tile.dtype != array.dtype or tile.layout != "C" or elements > 1 and array.layout != "C":
-        return None
-    size = elements * tile.dtype.bitwidth // 8
-    return size if size in (4, 8, 16) else None
-
-
 def element_address(context, builder, array_type, value, index_types, indices, space, dense=False):
     """Return the address of array[indices] in an address space, without numba's test for negative indices.
 
@@ -78,6 +70,17 @@ def assembly(builder, text, constraints="", *operands):
     builder.asm(kind, text, ",".join(filter(None, (constraints, "~{memory}"))), operands, side_effect=True)
 
 
+def plain(text, *arguments, require=lambda: None):
+    """Return the signature and the generator of a fixed line of assembly; `require` refuses a GPU without it."""
+
+    def generate(context, builder, signature, args):
+        require()
+        assembly(builder, text)
+        return context.get_dummy_value()
+
+    return types.none(*arguments), generate
+
+
 def _copy(arguments, elements):
     """Return the signature and the generator of one copy of `elements` elements; None for other types.
 
@@ -91,9 +94,13 @@ def _copy(arguments, elements):
     given = arguments[end:]
     if middle != 1 + tile.ndim or len(given) > (elements > 1):
         return None
-    size = _copied_bytes(tile, array, elements)
     numbers = (*arguments[1:middle], *arguments[middle + 1 : end])
-    if size is None or not all(isinstance(i, types.Integer) for i in numbers):
+    if not all(isinstance(i, types.Integer) for i in numbers):
+        return None
+    if tile.dtype != array.dtype or tile.layout != "C" or elements > 1 and array.layout != "C":
+        return None
+    size = elements * tile.dtype.bitwidth // 8
+    if size not in (4, 8, 16):  # the bytes that cp.async copies
         return None
     # Copies of 16 bytes bypass the first-level cache, since data used once does not profit from it.
     text = f"cp.async.{'cg' if size == 16 else 'ca'}.shared.global [$0], [$1], {size}{', $2' if given else ''};"
@@ -135,12 +142,7 @@ def copy8_async(typingctx, *arguments):
 @declared(("commit",), _commit_copies)
 def commit_copies(typingctx):
     """Make one group of the copies that this thread started since the last call."""
-
-    def generate(context, builder, signature, args):
-        assembly(builder, "cp.async.commit_group;")
-        return context.get_dummy_value()
-
-    return types.none(), generate
+    return plain("cp.async.commit_group;")
 
 
 @declared(("wait",), _wait_copies, prefer_literal=True)
@@ -148,9 +150,4 @@ def wait_copies(typingctx, pending):
     """Wait until all groups of this thread but the last `pending` have arrived; `pending` is a constant."""
     if not isinstance(pending, types.IntegerLiteral) or pending.literal_value < 0:
         return None
-
-    def generate(context, builder, signature, args):
-        assembly(builder, f"cp.async.wait_group {pending.literal_value};")
-        return context.get_dummy_value()
-
-    return types.none(pending), generate
+    return plain(f"cp.async.wait_group {pending.literal_value};", pending)

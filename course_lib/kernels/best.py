@@ -5,17 +5,15 @@ the next instruction by a cycle, unless the register was read just before and is
 up the next, every multiplication shares an operand with the one before it. B's fragment, the longer one, is loaded
 first, and every result has 0 added before it is stored. The machine code of the loop has as many instructions as
 that of whole_tiles, 2,350; 14 in 100 of its multiply-adds read two operands from one bank, instead of 20.
-Measured on an H200: 12 % over whole_tiles at n = 4096, the last step of the ladder. Dispatch stalls fell, and waits for
-shared memory fell, too. The recordings do not show how much of this is due to the banks: with the old order, a launch
-bound alone gains 9.5 %, and in large_tiles, with its guards, the order and the rest gain less than 2 %.
+Measured on an H200: 12 % over whole_tiles at n = 4096, the last step of the ladder. The order alone is not the cause:
+lesson 12 has what else was measured.
 Launch: as large_tiles, blocks of 256 threads, 2×4 warps of 64×64, for a 128×256 tile of C; the tiles are 16 deep.
 One block fills the register file of a multiprocessor: 239 registers per thread.
 Loads: as whole_tiles, K (1/128 + 1/256) per element of C from global memory, K (1/8 + 1/16) from shared memory, and
 more for the few rows and columns at the edges (course_lib.machine.model.global_loads_of_best).
 Limit: 93 of 100 instructions are multiply-adds. The compiler assigns the registers, and differently for every order in
-which this file could be written. Hundreds of orders, block shapes and ways to copy were measured at n = 4096, from 36
-to 53.1 TFLOP/s, and 0.4 to 4.6 where loops over the results stayed loops and the results went to local memory:
-course_lib/machine/measurements/nvidia-h200/attempts.json.
+which this file could be written: hundreds were measured, from 36 to 53.1 TFLOP/s, and 0.4 to 4.6 where the results went
+to local memory (course_lib/machine/measurements/nvidia-h200/attempts.json).
 Source: Gray, "SGEMM" (maxas wiki, 2014), where registers are assigned by hand against the same conflicts. cuBLAS
 multiplies this size with tiles of 256×128 too, as Nsight Compute's name of its kernel says (tilesize256x128x8, stage3).
 """

@@ -76,6 +76,26 @@ def keep(A_tile, B_tile, a_next, b_next):
         store4(B_tile, b_k + 4 * j, b_col, values)
 
 
+@cuda.jit(device=True)
+def store_results(C, N, top, left, m, n, acc):
+    """Store the thread's 8×16 results, four at a time where rows of C begin on 16-byte boundaries."""
+    if N % 4 == 0:
+        for i in range(8):
+            row = top + m + i // 4 * 32 + i % 4
+            for j in range(4):
+                col = left + n + 16 * j
+                if row < C.shape[0] and col < N:
+                    a, b, c, d = acc[i, 4 * j], acc[i, 4 * j + 1], acc[i, 4 * j + 2], acc[i, 4 * j + 3]
+                    store4(C, row, col, (a, b, c, d))
+    else:
+        for i in range(8):
+            row = top + m + i // 4 * 32 + i % 4
+            for j in range(16):
+                col = left + n + j // 4 * 16 + j % 4
+                if row < C.shape[0] and col < N:
+                    C[uint64(row), uint64(col)] = acc[i, j]
+
+
 @cuda.jit
 def large_tiles(A, B, C):
     """Compute C = A @ B; A is M×K, B is K×N, C is M×N, all float32 and C-ordered, in blocks of 256 threads."""
@@ -115,21 +135,7 @@ def large_tiles(A, B, C):
         cuda.syncthreads()  # the next tiles are complete
         load_fragments(A_tile, B_tile, 0, m, n, a0, b0)
         add_outer_product(a1, b1, acc)
-    if N % 4 == 0:
-        for i in range(8):
-            row = top + m + i // 4 * 32 + i % 4
-            for j in range(4):
-                col = left + n + 16 * j
-                if row < C.shape[0] and col < N:
-                    a, b, c, d = acc[i, 4 * j], acc[i, 4 * j + 1], acc[i, 4 * j + 2], acc[i, 4 * j + 3]
-                    store4(C, row, col, (a, b, c, d))
-    else:
-        for i in range(8):
-            row = top + m + i // 4 * 32 + i % 4
-            for j in range(16):
-                col = left + n + j // 4 * 16 + j % 4
-                if row < C.shape[0] and col < N:
-                    C[uint64(row), uint64(col)] = acc[i, j]
+    store_results(C, N, top, left, m, n, acc)
 
 
 launch = blocks(ROWS, COLUMNS, THREADS)

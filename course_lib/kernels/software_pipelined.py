@@ -13,16 +13,13 @@ more for every tile of C.
 Source: Kerr et al., "CUTLASS: fast linear algebra in CUDA C++" (2017), which fetches both tiles and fragments ahead.
 """
 
-from numba import cuda, float32
+from numba import config, cuda, float32
 
-from .registers import capped
 from .rung import VECTORS, Rung, blocks, ready_made
-from .vector import load4, load4_or_zeros, store4, store4_inside
+from .vector import load4, load4_or_zeros, store4
+from .warp_tiled import DEPTH, PITCH, TILE, store_results
 
-TILE = 128
-DEPTH = 8
 TWICE = 2 * DEPTH
-PITCH = TILE + 4
 
 
 @cuda.jit(device=True)
@@ -62,7 +59,11 @@ def keep(A_tiles, B_tiles, at, a4, b4):
     store4(B_tiles, at + thread // 32, thread % 32 * 4, b4)
 
 
-@capped(128)
+#: numba's own simulator takes no limit on registers.
+_capped = cuda.jit if config.ENABLE_CUDASIM else cuda.jit(max_registers=128)
+
+
+@_capped
 def software_pipelined(A, B, C):
     """Compute C = A @ B; A is M×K, B is K×N, C is M×N, all float32 and C-ordered, in blocks of 256 threads."""
     A_tiles = cuda.shared.array((TWICE, PITCH), float32)
@@ -99,11 +100,7 @@ def software_pipelined(A, B, C):
         cuda.syncthreads()
         load_fragments(A_tiles, B_tiles, now, m, n, a0, b0)
         add_outer_product(a1, b1, acc)
-    for i in range(8):
-        row = top + m + i // 4 * 32 + i % 4
-        for j in range(2):
-            results = acc[i, 4 * j], acc[i, 4 * j + 1], acc[i, 4 * j + 2], acc[i, 4 * j + 3]
-            store4_inside(C, row, left + n + 16 * j, results)
+    store_results(C, top + m, left + n, acc)
 
 
 RUNG = Rung(

@@ -14,8 +14,8 @@ Source: the TU Eindhoven 5KK73 page (prefetching); its loop fetches one tile too
 from numba import cuda, float32
 
 from .rung import VECTORS, Rung, blocks, ready_made
-from .vector import load4_or_zeros, store4, store4_inside
-from .warp_tiled import DEPTH, PITCH, TILE, add_outer_product
+from .vector import load4_or_zeros, store4
+from .warp_tiled import DEPTH, PITCH, TILE, add_outer_product, store_results
 
 TWICE = 2 * DEPTH
 
@@ -52,11 +52,7 @@ def staged(A, B, C):
         A_tiles[now + a_k + 3, a_row] = a4[3]
         store4(B_tiles, now + b_k, b_col, b4)
         cuda.syncthreads()
-    for i in range(8):
-        row = top + m + i // 4 * 32 + i % 4
-        for j in range(2):
-            results = acc[i, 4 * j], acc[i, 4 * j + 1], acc[i, 4 * j + 2], acc[i, 4 * j + 3]
-            store4_inside(C, row, left + n + 16 * j, results)
+    store_results(C, top + m, left + n, acc)
 
 
 RUNG = Rung(

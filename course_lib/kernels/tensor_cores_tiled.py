@@ -1,11 +1,10 @@
 """Tensor cores fed as the fastest float32 kernels are: tiles for blocks and warps, and copies on their way meanwhile.
 
-Idea: `tensor_cores` executes 72 instructions for each that multiplies. Here a warp computes 64×64 results, so every
-fragment that it loads is used 4 or 8 times; the fragments of the next step are loaded while this one multiplies, in two
-sets of registers; and asynchronous copies bring the tiles two stages ahead. Three pairs of tiles 16 deep fill the 48
-KiB of shared memory that a block may declare. The numbers of the stages are written out, so no address is computed in
-the loop. The places of a row's 16-byte pieces in shared memory depend on the row (exclusive or), which gives every lane
-of a load banks of its own without a word of padding.
+Idea: a warp computes 64×64 results, so every fragment that it loads is used 4 or 8 times; the fragments of the next
+step are loaded while this one multiplies, in two sets of registers; and asynchronous copies bring the tiles two stages
+ahead. Three pairs of tiles 16 deep fill the 48 KiB of shared memory that a block may declare. The numbers of the stages
+are written out, so no address is computed in the loop. The places of a row's 16-byte pieces in shared memory depend on
+the row (exclusive or), which gives every lane of a load banks of its own without a word of padding.
 Transposed: a lane holds four items of the first operand of an mma, and the first two of them are two rows apart. B has
 two neighbours side by side where A has them below each other, so B's transpose comes first: (A B)^T = B^T A^T, and what
 `load2` brings is in the registers where the instruction wants it.
@@ -16,8 +15,7 @@ Launch: blocks of 128 threads, 2×2 warps of 64×64, for a 128×128 tile of C; t
 Edges: what is no whole tile, or has rows that do not begin on 16-byte boundaries, is loaded element by element.
 Loads: K (1/128 + 1/128) per element of C from global memory, in 16 bytes; from shared memory K (1/64 + 1/64), 32
 wavefronts for 32 mma of a warp.
-Limit: mma.sync itself reaches 323 TFLOP/s on an H200 (recording "tensor"). cuBLAS is
-faster than that with wgmma, which reads shared memory itself: `wgmma_tf32` takes it, too.
+Limit: mma.sync itself reaches 323 TFLOP/s on an H200 (recording "tensor"); `wgmma_tf32` takes wgmma, as cuBLAS does.
 Source: NVIDIA, "Parallel Thread Execution ISA", the sections on mma.sync, ldmatrix and cp.async; the layout is derived
 here.
 """

@@ -6,8 +6,6 @@ number of steps of the inner loop that are written out, the tile, and for some r
 The kernels in CUDA C are beside the rungs, as NAME.cu.
 """
 
-from __future__ import annotations
-
 import linecache
 from collections.abc import Sequence
 from dataclasses import replace

@@ -33,6 +33,16 @@ def add_outer_product(A_tile, B_tile, k, m, n, a, b, acc):
             acc[i, j] += a[i] * b[j]
 
 
+@cuda.jit(device=True)
+def store_results(C, top, left, acc):
+    """Store the thread's 8×8 results: pieces of 4×4, 32 rows and 16 columns apart."""
+    for i in range(8):
+        row = top + i // 4 * 32 + i % 4
+        for j in range(2):
+            results = acc[i, 4 * j], acc[i, 4 * j + 1], acc[i, 4 * j + 2], acc[i, 4 * j + 3]
+            store4_inside(C, row, left + 16 * j, results)
+
+
 @cuda.jit
 def warp_tiled(A, B, C):
     """Compute C = A @ B; A is M×K, B is K×N, C is M×N, all float32 and C-ordered, in blocks of 256 threads."""
@@ -63,11 +73,7 @@ def warp_tiled(A, B, C):
         for k in range(DEPTH):
             add_outer_product(A_tile, B_tile, k, m, n, a, b, acc)
         cuda.syncthreads()
-    for i in range(8):
-        row = top + m + i // 4 * 32 + i % 4
-        for j in range(2):
-            results = acc[i, 4 * j], acc[i, 4 * j + 1], acc[i, 4 * j + 2], acc[i, 4 * j + 3]
-            store4_inside(C, row, left + n + 16 * j, results)
+    store_results(C, top + m, left + n, acc)
 
 
 RUNG = Rung(

@@ -16,7 +16,7 @@ from numba.core import errors
 from numba.cuda.cudadrv.error import CudaSupportError
 from numba.extending import intrinsic
 
-from .async_copy import BYTE, INT32, INT64, SHARED_ADDRESS_SPACE, assembly
+from .async_copy import BYTE, INT32, INT64, SHARED_ADDRESS_SPACE, plain
 from .tensor_core import LEAST_EXPONENT, sums_of_products
 from .tensor_core import TF32 as MMA_TF32
 from .tensor_core_formats import cut_to_tf32, from_bfloat16, from_float16
@@ -183,33 +183,22 @@ def require_hopper() -> None:
         )
 
 
-def _plain(text: str) -> Any:
-    """Return the generator of an instruction without operands."""
-
-    def generate(context, builder, signature, args):
-        require_hopper()
-        assembly(builder, text)
-        return context.get_dummy_value()
-
-    return types.none(), generate
-
-
 @intrinsic
 def fence_registers(typingctx):
     """Order what the warpgroup did with registers of D, or of A, before the products that follow."""
-    return _plain("wgmma.fence.sync.aligned;")
+    return plain("wgmma.fence.sync.aligned;", require=require_hopper)
 
 
 @intrinsic
 def fence_proxy(typingctx):
     """Make what this thread stored to shared memory visible to the tensor cores, once a barrier was passed."""
-    return _plain("fence.proxy.async.shared::cta;")
+    return plain("fence.proxy.async.shared::cta;", require=require_hopper)
 
 
 @intrinsic
 def commit_products(typingctx):
     """Make one group of the products that this warpgroup started since the last call."""
-    return _plain("wgmma.commit_group.sync.aligned;")
+    return plain("wgmma.commit_group.sync.aligned;", require=require_hopper)
 
 
 @intrinsic(prefer_literal=True)

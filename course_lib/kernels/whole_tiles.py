@@ -1,9 +1,8 @@
 """Whole tiles without guards: a block tests once whether its tiles are inside; thin edges are inner products.
 
-Idea: `large_tiles` guards each of its six loads, and the compiler cannot reorder instructions across these branches.
-Nearly all tiles are inside, and one test before the loop tells whether all of a block's are; they are loaded by
-plain 128-bit loads. Tiles that cross an edge, or of matrices whose rows do not begin on 16-byte boundaries, are
-loaded element by element.
+Idea: `large_tiles` guards each of its six loads by a branch. Nearly all tiles are inside, and one test before the loop
+tells whether all of a block's are; they are loaded by plain 128-bit loads. Tiles that cross an edge, or of matrices
+whose rows do not begin on 16-byte boundaries, are loaded element by element.
 Edges: a block with up to 4 rows or columns of C computes them as inner products, which is far less than a tile. At
 n = 4097 49 of 561 blocks are such; as tiles they would take the GPU a fifth round after four.
 Measured on an H200: 1 % over large_tiles at n = 4096, 16 % at n = 4097 with its thin edges, and 3 % less at n = 4095,
@@ -14,7 +13,7 @@ rows and columns at the edges cost more (course_lib.machine.model.global_loads_o
 Source: the files before it.
 """
 
-from numba import cuda, float32, uint64
+from numba import cuda, float32
 
 from .edges import last_columns, last_rows
 from .large_tiles import (
@@ -26,10 +25,11 @@ from .large_tiles import (
     keep,
     launch,
     load_fragments,
+    store_results,
     two_steps,
 )
 from .rung import VECTORS, Rung, ready_made
-from .vector import element_or_zero, load4, store4
+from .vector import element_or_zero, load4
 
 #: A block with this many rows or columns of C or fewer computes them as inner products.
 FEW = 4
@@ -104,21 +104,7 @@ def whole_tiles(A, B, C):
         cuda.syncthreads()  # the next tiles are complete
         load_fragments(A_tile, B_tile, 0, m, n, a0, b0)
         add_outer_product(a1, b1, acc)
-    if N % 4 == 0:
-        for i in range(8):
-            row = top + m + i // 4 * 32 + i % 4
-            for j in range(4):
-                col = left + n + 16 * j
-                if row < C.shape[0] and col < N:
-                    a, b, c, d = acc[i, 4 * j], acc[i, 4 * j + 1], acc[i, 4 * j + 2], acc[i, 4 * j + 3]
-                    store4(C, row, col, (a, b, c, d))
-    else:
-        for i in range(8):
-            row = top + m + i // 4 * 32 + i % 4
-            for j in range(16):
-                col = left + n + j // 4 * 16 + j % 4
-                if row < C.shape[0] and col < N:
-                    C[uint64(row), uint64(col)] = acc[i, j]
+    store_results(C, N, top, left, m, n, acc)
 
 
 RUNG = Rung(

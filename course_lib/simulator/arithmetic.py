@@ -157,8 +157,18 @@ def _halves(x: Vector) -> tuple[Vector, Vector]:
     return high, x - high
 
 
-def _lane_by_lane(function: Callable[[Any], float], value: Vector) -> Vector:
-    result = np.vectorize(function, otypes=[np.float64])(value)
+def _lane_by_lane(function: Callable[[Any], float], value: Vector, beyond: Callable[[Any], float] = float) -> Vector:
+    """``function`` of each lane's number; infinite where it overflows, and ``beyond(number)`` where it has no value."""
+
+    def one(number: Any) -> float:
+        try:
+            return function(number)
+        except OverflowError:
+            return math.inf
+        except ValueError:
+            return beyond(number)
+
+    result = np.vectorize(one, otypes=[np.float64])(value)
     return result.astype(value.dtype)[()]
 
 
@@ -173,28 +183,12 @@ def erfc(x: Vector) -> Vector:
 
 def gamma(x: Vector) -> Vector:
     """The gamma function like CUDA's tgamma: infinite on overflow and at zero (with its sign), NaN at other poles."""
-
-    def one(x: Vector) -> float:
-        try:
-            return math.gamma(x)
-        except OverflowError:
-            return math.inf
-        except ValueError:
-            return math.copysign(math.inf, x) if x == 0 else math.nan
-
-    return _lane_by_lane(one, x)
+    return _lane_by_lane(math.gamma, x, lambda number: math.nan if number else math.copysign(math.inf, number))
 
 
 def lgamma(x: Vector) -> Vector:
     """The logarithm of gamma's absolute value, like CUDA's lgamma: inf at a pole and on overflow."""
-
-    def one(x: Vector) -> float:
-        try:
-            return math.lgamma(x)
-        except (OverflowError, ValueError):
-            return math.inf
-
-    return _lane_by_lane(one, x)
+    return _lane_by_lane(math.lgamma, x, lambda number: math.inf)
 
 
 def _bits(value: Vector) -> int:

@@ -4,8 +4,6 @@ Every launch has one load that matters and an index that the compiler cannot kno
 widened or merged: what Nsight Compute counts is what the source says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from copy import copy
 from dataclasses import dataclass, field

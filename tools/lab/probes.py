@@ -4,8 +4,6 @@ Results are in cycles of the multiprocessor's clock unless their unit says other
 one kernel and its launch measure is a row of `rows`; the functions below it measure what takes several launches.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

@@ -12,10 +12,9 @@ from typing import Any
 from course_lib.kernels import Rung, rung
 from course_lib.machine.gpu.counters import METRICS, NoProfilerError, parse_ncu, under_ncu
 from course_lib.machine.gpu.device import require
-from course_lib.machine.gpu.dynamic_shared import allow
 from course_lib.machine.gpu.problem import RAGGED, Problem, resources
 from course_lib.machine.gpu.types import Progress, Result, Size
-from course_lib.machine.gpu.verification import prepare, random_matrices, verify
+from course_lib.machine.gpu.verification import allow, prepare, random_matrices, verify
 
 SIZE = 2048, 2048, 2048
 #: Sizes of matrices that the second-level cache keeps from one launch to the next; those of SIZE every launch reads

@@ -32,11 +32,10 @@ from course_lib.kernels.warpgroup import (
     wait_for_products,
 )
 from course_lib.machine.gpu.device import require
-from course_lib.machine.gpu.dynamic_shared import configured
 from course_lib.machine.gpu.experiments import Wanted
 from course_lib.machine.gpu.timing import input_sets, time_calls
 from course_lib.machine.gpu.types import Result, Results
-from course_lib.machine.gpu.verification import prepare
+from course_lib.machine.gpu.verification import configured, prepare
 
 from .tensor import OPERANDS as OPERANDS_OF_ALL
 from .tensor import OwnCase, clock, different, measure_cublas, measure_rung, multiply, numbers, timed

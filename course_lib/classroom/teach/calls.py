@@ -23,7 +23,7 @@ from ...simulator.bounded import Endless, bounded
 from ...simulator.language.source import defined
 from . import walls
 from .allowed import BUILTINS, import_parts
-from .limits import Limits, Stopped, in_fork, told
+from .limits import Limits, Stopped, in_fork, silence, told
 
 #: Bytes of a request or a reply: one message of a socket.
 _MOST = 128 << 10
@@ -108,9 +108,7 @@ def _asked(request: bytes) -> Any:
 
 def _serve(connection: int) -> None:
     walls.hide()
-    silent = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):
-        os.dup2(silent, number)
+    silence()
     os.dup2(connection, 3)
     os.closerange(4, 1 << 16)
     import_parts()

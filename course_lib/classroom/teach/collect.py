@@ -4,7 +4,6 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -72,12 +71,6 @@ def submissions(folder: Path, lesson: str, limits: Limits, roster: Path | None =
     texts = exercise_texts(lesson)
     by_name = sorted(found.values(), key=lambda each: (each.student, each.id))
     return tuple(_keyed(each, lesson, repr(limits).encode() + texts) for each in by_name)
-
-
-def labels(handed_in: Sequence[HandedIn]) -> dict[str, str]:
-    """Return what each student is called on a page, by id: the name, with the id where two have the same name."""
-    names = Counter(each.student for each in handed_in)
-    return {each.id: each.student + f" ({each.id})" * (names[each.student] > 1) for each in handed_in}
 
 
 def is_submission(path: Path) -> bool:
@@ -226,9 +219,11 @@ def _person(each: HandedIn, names: Mapping[str, Sequence[HandedIn]], is_clone: b
 
 
 def _names(person: HandedIn) -> set[str]:
-    """What a file of a student may be called: id, name, e-mail, login, and the name as Canvas squeezes it."""
+    """What a file of a student may be called: id, name, also "Lima, Ana" as Ana Lima, e-mail, login, and the name as
+    Canvas squeezes it."""
     fields, words = _fields(person.roster), person.student.split()
     known = [person.student, *(fields[column] for column in (*_ID, *_NAME, *_MAIL) if column in fields)]
     parts = [text.split("@")[0] if "@" in text else text.removeprefix("Participant ") for text in known]
+    known.append(" ".join(reversed(person.student.split(", "))))
     squeezed = _letters("".join(words)), _letters("".join(words[-1:] + words[:-1]))
     return {spelling for text in (*known, *parts, *squeezed) if text.strip() for spelling in _spellings(text)}

@@ -34,11 +34,7 @@ _LINES = re.compile(r"\r\n?|\n")
 
 
 class Refused(Exception):
-    """The cell holds no function that is the student's own; the message is a sentence."""
-
-
-class Missing(Exception):
-    """The cell holds no function at all; the message is a sentence."""
+    """What is checked is no function of the student's own, or uses what none needs; the message is a sentence."""
 
 
 @dataclass(frozen=True)
@@ -52,17 +48,17 @@ class Extracted:
     remarks: tuple[str, ...]
 
 
-def extract(lesson: str, place: ExerciseCell, answer: Answer) -> Extracted:
-    """Return the function that answers an exercise of a lesson.
+def extract(lesson: str, place: ExerciseCell, answer: Answer) -> Extracted | None:
+    """Return the function that answers an exercise of a lesson; None if no cell defines one.
 
     It may use imports, constants and functions of the student's other cells and of the lesson's: a later one replaces
     an earlier one, the student's the lesson's, and those of the answer's cell all others. A kernel is simulated.
     Another function is executed, and may use what is on a short list. Raises SyntaxError for a cell that is no Python,
-    Refused and Missing.
+    and Refused.
     """
     exercise, source = GRADED[place.exercise], str(answer.source)
     assert not isinstance(exercise, Explanation)
-    cell, takes = parsed(source), f"({', '.join(exercise.parameters)})"
+    cell = parsed(source)
     name = _handed_in(cell, place)
     tree, remark = _defined_in(cell, name, len(exercise.parameters)), ""
     if tree is None:
@@ -72,9 +68,10 @@ def extract(lesson: str, place: ExerciseCell, answer: Answer) -> Extracted:
     elif tree.name != place.function:
         remark = f"the function is called {tree.name} here, not {place.function}."
     if tree is None:
-        raise Missing(f"the cell defines no function of {takes}.")
+        return None
     if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs:
-        raise Refused(f"{tree.name} must take {takes}, with no * among its parameters.")
+        takes = ", ".join(exercise.parameters)
+        raise Refused(f"{tree.name} must take ({takes}), with no * among its parameters.")
     given, own = trees_of([text for _, text in lesson_cells(lesson)]), [*trees_of(answer.others), cell]
     names, helpers = names_of([*given, *own]), [f for f in _functions([*given, *own]) if f.name != tree.name]
     make = _executed if isinstance(exercise, Routine) else _simulated

@@ -26,7 +26,7 @@ from ...exercises.grading.routines import Routine
 from ...simulator.tables import plural
 from . import container, walls
 from .cells import GRADED, lesson_named, places
-from .collect import ABSENT, HandedIn, is_submission, labels, shown, submissions
+from .collect import ABSENT, HandedIn, is_submission, shown, submissions
 from .gradebook import EXPORTS, exact, plain, read_table, total, write_table
 from .judge import MISSING, STOPPED, UNREADABLE, Judged, from_json, received, unjudged
 from .limits import Limits, Stopped
@@ -63,11 +63,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Run the command."""
-    for name in ("jobs", "seconds", "student_seconds", "memory"):
-        if getattr(chosen, name) < 1:
-            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {getattr(chosen, name)}")
-    if chosen.seed is not None and chosen.seed < 0:
-        raise ValueError(f"--seed must be at least 0, not {chosen.seed}")
+    for name, least in {"jobs": 1, "seconds": 1, "student_seconds": 1, "memory": 1, "seed": 0}.items():
+        if (value := getattr(chosen, name)) is not None and value < least:
+            raise ValueError(f"--{name.replace('_', '-')} must be at least {least}, not {value}")
     if chosen.container:
         return container.run(chosen)
     if chosen.without_walls and sys.platform != "linux":
@@ -156,8 +154,7 @@ class Batch:
         seed: int | None = None,
     ) -> None:
         self.lesson, self.table, self.pages, self.limits = lesson, table, pages, limits
-        self.submissions, self.exercises = tuple(handed_in), tuple(places(lesson))
-        self.teacher = table.with_suffix(".html")
+        self.exercises, self.teacher = tuple(places(lesson)), table.with_suffix(".html")
         table.parent.mkdir(parents=True, exist_ok=True)
         pages.mkdir(parents=True, exist_ok=True)
         self.journal = Journal(table.with_name(table.name + ".journal"))
@@ -165,8 +162,11 @@ class Batch:
             self.journal["seed"] = seed
         self.seed = int(self.journal.setdefault("seed", secrets.randbelow(1_000_000)))
         self._salt = self.journal.setdefault("salt", secrets.token_hex(16)) if anonymous else ""
-        names = labels(handed_in)
-        self.labels = {id: f"student-{self._digest(id)}" if anonymous else name for id, name in names.items()}
+        self.submissions = tuple(replace(each, key=f"{each.key} {self.seed}") for each in handed_in)
+        names = Counter(each.student for each in handed_in)
+        full = {each.id: each.student + f" ({each.id})" * (names[each.student] > 1) for each in handed_in}
+        #: What each student is called on a page, by id.
+        self.labels = {id: f"student-{self._digest(id)}" if anonymous else name for id, name in full.items()}
         self.found = dict(self._read())
         self._pages, self.lost = set[str](), set[str]()
         self._by_hand = self._read_table()
@@ -187,7 +187,7 @@ class Batch:
         start, ends it all.
         """
         judged = {id: marks.key for id, marks in self.found.items()}
-        waiting = [each for each in self.submissions if again or judged.get(each.id) != self._key(each)]
+        waiting = [each for each in self.submissions if again or judged.get(each.id) != each.key]
         free = SimpleQueue[Sandbox]()
         try:
             with contextlib.ExitStack() as sandboxes, ThreadPoolExecutor(jobs) as pool:
@@ -214,11 +214,8 @@ class Batch:
         finally:
             free.put(sandbox)
 
-    def _key(self, each: HandedIn) -> str:
-        return f"{each.key} {self.seed}"
-
     def _keep(self, each: HandedIn, marks: Marks) -> None:
-        self.found[each.id] = replace(marks, key=self._key(each))
+        self.found[each.id] = replace(marks, key=each.key)
         self.journal[f"student {each.id}"] = asdict(self.found[each.id])
 
     def graded(self) -> dict[str, list[Judged]]:

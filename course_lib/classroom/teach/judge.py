@@ -23,7 +23,7 @@ from ...exercises.grading.routines import judge as call
 from ...exercises.grading.verdict import FAILED, NOT_YET, PASSED, Verdict
 from . import capstone, similarity
 from .cells import GRADED, NOTEBOOKS, Capstone, lesson_cells, parsed, places
-from .extract import Missing, Refused, definitions, extract, text_of, trees_of
+from .extract import Refused, definitions, extract, text_of, trees_of
 from .names import names_of
 from .submission import LONGEST, Answer, best
 from .templates import rendered
@@ -136,8 +136,8 @@ def _judged(exercise: str, lesson: str, answer: Answer, seed: int | None) -> Jud
     except SyntaxError as error:
         where = f"line {error.lineno}" if error.lineno else "the cell"
         return unjudged(exercise, FAILED, f"{where} is no Python: {error.msg}.")
-    except (Refused, Missing) as error:
-        return unjudged(exercise, REFUSED if isinstance(error, Refused) else NOT_YET, str(error))
+    except Refused as error:
+        return unjudged(exercise, REFUSED, str(error))
 
 
 def _in_words(name: str, lesson: str, text: str | None) -> Judged:
@@ -162,7 +162,9 @@ def _words(text: str) -> tuple[str, ...]:
 
 def _function(name: str, lesson: str, answer: Answer, seed: int | None) -> Judged:
     exercise, place = GRADED[name], places(lesson)[name]
-    found = extract(lesson, place, answer)
+    assert not isinstance(exercise, Explanation)
+    if not (found := extract(lesson, place, answer)):
+        return unjudged(name, NOT_YET, f"the cell defines no function of ({', '.join(exercise.parameters)}).")
     if isinstance(exercise, Routine):
         verdict = call(exercise, found.function, found.run, drawn(name, seed or 0))
     elif isinstance(exercise, Capstone):

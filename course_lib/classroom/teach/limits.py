@@ -107,11 +107,16 @@ def in_fork(
     return json.dumps({"stopped": said}).encode()
 
 
+def silence() -> None:
+    """Let this process read nothing, and print to nobody."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+
+
 def limit(limits: Limits) -> None:
     """Limit this process, until it ends; its input and outputs are empty."""
-    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
-    os.dup2(0, 1)
-    os.dup2(0, 2)
+    silence()
     most = {resource.RLIMIT_CPU: limits.seconds, resource.RLIMIT_AS: limits.memory}
     most |= dict.fromkeys((resource.RLIMIT_FSIZE, resource.RLIMIT_CORE, resource.RLIMIT_NPROC), 0)
     for what, soft in most.items():

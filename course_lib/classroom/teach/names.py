@@ -10,11 +10,9 @@ import numpy as np
 from numba import cuda, types
 
 from ...simulator.language.operators import python_constant
-from .allowed import ATTRIBUTES, BUILTINS
+from .allowed import ATTRIBUTES, BUILTINS, MODULES
 
-#: The modules that an answer may import, or import from.
-MODULES = ("numpy", "math", "statistics", "numba", "numba.cuda", "numba.types", "numpy.linalg")
-#: Of this one only what a kernel calls, and numbers.
+#: Of this module only what a kernel calls, and numbers.
 KERNELS = "course_lib.kernels"
 #: Whole numbers have fewer bits: squares of squares would take hours.
 _BITS = 128

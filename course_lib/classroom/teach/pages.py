@@ -29,11 +29,6 @@ def _named(students: Sequence[str]) -> str:
     return first if len(students) <= _MOST_NAMES else f"{len(students)} students: {first}, …"
 
 
-def _question(lesson: str, name: str) -> str:
-    """Return what the lesson asks, from the text above its cell."""
-    return texts_above(lesson)[places(lesson)[name].cell].split("\n\n")[1]
-
-
 def for_teacher(
     lesson: str,
     graded: Mapping[str, Sequence[Judged]],
@@ -47,6 +42,7 @@ def for_teacher(
     pseudonym. Those in ``absent`` handed in nothing, so they are in no mean. ``seed`` is that of the grading.
     """
     present = {student: rows for student, rows in graded.items() if student not in absent}
+    texts, cells = texts_above(lesson), places(lesson)
     judged = [row for rows in present.values() for row in rows]
     words: dict[str, dict[str, list[str]]] = {}
     same: list[tuple[str, float, str]] = []
@@ -69,8 +65,13 @@ def for_teacher(
         statuses=list(dict.fromkeys(row.status for row in judged)),
         unread=sum(row.points is None for row in judged),
         words=[
-            (GRADED[name], _question(lesson, name), [(text, _named(who)) for text, who in answers.items()])
-            for name, answers in words.items()
+            # what the lesson asks is below the heading of the text above its cell
+            (
+                GRADED[name],
+                texts[cells[name].cell].split("\n\n")[1],
+                [(text, _named(who)) for text, who in told.items()],
+            )
+            for name, told in words.items()
         ],
         same=same,
         seed=seed,

@@ -14,7 +14,7 @@ from typing import Any
 from ...lazy import install
 from ..gpu.device import replaced
 from .code import MachineCode, from_listing
-from .identity import functions_of
+from .identity import HOPPER, functions_of
 
 PACKAGES = ("numba", "numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink", "nvidia-cuda-nvdisasm")
 #: Options of a dispatcher that change the code, and what they are for a plain function.
@@ -50,14 +50,14 @@ def options_of(kernel: Any) -> dict[str, Any]:
     return {name: given.get(name, default) for name, default in OPTIONS.items()}
 
 
-def compiled(kernel: Any, types: Sequence[Any], compute_capability: tuple[int, int]) -> MachineCode:
+def compiled(kernel: Any, types: Sequence[Any]) -> MachineCode:
     """Return the machine code for arguments of these numba types.
 
     Raises numba's errors for a kernel that it does not compile, and RuntimeError if linking fails.
     """
     options = options_of(kernel)
     plain = getattr(kernel, "py_func", kernel)
-    cubin, log = _link(_intermediate(kernel, plain, types, compute_capability, options), compute_capability, options)
+    cubin, log = _link(_intermediate(plain, types, options), options)
     used: dict[str, Any] = {name: max(map(int, re.findall(each, log)), default=0) for name, each in RESOURCES.items()}
     known = functions_of(plain)
     by_file: dict[str, dict[str, tuple[int, int]]] = {}
@@ -79,14 +79,12 @@ def _extent(function: FunctionType) -> tuple[str, int, int]:
     return function.__code__.co_filename, first, first + len(lines) - 1
 
 
-def _intermediate(
-    kernel: Any, plain: FunctionType, types: Sequence[Any], cc: tuple[int, int], options: Mapping[str, Any]
-) -> bytes:
+def _intermediate(plain: FunctionType, types: Sequence[Any], options: Mapping[str, Any]) -> bytes:
     """Return what libNVVM makes of the kernel for optimization at link time, as a launch does."""
     from numba import cuda
     from numba.core import types as numba_types
 
-    with _without_device(cc):
+    with _without_device():
         code, _ = cuda.compile(
             plain,
             numba_types.void(*types),
@@ -95,14 +93,14 @@ def _intermediate(
             fastmath=options["fastmath"],
             opt=options["opt"],
             launch_bounds=options["launch_bounds"],
-            cc=(*cc, "a") if cc >= (9, 0) else cc,
+            cc=(*HOPPER, "a"),
             abi="numba",
             output="ltoir",
         )
     return bytes(code)
 
 
-def _without_device(cc: tuple[int, int]) -> AbstractContextManager[None]:
+def _without_device() -> AbstractContextManager[None]:
     """Let device functions be compiled for this capability: numba-cuda asks the current device, and there is none.
 
     They get line information, too, which its own decorators have to ask for.
@@ -112,17 +110,16 @@ def _without_device(cc: tuple[int, int]) -> AbstractContextManager[None]:
     compile_cuda = dispatcher.compile_cuda
     return replaced(
         dispatcher,
-        get_current_device=lambda: SimpleNamespace(compute_capability=cc),
+        get_current_device=lambda: SimpleNamespace(compute_capability=HOPPER),
         compile_cuda=lambda *args, **options: compile_cuda(*args, **{**options, "lineinfo": True}),
     )
 
 
-def _link(code: bytes, cc: tuple[int, int], options: Mapping[str, Any]) -> tuple[bytes, str]:
+def _link(code: bytes, options: Mapping[str, Any]) -> tuple[bytes, str]:
     """Return the binary that nvJitLink makes, and what its assembler says of registers and memory."""
     from cuda.bindings import nvjitlink
 
-    arch = f"sm_{cc[0]}{cc[1]}{'a' if cc >= (9, 0) else ''}"
-    flags = [f"-arch={arch}", "-lto", "-lineinfo", "-verbose", "-Xptxas=-v"]
+    flags = ["-arch=sm_{}{}a".format(*HOPPER), "-lto", "-lineinfo", "-verbose", "-Xptxas=-v"]
     if options["max_registers"]:
         flags.append(f"-maxrregcount={options['max_registers']}")
     handle = nvjitlink.create(len(flags), flags)

@@ -24,7 +24,7 @@ from ..gpu.problem import widest
 from ..gpu.types import Progress
 from .build import options_of, versions
 from .code import MachineCode
-from .find import HOPPER, available, how, machine_code, types_of
+from .find import available, how, machine_code, types_of
 from .identity import digest, functions_of, outline
 from .recorded import ABOUT, FILE
 
@@ -101,7 +101,7 @@ def record(progress: Progress, notebooks: Sequence[Path] = ()) -> dict[str, Any]
             {
                 "rung": name,
                 "params": params,
-                "key": digest(kernel, types_of(arguments), options_of(kernel), HOPPER),
+                "key": digest(kernel, types_of(arguments), options_of(kernel)),
                 **{name: getattr(code, name) for name in ABOUT},
                 "code": base64.b64encode(zlib.compress("\n".join(lines).encode(), 9)).decode("ascii"),
             }

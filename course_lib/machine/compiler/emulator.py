@@ -103,9 +103,8 @@ def run_block(
     constants, local = np.zeros(0x1000, np.uint8), code.stack_bytes + 16
     constants.view(np.uint32)[[0, 1, 2, 3, 4, 5, 10]] = *block, *grid, local
     constants[PARAMETERS : PARAMETERS + len(parameters)] = np.frombuffer(parameters, np.uint8)
-    truths = [np.zeros((8, width), bool) for _ in range(2)]
-    for file in truths:
-        file[7] = True
+    truths = np.zeros((2, 8, width), bool)
+    truths[:, 7] = True
     state = Threads(
         registers=np.zeros((256, width), np.uint32),
         uniform=np.zeros((64, width), np.uint32),
@@ -200,36 +199,31 @@ class _Memory:
 
     def run(self, t: Threads) -> WarpAccess:
         """Do it; return what all threads access."""
-        name, addresses, stored = self._done(t)
-        return WarpAccess(self.space, self.op, name, self.bytes, t.mask, addresses.astype(np.int64), stored)
-
-    def _done(self, t: Threads) -> tuple[str, np.ndarray, np.ndarray | None]:
-        """Do it; return the array's name, the addresses, and where a copy writes."""
         at = self.at(t)
-        if self.space == "shared":
-            self._move(t, t.shared, at.astype(np.int64))
-            return "", at, None
+        name, data, places, stored = "", t.shared, at.astype(np.int64), None
+        addresses = places
         if self.space == "local":
             width, room = t.local.shape
-            offsets = (at & np.uint64(0xFFFFFFFF)).astype(np.int64)
-            _check(offsets[t.mask], self.bytes, room)
-            self._move(t, t.local.reshape(-1), offsets + room * np.arange(width))
-            return "", at, None
-        first = int(at[t.mask.argmax()])
-        memory = next((m for m in t.arrays if m.first <= first < m.first + (1 << 36)), None)
-        if memory is None:
-            raise ValueError("the machine code accesses memory that is none of its arrays")
-        offsets = (at - np.uint64(memory.first)).astype(np.int64)
-        if self.op != "copy":
-            self._move(t, memory.data, offsets)
-            return memory.name, offsets, None
-        to = self.to(t).astype(np.int64)
-        allowed = t.mask if self.allowed is None else t.mask & self.allowed(t)
-        span = np.arange(self.bytes)
-        t.shared[to[t.mask][:, None] + span] = 0
-        _check(offsets[allowed], self.bytes, len(memory.data))
-        t.shared[to[allowed][:, None] + span] = memory.data[offsets[allowed][:, None] + span]
-        return memory.name, offsets, to
+            places = (at & np.uint64(0xFFFFFFFF)).astype(np.int64)
+            _check(places[t.mask], self.bytes, room)
+            data, places = t.local.reshape(-1), places + room * np.arange(width)
+        elif self.space == "global":
+            first = int(at[t.mask.argmax()])
+            memory = next((m for m in t.arrays if m.first <= first < m.first + (1 << 36)), None)
+            if memory is None:
+                raise ValueError("the machine code accesses memory that is none of its arrays")
+            name, data = memory.name, memory.data
+            addresses = places = (at - np.uint64(memory.first)).astype(np.int64)
+        if self.op == "copy":
+            stored = self.to(t).astype(np.int64)
+            allowed = t.mask if self.allowed is None else t.mask & self.allowed(t)
+            span = np.arange(self.bytes)
+            t.shared[stored[t.mask][:, None] + span] = 0
+            _check(places[allowed], self.bytes, len(data))
+            t.shared[stored[allowed][:, None] + span] = data[places[allowed][:, None] + span]
+        else:
+            self._move(t, data, places)
+        return WarpAccess(self.space, self.op, name, self.bytes, t.mask, addresses, stored)
 
     def _move(self, t: Threads, data: np.ndarray, offsets: np.ndarray) -> None:
         where, size = offsets[t.mask], min(self.bytes, 4)

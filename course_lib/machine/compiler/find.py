@@ -8,9 +8,8 @@ from .build import available as available
 from .build import compiled, options_of
 from .code import MachineCode
 from .identity import digest
+from .recorded import recorded
 
-#: The capability of the GPUs whose measurements come with the course.
-HOPPER = (9, 0)
 _found: dict[str, MachineCode] = {}
 
 
@@ -24,34 +23,31 @@ def how() -> str:
     return f"`{command}` installs NVIDIA's compiler (Linux or Windows, no GPU needed); Binder and Codespaces have it"
 
 
-def machine_code(kernel: Any, arguments: Any, compute_capability: tuple[int, int] = HOPPER) -> MachineCode:
-    """Return the MachineCode of a kernel, a numba dispatcher or a plain function.
+def machine_code(kernel: Any, arguments: Any) -> MachineCode:
+    """Return the MachineCode of a kernel, a numba dispatcher or a plain function, for compute capability 9.0.
 
     arguments: what a launch would give it, arrays and numbers, or a numba signature, as a text or a tuple of types.
-    compute_capability: of the GPU that the code is for. The code is what a launch with the same numba-cuda would run;
-    it is kept for the same text. Raise NoMachineCode if it is not recorded and no compiler is installed, and ValueError
-    for a kernel that the compiler refuses.
+    The code is what a launch with the same numba-cuda would run; it is kept for the same text. Raise NoMachineCode if
+    it is not recorded and no compiler is installed, and ValueError for a kernel that the compiler refuses.
     """
-    from .recorded import recorded
-
     types = types_of(arguments)
     try:
-        key = digest(kernel, types, options_of(kernel), compute_capability)
+        key = digest(kernel, types, options_of(kernel))
     except OSError as error:
         raise NoMachineCode(f"the text of {getattr(kernel, '__name__', 'this kernel')} is not known here") from error
     if key not in _found:
-        code = _compile(kernel, types, compute_capability) if available() else recorded(key, kernel)
+        code = _compile(kernel, types) if available() else recorded(key, kernel)
         if code is None:
             raise NoMachineCode(f"there is no machine code for this kernel here: {how()}")
         _found[key] = code
     return _found[key]
 
 
-def _compile(kernel: Any, types: Sequence[Any], compute_capability: tuple[int, int]) -> MachineCode:
+def _compile(kernel: Any, types: Sequence[Any]) -> MachineCode:
     from numba.core.errors import NumbaError
 
     try:
-        return compiled(kernel, types, compute_capability)
+        return compiled(kernel, types)
     except (NumbaError, RuntimeError) as error:
         name = getattr(kernel, "__name__", "this kernel")
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]

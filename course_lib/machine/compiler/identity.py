@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+#: The compute capability for which kernels are compiled: that of the GPUs whose measurements come with the course.
+HOPPER = (9, 0)
+
 
 def functions_of(plain: FunctionType) -> dict[str, FunctionType]:
     """Return a kernel and the Python functions that it calls, directly or not, by their names; the kernel last."""
@@ -27,10 +30,10 @@ def functions_of(plain: FunctionType) -> dict[str, FunctionType]:
     return {**found, plain.__name__: plain}
 
 
-def digest(kernel: Any, types: Sequence[Any], options: dict[str, Any], compute_capability: tuple[int, int]) -> str:
+def digest(kernel: Any, types: Sequence[Any], options: dict[str, Any]) -> str:
     """Return a key that kernels share which compile to the same code: not their comments, names of files, lines."""
     plain = getattr(kernel, "py_func", kernel)
-    parts = [f"{compute_capability}", *map(str, types), *(f"{name}={value}" for name, value in options.items())]
+    parts = [f"{HOPPER}", *map(str, types), *(f"{name}={value}" for name, value in options.items())]
     for function in functions_of(plain).values():
         parts.append(_text(function))
         for name, value in sorted(_used(function).items()):

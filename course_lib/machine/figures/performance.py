@@ -1,10 +1,8 @@
 """Pictures of time: the order of a warp's statements, residency, occupancy, and the speed of kernels."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -14,9 +12,7 @@ from ...simulator.tables import plural
 from ...trace.figures.canvas import describe, legend, log2_axis, mixed, name_strips, new_axes
 from ...trace.palette import COLOURS, FAINT, GROUND, INK, ISSUING, SKY
 from ...trace.reading import ROWS, slacks, uses
-
-if TYPE_CHECKING:
-    from ...trace import Trace
+from ...trace.trace import Trace
 
 #: What a row does, when that begins, how long it takes, and the text on it.
 Span = tuple[str, float, float, str]

@@ -10,7 +10,6 @@ import numpy as np
 
 from ...kernels.host import matmul_host
 from ...kernels.rung import Rung
-from .cublas import cublas_matmul
 from .device import require, threads_per_multiprocessor
 from .timing import Timing, input_sets, time_calls
 from .types import Result, Results, Size
@@ -103,6 +102,35 @@ def measure_rung(r: Rung, problem: Problem, repeats: int, **params: Any) -> Resu
     if not ragged.correct:
         return {**entry, "wrong": f"relative error {ragged.relative_error:.1e} at {RAGGED}"}
     return {**entry, **problem.measure(kernel[grid, block], repeats), **resources(kernel, block)}
+
+
+@lru_cache
+def cublas_matmul() -> tuple[str, Callable[..., None]] | tuple[None, None]:
+    """Return (name, matmul) of cuBLAS in plain float32, without TF32; (None, None) if no Python library offers it.
+
+    matmul(A, B, C) multiplies numba device arrays.
+    """
+    try:
+        import torch
+    except ImportError:
+        pass
+    else:
+        torch.backends.cuda.matmul.allow_tf32 = False
+
+        def with_torch(A: Any, B: Any, C: Any) -> None:
+            A, B, C = (torch.as_tensor(X, device="cuda") for X in (A, B, C))
+            torch.mm(A, B, out=C)
+
+        return f"cuBLAS through PyTorch {torch.__version__}", with_torch
+    try:
+        import cupy
+    except ImportError:
+        return None, None
+
+    def with_cupy(A: Any, B: Any, C: Any) -> None:
+        cupy.matmul(cupy.asarray(A), cupy.asarray(B), out=cupy.asarray(C))
+
+    return f"cuBLAS through CuPy {cupy.__version__}", with_cupy
 
 
 def measure_cublas(problem: Problem, repeats: int) -> Results:

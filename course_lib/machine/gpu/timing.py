@@ -10,8 +10,7 @@ import numpy as np
 
 from ...kernels.rung import Rung
 from .device import l2_bytes, require
-from .dynamic_shared import configured
-from .verification import prepare, random_matrices
+from .verification import configured, prepare, random_matrices
 
 MAX_SETS = 64
 

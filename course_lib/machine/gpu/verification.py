@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ...kernels.bulk_copy import WithMaps
 from ...kernels.rung import Rung
 from .device import require
-from .dynamic_shared import configured
 
 #: Products with more multiplications are compared through one random vector.
 DIRECT = 2**34
@@ -70,6 +70,25 @@ def prepare(
     params = {**r.params, **params}
     grid, block = r.launch(M, N, K, **params)
     return r.make(dtype=np.dtype(dtype).type, **params), grid, block, params
+
+
+def allow(compiled: Any, room: int) -> None:
+    """Let the compiled kernel have `room` bytes of dynamic shared memory, also beyond 48 KiB."""
+    from numba.cuda.cudadrv.driver import binding, driver
+
+    function = compiled._codelibrary.get_cufunc()
+    attribute = binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    driver.cuKernelSetAttribute(attribute, room, function.handle, function.device.id)
+
+
+def configured(kernel: Any, grid: Any, block: Any, room: int, arguments: Any) -> Any:
+    """Return `kernel[grid, block]` with `room` bytes of dynamic shared memory, compiled for `arguments` if any."""
+    if not room:
+        return kernel[grid, block]
+    given = kernel.given(arguments) if isinstance(kernel, WithMaps) else arguments
+    kernel.compile(tuple(kernel.typeof_pyval(a) for a in given))
+    allow(next(iter(kernel.overloads.values())), room)
+    return kernel[grid, block, 0, room]
 
 
 def verify(

@@ -34,7 +34,7 @@ from .arguments import FORM, in_order, numbers
 from .files import File, UsageError, left_out, load, split
 from .profiling import MACHINE, Profile, check_registers, profile
 from .report import ProfiledLaunch, as_data, as_page, as_text, first_screen, machine_code
-from .scripts import SECONDS
+from .scripts import SECONDS, run_script
 from .verdicts import Opinion, launched
 
 
@@ -207,8 +207,6 @@ def _told(
 
 def _scripts(options: argparse.Namespace) -> int:
     """Profile the launches that scripts make, in one report."""
-    from .scripts import run_script
-
     if options.launch or options.check_all is not None:
         raise UsageError("--launch and --check-all need a kernel: name it after the file, as my_kernel.py:kernel.")
     _alone(options, "A script")

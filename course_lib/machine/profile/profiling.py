@@ -1,7 +1,5 @@
 """The findings of a profiler and a sanitizer for a launch, from the simulator and the models, without a GPU."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import sys
@@ -9,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...simulator.findings import KernelError, LaunchError, UnsupportedKernelError
 from ...simulator.hardware import ceil_div
@@ -18,16 +16,16 @@ from ...simulator.occupancy import occupancy
 from ...simulator.run import Run, trimmed
 from ...simulator.simulate import simulate
 from ...simulator.tables import plural
-from .. import measurements
+from ...trace.trace import Trace
+from .. import measurements, waiting
+from ..compiler import MachineCode, NoMachineCode, machine_code
+from ..compiler.show import InnerLoop, inner_loop
 from ..model import Occupancy
+from ..waiting.model_errors import largest_error
+from ..waiting.schedule import time_of
 from .costs import Cost, costs
 from .repairs import SECONDS, Launched, Repair, proven
 from .verdicts import Opinion, verdict
-
-if TYPE_CHECKING:
-    from ...trace.trace import Trace
-    from ..compiler import MachineCode
-    from ..compiler.show import InnerLoop
 
 #: The recording whose provenance describes a multiprocessor.
 MACHINE = "latencies"
@@ -112,8 +110,6 @@ class Profile:
     @property
     def compiled(self) -> str:
         """What the compiler made of the kernel and how long the model takes for it; empty where nobody compiled it."""
-        from ..waiting.model_errors import largest_error
-
         if self.loop is None:
             return ""
         code, o = self.loop.code, self.residency
@@ -174,11 +170,7 @@ def profile(
     code = _code(kernel, before, notes)
     taken = registers or (code.registers if code else None)
     residency = _residency(run, taken, own + shared_bytes, recording.provenance)
-    loop = None
-    if code is not None:
-        from ..compiler.show import inner_loop
-
-        loop = inner_loop(kernel, code, run.block, gpu)
+    loop = inner_loop(kernel, code, run.block, gpu) if code else None
     traced = predicted = repair = None
     if failed:
         notes.append("There is no stepper, and no time: the launch did not end.")
@@ -204,8 +196,6 @@ def check_registers(registers: int | None) -> None:
 
 def _code(kernel: Any, arguments: Sequence[Any], notes: list[str]) -> MachineCode | None:
     """Return the kernel's machine code, compiled or recorded; a note says why the compiler refuses it."""
-    from ..compiler import NoMachineCode, machine_code
-
     try:
         return machine_code(kernel, arguments)
     except NoMachineCode:
@@ -226,7 +216,7 @@ def _traced(
     kernel: Any, run: Run, block: Any, shared_bytes: int, arguments: Sequence[Any], notes: list[str]
 ) -> Run | None:
     """Return the launch traced: all of its blocks, or the first ones, as many as a trace holds."""
-    from ...trace.viewer.payload import check_drawable
+    from ...trace.viewer.payload import check_drawable  # widgets: half a second
 
     reason = ""
     for grid in dict.fromkeys((run.grid, *(tuple(min(n, most) for n in run.grid) for most in (2, 1)))):
@@ -250,9 +240,6 @@ def _traced(
 
 def _time(kernel: Any, trace: Trace | None, residency: Residency, recording: Any, notes: list[str]) -> Time | None:
     """Return what the model of waiting says of the launch, if it knows all that the kernel does."""
-    from .. import waiting
-    from ..waiting.schedule import time_of
-
     try:
         warps = waiting.programs(kernel, trace)
         resident = min(residency.occupancy.blocks, ceil_div(residency.blocks, residency.multiprocessors))

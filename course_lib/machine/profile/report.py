@@ -1,7 +1,5 @@
 """A profile as text, as data for other programs, and as a page."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -15,6 +13,7 @@ from ...simulator.tables import plural
 from ...trace.locate import locate
 from ...trace.viewer.page import document, module, place, style
 from ...trace.viewer.stepper import Stepper
+from ..compiler.find import how
 from .profiling import Profile
 from .verdicts import WORDS, Opinion, launched
 
@@ -106,8 +105,6 @@ def machine_code(judged: ProfiledLaunch) -> str:
     """Return the instructions of a launch's inner loop, by lines and in order; or how to get them."""
     loop = judged.profile.loop if judged.profile else None
     if loop is None:
-        from ..compiler.find import how
-
         return f"{judged.launched}: no machine code is known; {how()}."
     return f"{loop}\n\n{loop.listing()}"
 

@@ -1,11 +1,8 @@
 """One verdict a launch: right, slow or wrong, with the lines that say why, and a repair that was tried."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,11 +15,9 @@ from ...simulator.tables import plural
 from ...trace.locate import locate
 from ...trace.replay import Timeline
 from ...trace.structure import loops
+from ...trace.trace import Trace
 from .costs import Cost
 from .repairs import Repair
-
-if TYPE_CHECKING:
-    from ...trace.trace import Trace
 
 #: Words of a verdict, and the colours of a terminal.
 WORDS = {"RIGHT": "32", "SLOW": "33", "WRONG": "31", "REFUSED": "35"}

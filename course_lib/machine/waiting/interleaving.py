@@ -12,9 +12,8 @@ from ...trace.columns import BARRIER, ITERATION
 from ...trace.replay import Timeline
 from ...trace.trace import Trace
 from ..compiler.code import MachineCode
-from .instruction import Instruction
 from .machine_code import machine_programs
-from .player import GLOBAL, REASONS, SHARED
+from .player import GLOBAL, REASONS, SHARED, Instruction
 from .schedule import Machine, play_programs
 from .traced import block_run
 

@@ -20,7 +20,7 @@ from ...simulator.counters.copy_wavefronts import copy_costs
 from ...simulator.hardware import SECTOR_BYTES, WORD_BYTES
 from ..compiler.code import REGISTER, UNIFORM, MachineCode
 from ..compiler.emulator import BlockRun, WarpAccess
-from .instruction import Instruction
+from .player import Instruction
 
 #: What an operation is to the model, by the beginning of its name; which unit takes it, Nsight Compute's counters of
 #: instructions by pipe say. Operations that no kernel measured only issue, with the pace and the counters that the

@@ -22,8 +22,8 @@ from ..gpu.counters import STALLS as SAMPLED
 from ..gpu.types import Progress, Result
 from ..measurements import DEFAULT_GPU, Recording
 from ..model.machine import Machine, pace_of_barriers
-from .instruction import Instruction
 from .machine_code import kind_of, register_reads
+from .player import Instruction
 from .product_launch import Played, ProductLaunch
 from .schedule import play_programs
 
@@ -65,7 +65,7 @@ def probes(gpu: Folder = DEFAULT_GPU) -> list[Result]:
     full = recording.provenance["threads_per_multiprocessor"] // WARP_SIZE
     results = []
     for r in recording.results:
-        kernel = _of_memory(r) or _of_issuing(r, machine, full)
+        kernel = _microkernel(r, machine, full)
         if kernel is None:
             continue
         programs, per, options = kernel
@@ -79,8 +79,8 @@ def probes(gpu: Folder = DEFAULT_GPU) -> list[Result]:
     return results
 
 
-def _of_memory(r: Result) -> Microkernel | None:
-    """Return the microkernel of a result if it measured requests: chains of loads, reads, stores, copies."""
+def _microkernel(r: Result, machine: Machine, full: int) -> Microkernel | None:
+    """Return the microkernel of a result, on multiprocessors of `full` warps; None for what the player is made of."""
     match r:
         case {"probe": "warps following lists", "warps": warps}:  # lists of addresses: 8 sectors a step
             lists = [
@@ -97,12 +97,6 @@ def _of_memory(r: Result) -> Microkernel | None:
         case {"probe": "copies in groups", "rows": rows, "copies": copies}:
             group = [*[Instruction("copy", 0, wavefronts=rows)] * copies, Instruction("commit", 0)]
             return [group * (ITERATIONS // copies)] * 32, ITERATIONS * 32, {}
-    return None
-
-
-def _of_issuing(r: Result, machine: Machine, full: int) -> Microkernel | None:
-    """Return it if it measured barriers, multiply-adds, multiprocessors of `full` warps, or warps that compete."""
-    match r:
         case {"probe": "barrier", "warps": warps, "code": code}:
             return [[Instruction("barrier", 0, pace=pace_of_barriers(code))] * ITERATIONS] * warps, ITERATIONS, {}
         case {"probe": "multiply-add latency"}:

@@ -23,8 +23,8 @@ from ..compiler.code import MachineCode
 from ..compiler.emulator import BlockRun, run_block
 from ..model.machine import Machine
 from . import schedule
-from .instruction import Instruction
 from .machine_code import machine_programs
+from .player import Instruction
 
 #: Blocks played in sequence in each place: the first ones begin in step, later ones do not.
 ROUNDS = 2
@@ -106,6 +106,8 @@ class ProductLaunch:
         return _mixed((step, waiting * self._cycles(step)), (turns, (1 - waiting) * self._cycles(turns)))
 
     def _play(self, served: Mapping[str, str], in_step: bool) -> schedule.Play:
+        # how many of the first blocks, as many as run together, load the same of A, and the same of B
+        places = {name: place[: self._together] for name, place in zip("AB", self._places(), strict=True)}
         return schedule.play_programs(
             self.loop,
             self.machine,
@@ -113,7 +115,7 @@ class ProductLaunch:
             served,
             self.code.shared_bytes,
             rounds=1 if self.part else ROUNDS,
-            loaded_by=self._loaded_by(),
+            loaded_by={name: len(place) / len(np.unique(place)) for name, place in places.items()},
             in_step=in_step,
         )
 
@@ -220,11 +222,6 @@ class ProductLaunch:
         """
         down, across = np.divmod(np.arange(prod(self.grid)), self.grid[0])
         return (across, down) if self.down_first else (down, across)
-
-    def _loaded_by(self) -> dict[str, float]:
-        """Return how many of the first blocks, as many as run together, load the same of A, and the same of B."""
-        places = [place[: self._together] for place in self._places()]
-        return {name: len(place) / len(np.unique(place)) for name, place in zip("AB", places, strict=True)}
 
 
 def _mixed(*parts: tuple[schedule.Play | Played, float]) -> Played:

@@ -11,9 +11,8 @@ from ...simulator.hardware import SECTOR_BYTES, ceil_div
 from ...trace.trace import Trace
 from ..model.machine import LEVELS
 from ..model.machine import Machine as Machine
-from .instruction import Instruction
 from .player import REASONS as REASONS
-from .player import Player
+from .player import Instruction, Player
 
 #: The part of the time until a loop's last iteration that `Play.cycles_per_iteration` leaves out.
 SKIPPED = 0.25

@@ -1,5 +1,6 @@
 """The programs of a traced launch's warps, from the kernel's machine code."""
 
+from inspect import getclosurevars
 from types import FunctionType
 from typing import Any
 
@@ -9,8 +10,8 @@ from ...simulator.lanes.arrays import c_strides
 from ...trace.trace import Trace
 from ..compiler import machine_code, run_block
 from ..compiler.emulator import BlockRun
-from .instruction import Instruction
 from .machine_code import machine_programs
+from .player import Instruction
 
 
 def programs(kernel: Any, trace: Trace | None) -> list[list[Instruction]]:
@@ -73,16 +74,8 @@ def _check_kernel(plain: FunctionType, traced: FunctionType) -> None:
 
 def _other_values(one: FunctionType, other: FunctionType) -> list[str]:
     """Return the names in the closures of two functions of the same code that have different values."""
-    cells = zip(one.__closure__ or (), other.__closure__ or (), strict=True)
-    both = zip(one.__code__.co_freevars, cells, strict=True)
-    return [name for name, (a, b) in both if a is not b and not _same(_content(a), _content(b))]
-
-
-def _content(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # it is still empty
-        return None
+    a, b = (getclosurevars(function).nonlocals for function in (one, other))
+    return [name for name in a if a[name] is not b[name] and not _same(a[name], b[name])]
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -20,7 +20,7 @@ from ...simulator.tables import plural
 from ...trace.viewer.page import Bundle, page
 from ...trace.viewer.still import Still
 from . import schedule
-from .instruction import Instruction
+from .player import Instruction
 
 BUNDLE = Bundle(
     "waiting",

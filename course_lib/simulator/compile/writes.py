@@ -1,7 +1,9 @@
 """The arguments that a kernel stores to; only those are checked for races."""
 
+from functools import reduce
+
 from ..language import nodes
-from ..language.program import Function
+from ..language.program import CallDevice, Function
 from ..language.types import ArrayType, RecordsType, TupleType
 
 #: Names of parameters; None: any of them.
@@ -44,15 +46,10 @@ def _roots(value: nodes.Expr, aliases: dict[str, Names]) -> Names:
             return aliases.get(value.name, frozenset())
         case nodes.Allocate() | nodes.Frozen():
             return frozenset()
-        case nodes.Saved() | nodes.Cast() | nodes.After():
-            return _roots(value.value, aliases)
-        case nodes.MakeView():
-            return _roots(value.array, aliases)
-        case nodes.Apply() if isinstance(value.args[0].type, ArrayType):  # transposed
-            return _roots(value.args[0], aliases)
-        case nodes.Select():
-            return _union(_roots(value.yes, aliases), _roots(value.no, aliases))
-    return None
+        case CallDevice():
+            return None
+    arrays = [_roots(operand, aliases) for operand in value.operands if isinstance(operand.type, ArrayType)]
+    return reduce(_union, arrays) if arrays else None
 
 
 def _union(a: Names, b: Names) -> Names:

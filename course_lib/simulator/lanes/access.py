@@ -113,39 +113,48 @@ class Site:
 
     def _bind(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
         """:meth:`locate` for an access that differs from the latest one: look it up by content, or create a pattern."""
-        self.limits = limits = self.limits_of(array)
-        key: list[Any] = [array]
-        firsts: list[int] = []
-        small = mask is True or mask.size <= COMPARED
-        if small and mask is not True:
-            key += (mask.shape, mask.tobytes())
-        for i in index:
-            if type(i) is np.ndarray:
-                if i.size > COMPARED:
-                    small = False
-                    break
-                first = i.item(0)
-                firsts.append(first)
-                key += (i.dtype.num, i.shape, (i - first).tobytes())
-            else:
-                firsts.append(int(i))
-                key.append(None)
-        if not small:  # comparing the content would cost more than a new pattern
-            return self._bind_anew(array, index, mask)
-        content = tuple(key)
-        known = self.known.get(content)
-        new = known is None
-        if known is None:
-            if self.held > self.room:
-                self.flush()
-            known = self._learn(array, index, mask, firsts)
-        place = None if known is None else known.shifted(firsts, limits, array.strides)
+        self.limits = self.limits_of(array)
+        firsts = [i.item(0) if type(i) is np.ndarray else int(i) for i in index]
+        content = self._content(array, index, mask, firsts)
+        known = None if content is None else self.known.get(content)
+        place = None if known is None else known.shifted(firsts, self.limits, array.strides)
         if known is None or place is None:
-            return self._bind_anew(array, index, mask)
-        if new:
-            self.known[content] = known
-            self.held += (1 if known.pattern.offsets is None else known.pattern.offsets.size) + np.size(mask)
-        return self._remember(array, index, mask, known.pattern, *place)
+            known = self._learn(array, index, mask, firsts)
+            place = None if known is None else known.shifted(firsts, self.limits, array.strides)
+            if known is None or place is None:
+                return self._bind_outside(array, index, mask)
+            if content is None or content in self.known:
+                self._replace_large(known.pattern)
+            else:
+                if self.held > self.room:
+                    self.flush()
+                self.known[content] = known
+                self.held += (1 if known.pattern.offsets is None else known.pattern.offsets.size) + np.size(mask)
+        self.array, self.mask, self.pattern, (self.shift, base) = array, mask, known.pattern, place
+        self.last = tuple(i if type(i) is np.ndarray else None for i in index)
+        known.pattern.count(base)
+        return known.pattern, base
+
+    def _content(self, array: Array, index: Index, mask: Mask, firsts: list[int]) -> tuple[Any, ...] | None:
+        """A key of all that a pattern depends on; None of a large vector: to compare it would cost more."""
+        key: list[Any] = [array]
+        if mask is not True:
+            if mask.size > COMPARED:
+                return None
+            key += (mask.shape, mask.tobytes())
+        for i, first in zip(index, firsts):  # noqa: B905 (hot)
+            if type(i) is not np.ndarray:
+                key.append(None)
+            elif i.size > COMPARED:
+                return None
+            else:
+                key += (i.dtype.num, i.shape, (i - first).tobytes())
+        return tuple(key)
+
+    def _replace_large(self, pattern: Pattern | None) -> None:
+        if self.large is not None:
+            self.engine.tell("counted", self, self.large)
+        self.large = pattern
 
     def _learn(self, array: Array, index: Index, mask: Mask, firsts: list[int]) -> Known | None:
         """Create the pattern of this access, with offset 0 at the least indices; None if it is out of bounds."""
@@ -160,7 +169,7 @@ class Site:
                 shape = np.broadcast(i, mask).shape
                 here = widened(i, shape)[widened(mask, shape)]
                 least, most = int(here.min()), int(here.max())
-                i = np.where(mask, i, here[0])
+                i = np.clip(i, least, most)
             if least < 0 or most >= size:
                 return None
             part = (i - least).astype(np.int64) * stride
@@ -170,47 +179,27 @@ class Site:
             rooms.append((first - least, end + first - least))
         return Known(Pattern(array, self.vector, offsets, mask, self.width), tuple(rooms))
 
-    def _remember(
-        self, array: Array, index: Index, mask: Mask, pattern: Pattern, shift: int, base: int
-    ) -> tuple[Pattern, int]:
-        self.array, self.mask, self.pattern, self.shift = array, mask, pattern, shift
-        self.last = tuple(i if type(i) is np.ndarray else None for i in index)
-        pattern.count(base)
-        return pattern, base
-
-    def _bind_anew(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
-        """:meth:`_bind` with a new pattern: wrap negative indices as numba does, skip lanes still out of bounds."""
-        vector = self.vector
-        base, offsets = 0, None
-        clean, inside = True, mask
+    def _bind_outside(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
+        """:meth:`_bind` out of bounds: wrap negative indices as numba does, and skip lanes that are still outside."""
+        self.array = None
+        base, offsets, inside = 0, None, mask
         for d, (i, size, stride) in enumerate(zip(index, self.limits, array.strides, strict=True)):
-            at = np.asarray(i).astype(np.int64)
-            if np.min(i) < 0 or np.max(i) >= size:
-                at, wraps, bad = self._wrapped(np.asarray(i), size, inside)
-                if wraps.any():
-                    clean = False
-                    self.engine.tell("negative_index", self, array, index, d, wraps)
-                if bad.any():
-                    clean = False
-                    self.engine.tell("out_of_bounds", self, array, index, d, bad)
-                    inside = minus(inside, bad)
-                    if inside is False:
-                        self.array = None
-                        return Pattern(array, vector, None, False, self.width), 0
+            at, wraps, bad = self._wrapped(np.asarray(i), size, inside)
+            for hook, lanes in (("negative_index", wraps), ("out_of_bounds", bad)):
+                if lanes.any():
+                    self.engine.tell(hook, self, array, index, d, lanes)
+            if bad.any():
+                inside = minus(inside, bad)
+                if inside is False:
+                    return Pattern(array, self.vector, None, False, self.width), 0
             at = at * stride
             if type(i) is np.ndarray:
                 offsets = at if offsets is None else offsets + at
             else:
                 base += int(at)
-        if clean:  # of lanes outside there are at most inactive ones, whose clipped offsets are never used
-            if self.large is not None:
-                self.engine.tell("counted", self, self.large)
-            self.large = Pattern(array, vector, offsets, mask, self.width)
-            return self._remember(array, index, mask, self.large, 0, base)
-        self.array = None
         if inside is not True:
             inside = inside.reshape((1,) * (4 - inside.ndim) + inside.shape)
-        pattern = Pattern(array, vector, offsets, inside, self.width)
+        pattern = Pattern(array, self.vector, offsets, inside, self.width)
         pattern.count(base)
         self.engine.tell("counted", self, pattern)
         return pattern, base
@@ -236,11 +225,10 @@ class Site:
             wide.flush()
         for known in self.known.values():
             self.engine.tell("counted", self, known.pattern)
-        if self.large is not None:
-            self.engine.tell("counted", self, self.large)
+        self._replace_large(None)
         self.known.clear()
         self.held = 0
-        self.array = self.large = None
+        self.array = None
 
     def load(self, array: Array, index: Index, mask: Mask) -> Any:
         """The elements at ``index``; lanes outside the array get 0."""

@@ -25,7 +25,7 @@ from .context import Context
 from .names import COORDINATES, Symbol, dtype_name, vector_of
 from .nodes import Apply, Const, Expr, Given, Select, Static, elementwise, once, tuple_of
 from .operators import cast, function_of
-from .refusals import refuse
+from .refusals import mistyped, refuse
 from .source import Inner
 from .types import NONE, ArrayType, TupleType, TypingError, describe_type, is_int
 
@@ -130,19 +130,14 @@ def _members(mask: str) -> None:
         raise TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
 
 
-def _vote(result: str) -> Callable[[str, str], Signature]:
-    """Lanes vote on a condition."""
+def _vote(result: str, wanted: str = "bool") -> Callable[[str, str], Signature]:
+    """Lanes vote on a condition; or on any value, if ``wanted`` is empty."""
 
     def rule(mask: str, value: str) -> Signature:
         _members(mask)
-        return result, (mask, "bool")
+        return result, (mask, wanted or value)
 
     return rule
-
-
-def _match(mask: str, value: str) -> Signature:
-    _members(mask)
-    return "int32", (mask, value)
 
 
 #: The types that numba moves between lanes.
@@ -291,7 +286,7 @@ def _voting(name: str, told: str = ", {line}") -> str:
 _WARP = {
     **{name: Row(f"cuda.{name}", _vote("bool"), _voting(name)) for name in ("all_sync", "any_sync", "eq_sync")},
     "ballot_sync": Row("cuda.ballot_sync", _vote("int32"), _voting("ballot_sync")),
-    "match_any_sync": Row("cuda.match_any_sync", _match, _voting("match_any_sync")),
+    "match_any_sync": Row("cuda.match_any_sync", _vote("int32", ""), _voting("match_any_sync")),
     **{
         name: Row(
             f"cuda.{name}", _shuffle(name), f"{_CHECKED}w.shuffle({name!r}, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})"
@@ -416,11 +411,8 @@ def _of_numpy(row: Row, x: Context, node: ast.Call, used: bool) -> Expr:
         refuse(node, f"numba takes no named arguments in {text}; write out the output's name alone")
     *inputs, array = (x.expr(part) for part in node.args)
     if not isinstance(array.type, ArrayType):
-        refuse(
-            node,
-            f"{row.name}() takes {plural(row.arity[0], 'argument')} and perhaps an array for the result, and "
-            f"{ast.unparse(node.args[-1])} is {describe_type(array.type)}",
-        )
+        takes = plural(row.arity[0], "argument")
+        mistyped(node.args[-1], array.type, f"{row.name}() takes {takes} and perhaps an array for the result")
     for value, part in zip(inputs, node.args, strict=False):
         if isinstance(value.type, ArrayType) and value.type.ndim > array.type.ndim:
             refuse(node, f"{ast.unparse(part)} is {value.type}, and the result {array.type}; use parts of one shape")

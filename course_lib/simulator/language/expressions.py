@@ -18,7 +18,7 @@ from .names import GRID_GROUP, Symbol
 from .nodes import Const, Expr, Given, Local, MakeView, Nothing, Select, Slice, Static, after, tuple_of
 from .operators import NUMBERS, applied, cast, cut, python_constant
 from .reasons import Part, Reason, Why
-from .refusals import refuse, refuse_construct
+from .refusals import mistyped, refuse, refuse_construct
 from .variables import Numbers
 
 
@@ -111,7 +111,7 @@ class Expressions(Context):
         advice = f"the simulator does not run its .{node.attr}: write it out with arithmetic and the functions of math"
         if node.attr in (*views.ATTRIBUTES, *views.METHODS):
             advice = f"only an array has .{node.attr}: name the array instead"
-        refuse(node, f"{ast.unparse(node.value)} is {types.describe_type(owner.type)}; {advice}")
+        mistyped(node.value, owner.type, advice)
 
     def _of_array(self, node: ast.Attribute, array: Expr, kind: types.ArrayType) -> Expr:
         if node.attr in views.ATTRIBUTES:
@@ -234,20 +234,12 @@ class Expressions(Context):
                 "read; make it a tuple, or pass a NumPy array as an argument",
             )
         if not isinstance(array.type, types.ArrayType):
-            refuse(
-                node,
-                f"{ast.unparse(base)} is {types.describe_type(array.type)}, and has no elements; pass an "
-                "array as an argument",
-            )
+            mistyped(base, array.type, "only an array has elements: pass one as an argument")
         indices: tuple[Expr, ...] = ()
         for link in chain:
             parts = link.slice.elts if isinstance(link.slice, ast.Tuple) else [link.slice]
             if isinstance(link.slice, ast.Constant) and isinstance(link.slice.value, str):
-                refuse(
-                    node,
-                    f"{ast.unparse(base)} is {array.type}, and has no field {link.slice.value!r}; pass an array of "
-                    "records",
-                )
+                mistyped(base, array.type, f"it has no field {link.slice.value!r}; pass an array of records")
             if any(isinstance(p, ast.Slice) or is_ellipsis(p) or is_new_axis(p) for p in parts):
                 array, indices = self._slice(link, array, indices, parts), ()
                 continue

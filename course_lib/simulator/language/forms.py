@@ -12,7 +12,7 @@ from .context import Context
 from .names import GRID_GROUP, dtype_name
 from .operators import cast, cut
 from .program import CallDevice
-from .refusals import at_most, bound, check_arguments, refuse
+from .refusals import bound, check_arguments, mistyped, refuse
 from .source import Inner, Source, read
 
 #: ``form(context, call, used)`` translates a call; ``used``: its value is used.
@@ -81,18 +81,18 @@ def _barrier(
 
 
 def syncthreads(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    at_most(node, 0)
+    check_arguments(node, "no arguments", 0)
     return _barrier(x, node)
 
 
 def grid_group(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``cg.this_grid()``: an object with one method."""
-    at_most(node, 0)
+    check_arguments(node, "no arguments", 0)
     return nodes.Static(thing=GRID_GROUP)
 
 
 def grid_sync(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    at_most(node, 0)
+    check_arguments(node, "no arguments", 0)
     x.analysis.cooperative = True
     return _barrier(x, node, grid=True)
 
@@ -107,7 +107,7 @@ def reduction(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 
 
 def syncwarp(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    at_most(node, 1)
+    check_arguments(node, "at most 1 mask", 0, 1)
     members = x.scalar(node.args[0]) if node.args else x.number(0xFFFFFFFF)
     if not types.is_int(str(members.type)):
         raise types.TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
@@ -116,7 +116,7 @@ def syncwarp(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 
 
 def fence(x: Context, node: ast.Call, used: bool, code: str = FENCE) -> nodes.Expr:
-    at_most(node, 0)
+    check_arguments(node, "no arguments", 0)
     x.analysis.fences = True
     return nodes.Apply(code=code, line=node.lineno)
 
@@ -137,10 +137,7 @@ def atomic(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     check_arguments(node, f"{len(takes)} arguments, {said}", len(takes))
     array = x.expr(node.args[0])
     if not isinstance(array.type, types.ArrayType):
-        refuse(
-            node,
-            f"{ast.unparse(node.args[0])} is {types.describe_type(array.type)}; cuda.atomic.{name} takes {said}",
-        )
+        mistyped(node.args[0], array.type, f"cuda.atomic.{name} takes {said}")
     place: ast.expr
     if name == "compare_and_swap":
         place, values = ast.copy_location(ast.Constant(0), node), node.args[1:]
@@ -314,11 +311,7 @@ def length(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
         return x.dimension(node, records.field(node.args[0], value, value.type.fields[0]), 0)
     if isinstance(value.type, types.TupleType):
         return nodes.after((value,), x.number(len(value.type.items)))
-    refuse(
-        node,
-        f"len() takes an array or a tuple, and {ast.unparse(node.args[0])} is "
-        f"{types.describe_type(value.type)}, which has no length",
-    )
+    mistyped(node.args[0], value.type, "len() takes an array or a tuple")
 
 
 def parts(name: str, overloads: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:

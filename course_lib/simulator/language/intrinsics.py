@@ -15,7 +15,7 @@ from . import tuples
 from .conditions import truth
 from .context import Context
 from .nodes import Apply, CallWarp, Expr, Static, listed, literal_integer, load, store
-from .refusals import at_most, check_arguments, refuse
+from .refusals import check_arguments, mistyped, refuse
 from .types import ArrayType, TupleType, Type, describe_type
 
 
@@ -65,7 +65,7 @@ def _taken(x: Context, node: ast.Call, takes: str, *wanted: str) -> list[Any]:
         if kind in _ARRAYS:
             name, fits = _ARRAYS[kind]
             if not (isinstance(value.type, ArrayType) and fits(value.type)):
-                refuse(node, f"{what} takes {name}, and {ast.unparse(part)} is {describe_type(value.type)}")
+                mistyped(part, value.type, f"{what} takes {name}")
         found.append(x.integer_index(node, part, x.as_number(part, value)) if kind == "number" else value)
         if kind == "place":
             count = value.array_type.ndim
@@ -86,11 +86,8 @@ def _load(x: Context, node: ast.Call, width: int) -> Expr:
 def _store(x: Context, node: ast.Call, width: int) -> Expr:
     array, index, values = _taken(x, node, f"an array, its indices and a tuple of {width} values", "place", "value")
     if values.type != TupleType((array.type.dtype,) * width):
-        refuse(
-            node,
-            f"{ast.unparse(node.func)} stores a tuple of {width} values of {array.type.dtype}, and "
-            f"{ast.unparse(node.args[-1])} is {describe_type(values.type)}; write out and convert its items",
-        )
+        what = ast.unparse(node.func)
+        mistyped(node.args[-1], values.type, f"{what} stores {width} values of {array.type.dtype} in a tuple")
     return store(array, index, values, node.lineno, width)
 
 
@@ -111,11 +108,7 @@ def _warp(
     for value, part in zip(values, node.args, strict=True):
         flat = tuples.items(value) if isinstance(value.type, TupleType) else (value,)
         if not all(v.is_scalar for v in flat):
-            refuse(
-                part,
-                f"{what} takes numbers and tuples of numbers, and {ast.unparse(part)} is "
-                f"{describe_type(value.type)}; pass its elements",
-            )
+            mistyped(part, value.type, f"{what} takes numbers and tuples of numbers: pass its elements")
     if callable(result):
         try:
             result = result(*(_names(v.type) for v in values))
@@ -169,7 +162,7 @@ def _instruction(code: str) -> Callable[..., Expr]:
     """Return the translation of a call without arguments."""
 
     def call_of(x: Context, node: ast.Call) -> Expr:
-        at_most(node, 0)
+        check_arguments(node, "no arguments", 0)
         return Apply(code=code, line=node.lineno)
 
     return call_of

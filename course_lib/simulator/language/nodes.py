@@ -249,10 +249,6 @@ class Slice(Node):
     stop: Expr | None = None
     step: Expr | None = None
 
-    @property
-    def bounds(self) -> tuple[Expr | None, Expr | None, Expr | None]:
-        return self.start, self.stop, self.step
-
 
 class MakeView(Expr):
     """A part of an array: an index or a slice for each dimension."""
@@ -265,7 +261,8 @@ class MakeView(Expr):
         array, parts = out.text(self.array), []
         for part in self.parts:
             if isinstance(part, Slice):
-                parts.append(f"({', '.join('None' if b is None else out.text(b) for b in part.bounds)})")
+                bounds = ("None" if b is None else out.text(b) for b in (part.start, part.stop, part.step))
+                parts.append(f"({', '.join(bounds)})")
             else:
                 parts.append(out.text(part))
         return Code(f"view({array}, ({''.join(f'{part}, ' for part in parts)}), {out.at(self.line)})")

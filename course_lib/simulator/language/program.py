@@ -88,16 +88,6 @@ class Mark(Stmt):
             out.emit(f"w.tell('statement', {self.line}, {out.mask}, {self.head})")
 
 
-class Iteration(Stmt):
-    """The start of an iteration of a loop, for what counts those of the kernel."""
-
-    line: int
-
-    def write(self, out: Writer) -> None:
-        if out.module.tracing and out.function.kernel:
-            out.emit(f"w.tell('iterated', {self.line}, {out.mask})")
-
-
 class Assign(Stmt):
     name: str
     value: Expr
@@ -231,7 +221,7 @@ class Loop(Stmt):
             out.path += [str(position), counter]
             out.branches.append(out.at(self.line))
             out.bound = value
-            Iteration(self.line).write(out)
+            self._write_told(out)
             Block(self.body.region, self.first).write(out)
             self.body.write(out)
             out.branches.pop()
@@ -256,6 +246,10 @@ class Loop(Stmt):
             out.emit(f"{before} = minus({before}, r)")
         if self.orelse is not None and self.orelse.body:
             self._write_else(out, self.orelse, f"minus({before}, {live}b)" if broken else before)
+
+    def _write_told(self, out: Writer) -> None:
+        if out.module.tracing and out.function.kernel:
+            out.emit(f"w.tell('iterated', {self.line}, {out.mask})")
 
     def _write_head(self, out: Writer, test: Expr, live: str, counter: str) -> None:
         """Write the start of a while loop's iteration: the budget and the test."""

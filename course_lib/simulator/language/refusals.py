@@ -6,7 +6,7 @@ from inspect import Parameter, Signature
 from typing import NoReturn
 
 from ..findings import UnsupportedKernelError
-from ..tables import plural
+from .types import Type, describe_type
 
 #: What no kernel may contain, by the name of its syntax.
 CONSTRUCTS = {
@@ -128,17 +128,15 @@ def refuse(node: ast.AST, text: str) -> NoReturn:
     raise UnsupportedKernelError(text, getattr(node, "lineno", None))
 
 
-def at_most(node: ast.Call, count: int) -> None:
-    """Refuse a call that has more arguments than ``count``, or named ones."""
-    if node.keywords or len(node.args) > count:
-        takes = f"at most {plural(count, 'argument')}, without a name" if count else "no arguments"
-        refuse(node, f"{ast.unparse(node.func)}() takes {takes}; remove the extra arguments")
+def mistyped(node: ast.AST, kind: Type, text: str) -> NoReturn:
+    """Refuse ``node`` because its value has the type ``kind``; ``text`` says what is needed."""
+    refuse(node, f"{ast.unparse(node)} is {describe_type(kind)}; {text}")
 
 
 def check_arguments(node: ast.Call, takes: str, *counts: int) -> None:
     """Refuse a call with named arguments, or with another number of them than one of ``counts``, if there are any."""
     if node.keywords or counts and len(node.args) not in counts:
-        refuse(node, f"{ast.unparse(node.func)}() takes {takes}, without names")
+        refuse(node, f"{ast.unparse(node.func)}() takes {takes}{', without names' * bool(node.keywords)}")
 
 
 def bound(

@@ -33,7 +33,7 @@ from .nodes import (
 from .operators import BINARY, INTEGER_QUOTIENT, applied, cast
 from .program import EACH, NUMBERED, RANGE, TOGETHER, Iterable
 from .reasons import Why, item_why
-from .refusals import check_arguments, refuse
+from .refusals import check_arguments, mistyped, refuse
 from .types import ArrayType, TupleType, Type, describe_type
 
 
@@ -173,11 +173,7 @@ def iterated(x: Context, node: ast.expr) -> Iterated:
         through = _counted("int64", (x.dimension(node, array, 0),), node.lineno)
         return Iterated(through, lambda path: _row(x, node, array, LoopValue(path=path, type="int64")))
     advice = f"; write range({ast.unparse(node)})" if isinstance(value.type, str) and types.is_int(value.type) else ""
-    refuse(
-        node,
-        "a kernel loops over range(...), a tuple or an array, and "
-        f"{ast.unparse(node)} is {describe_type(value.type)}{advice}",
-    )
+    mistyped(node, value.type, f"a kernel loops over range(...), a tuple or an array{advice}")
 
 
 def _kept(value: Expr) -> Expr:

@@ -230,17 +230,13 @@ class Engine(Host):
         self, arrivals: list[tuple[WarpVector, Mask]], waiting: dict[int, Barrier], group: list[int]
     ) -> dict[int, Any]:
         """Return the results of ``syncthreads_count``, ``_and`` or ``_or`` by warp; empty for a plain barrier."""
-        reductions = {warp: waiting[warp].reduction for warp in group}
-        predicates = {warp: reduction[1] for warp, reduction in reductions.items() if reduction is not None}
-        if not predicates:
+        if (first := waiting[group[0]].reduction) is None:
             return {}
-        kind = next(reduction[0] for reduction in reductions.values() if reduction is not None)
-        count: Any = sum(
-            (vector.full(predicates[vector.warp]) & vector.full(mask)).sum(axis=(0, 1)) for vector, mask in arrivals
-        )
-        if kind == "syncthreads_and":
-            count = count == sum(vector.full(mask).sum(axis=(0, 1)) for vector, mask in arrivals)
-        elif kind == "syncthreads_or":
-            count = count > 0
+        lanes = {vector: vector.full(mask) for vector, mask in arrivals}
+        given = {vector: waiting[vector.warp].reduction or first for vector in lanes}
+        here = sum(each.sum(axis=(0, 1)) for each in lanes.values())
+        count: Any = sum((v.full(given[v][1]) & each).sum(axis=(0, 1)) for v, each in lanes.items())
+        if first[0] != "syncthreads_count":
+            count = count == here if first[0] == "syncthreads_and" else count > 0
         reply = count.astype(np.int32)[None, None]
         return dict.fromkeys(group, reply)

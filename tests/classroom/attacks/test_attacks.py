@@ -103,10 +103,13 @@ def test_no_attack_runs_earns_or_changes_a_neighbour(lesson, user):
         assert MADE not in text and "Traceback" not in text and "uid=" not in text and "root:x" not in text
 
 
-ATTACKS = [*((SPEED, name, "rate") for name in ROUTINES), *((LESSON, name, KERNELS[name][0]) for name in KERNELS)]
+ATTACKS = [
+    *((LESSON, name, KERNELS[name][0]) for name in KERNELS),
+    *(at_night(SPEED, name, "rate") for name in ROUTINES),
+]
 
 
-@pytest.mark.parametrize("lesson, name, exercise", ATTACKS, ids=[name for _, name, _ in ATTACKS])
+@pytest.mark.parametrize("lesson, name, exercise", ATTACKS, ids=[*KERNELS, *ROUTINES])
 def test_an_attack_gets_a_sentence(lesson, name, exercise, user):
     table = graded(lesson, user, False)[0]
     (row,) = (row for row in table if (row["student"], row["exercise"]) == (name, exercise))
@@ -127,7 +130,7 @@ class _Page(HTMLParser):
             self.policies.append(values["content"])
         known = (
             tag
-            in """html head meta title style body h1 h2 h3 p b br section div blockquote ol li table tr th td code
+            in """html head meta title style body main h1 h2 h3 p b br section div blockquote ol li table tr th td code
             img a""".split()
         )
         scripted = any(name.startswith("on") for name in values)
@@ -283,14 +286,15 @@ def test_a_reply_to_another_request_is_passed_over():
 
 
 def test_a_call_has_no_right_answers_in_its_memory():
-    """The server forks the caller before it imports the course, as here."""
+    """The server forks the caller before it imports the course, as here; what an answer may import is in it."""
     code = """
 import ast
 from course_lib.classroom.teach import calls
 calls.start()
 import course_lib.exercises
+import numba, statistics
 (tree,) = ast.parse("def f(here):\\n    import sys\\n    return len([m for m in sys.modules if 'exercises' in m])").body
-names = {"__builtins__": {"__import__": __import__, "len": len}}
+names = {"__builtins__": {"__import__": __import__, "len": len}, "mean": statistics.fmean, "kind": numba.float64}
 print(calls.Program((tree,), names)(None, (1,)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=REPOSITORY)

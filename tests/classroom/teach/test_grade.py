@@ -65,32 +65,29 @@ def test_a_grading_has_one_seed(folder, judged, monkeypatch, capsys):
     """Drawn for a table and kept, on all pages; another one that is chosen judges all again."""
 
     def seeds():
-        found = {int(number) for number in re.findall(r"by the seed (\d+)", capsys.readouterr().out)}
-        pages = [
-            page(folder, "anna").read_text(),
-            page(folder, "ben").read_text(),
-            (folder / "grades.html").read_text(),
-        ]
-        assert all({int(n) for n in re.findall(r"by the seed (\d+)", text)} == found for text in pages)
+        pages = page(folder, "anna"), page(folder, "ben"), folder / "grades.html"
+        texts = [capsys.readouterr().out, *(path.read_text() for path in pages)]
+        (found,) = {frozenset(re.findall(r"by the seed (\d+)", text)) for text in texts}
         return found
 
     drawn = [30]
     monkeypatch.setattr(command.secrets, "randbelow", lambda most: drawn[-1])
     run(folder)
     run(folder)
-    assert seeds() == {30} and [seed for *_, seed in judged] == [30] * 2 * len(NAMES)
+    assert seeds() == {"30"} and [seed for *_, seed in judged] == [30] * 2 * len(NAMES)
     judged.clear()
     for _ in range(2):
         run(folder, "--seed", "7")
     run(folder)
-    assert seeds() == {7} and [seed for *_, seed in judged] == [7] * 2 * len(NAMES)
+    assert seeds() == {"7"} and [seed for *_, seed in judged] == [7] * 2 * len(NAMES)
     drawn.append(40)
     run(folder, "--csv", str(folder / "other.csv"))
     assert judged[-1][-1] == 40
 
 
 def test_a_run_that_was_interrupted_goes_on(folder, judged, monkeypatch):
-    """Ctrl-C after the first student: the table has that one, and the next run judges the other."""
+    """Ctrl-C after the first student: the table has that one, and the next run judges the other; nor does a last line
+    of the journal that was cut off stop it."""
     keep, kept = command.Batch._keep, []
 
     def interrupted(self, submission, *more):
@@ -103,18 +100,12 @@ def test_a_run_that_was_interrupted_goes_on(folder, judged, monkeypatch):
     assert run(folder) == 130
     assert {row["student"] for row in rows(folder)} == set(kept)
     monkeypatch.setattr(command.Batch, "_keep", keep)
-    judged.clear()
-    run(folder)
-    assert len(judged) == len(NAMES) and len(rows(folder)) == 2 * len(NAMES)
-
-
-def test_a_cut_off_line_of_the_journal_is_judged_again(folder, judged):
-    run(folder)
     journal = folder / "grades.csv.journal"
-    journal.write_text(journal.read_text()[:-20])
-    judged.clear()
-    run(folder)
-    assert len(judged) == len(NAMES)
+    for lost in (0, 20):
+        journal.write_text(journal.read_text()[: len(journal.read_text()) - lost])
+        judged.clear()
+        run(folder)
+        assert len(judged) == len(NAMES) and len(rows(folder)) == 2 * len(NAMES)
 
 
 def test_a_journal_of_another_lesson_gives_no_row(folder, judged):
@@ -142,19 +133,24 @@ def test_points_by_hand_are_taken_from_the_table(folder, judged, capsys):
     assert {row["status"] for row in rows(folder) if row["exercise"] == "barriers"} == {"not yet"}
 
 
-def test_points_by_hand_belong_to_one_answer(folder, judged, capsys):
+def test_points_and_comments_belong_to_one_answer(folder, judged, capsys):
+    """Shown on its page, and kept until the student changes it."""
     run(folder)
-    edit(folder, "anna", WORDS, "2")
-    run(folder)
+    edit(folder, "anna", WORDS, "2", "Say <b>which</b> tile;\n=1+1")
+    edit(folder, "ben", "barriers", "0", "-1 for no reason")
+    for _ in range(2):
+        assert run(folder) == 0
+        found = {(row["student"], row["exercise"]): row["status"] for row in rows(folder) if row["comment"]}
+        assert found == {("anna", WORDS): BY_HAND, ("ben", "barriers"): "not yet"}
+        assert "Your teacher writes:</b> Say &lt;b&gt;which&lt;/b&gt; tile; =1+1<" in page(folder, "anna").read_text()
     given = (folder / "grades.csv").read_bytes()
-    changed = exercises(
-        two_barriers='explain("two-barriers", "the first one fills and the second one keeps what others read")'
-    )
-    (folder / "submitted" / "anna.ipynb").write_text(json.dumps(changed))
+    new = 'explain("two-barriers", "the first one fills and the second one keeps what others read")'
+    (folder / "submitted" / "anna.ipynb").write_text(json.dumps(exercises(two_barriers=new)))
     capsys.readouterr()
     run(folder)
-    assert words_of(folder, "anna") == ("", "to read")
     assert "anna changed the answer to two-barriers" in capsys.readouterr().out
+    assert [row["comment"] for row in rows(folder) if row["student"] == "anna"] == [""] * len(NAMES)
+    assert words_of(folder, "anna") == ("", "to read")
     (folder / "grades.csv").write_bytes(given)  # as a run leaves it that is killed once it has judged the new answer
     run(folder)
     assert words_of(folder, "anna") == ("", "to read")

@@ -39,7 +39,8 @@ def test_objectives_can_be_tested(name):
 def test_plans_fit_their_time():
     """Counted again from the pages: sections, the pause and what is left are the minutes of the session."""
     text = (TEACH / "plans.md").read_text(encoding="utf-8")
-    planned = dict(re.findall(r"^## (\d+\.\d+) .*\n\nTime: (\d+)", _all_notes(), re.MULTILINE))
+    notes = "\n".join(path.read_text(encoding="utf-8") for path in sorted((TEACH / "notes").glob("*.md")))
+    planned = dict(re.findall(r"^## (\d+\.\d+) .*\n\nTime: (\d+)", notes, re.MULTILINE))
     sessions = re.findall(
         r"\n\| together \| (\d+) \|\n\n(?:(\d+) minutes of pause; )?(\d+) of (\d+) minutes left", text
     )
@@ -54,10 +55,6 @@ def test_plans_fit_their_time():
         name for line in re.findall(r"^Homework: .*", text, re.MULTILINE) for name in re.findall(r"`(.*?)`", line)
     }
     assert homework and homework <= set(EXERCISES)
-
-
-def _all_notes():
-    return "\n".join(path.read_text(encoding="utf-8") for path in sorted((TEACH / "notes").glob("*.md")))
 
 
 def test_a_plan_that_is_too_long_or_names_no_section_is_refused():

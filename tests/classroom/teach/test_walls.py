@@ -75,12 +75,6 @@ def test_without_walls_no_call_is_made(monkeypatch):
     assert row["points"] == 0 and walls.NONE in row["hint"]
 
 
-def test_without_walls_the_flag_needs_linux(folder, monkeypatch, capsys):
-    monkeypatch.setattr(command.sys, "platform", "darwin")
-    assert run(folder, "--without-walls") == 2
-    assert "--without-walls works on Linux alone: use --container" in capsys.readouterr().err
-
-
 DOCKER = """#!{python}
 import json, pathlib, subprocess, sys
 words = sys.argv[1:]
@@ -119,9 +113,12 @@ def test_a_container_grades_what_its_line_names(tool, folder, monkeypatch, capfd
     )
 
 
-def test_a_container_that_cannot_be_is_told(folder, monkeypatch, capsys):
+def test_a_container_or_flag_that_cannot_be_is_told(folder, monkeypatch, capsys):
     monkeypatch.setenv("PATH", "")
     assert run(folder, "--container", "podman") == 2
     assert "podman is not installed" in capsys.readouterr().err
     assert run(folder, "--feedback", str(folder / "a:b"), "--container", "podman") == 2
     assert "a:b: a container takes no path with a colon" in capsys.readouterr().err
+    monkeypatch.setattr(command.sys, "platform", "darwin")
+    assert run(folder, "--without-walls") == 2
+    assert "--without-walls works on Linux alone: use --container" in capsys.readouterr().err

@@ -204,7 +204,7 @@ def test_with_exchanged_registers_only_neighbours_exchange_their_places(name, mo
 
     monkeypatch.setattr(registers, "EXCHANGES", 200)
     monkeypatch.setattr(build, "_link", exchange)
-    given = rung(name).make(), (float32[:, ::1],) * 3, (9, 0)
+    given = rung(name).make(), (float32[:, ::1],) * 3
     exchanged = build.compiled(*given)
     monkeypatch.setattr(build, "_link", link)
     plain = build.compiled(*given)

@@ -12,8 +12,8 @@ from course_lib import simulate
 from course_lib.kernels import rung
 from course_lib.machine import measurements, waiting
 from course_lib.machine.waiting import predictions
-from course_lib.machine.waiting.instruction import Instruction
 from course_lib.machine.waiting.model_errors import reasons
+from course_lib.machine.waiting.player import Instruction
 from course_lib.machine.waiting.traced import programs
 from tools.lab.__main__ import main
 from tools.lab.model_errors import ordered, table
@@ -262,7 +262,7 @@ def test_a_blocks_shared_arrays_are_taken_from_the_cache():
         waiting.play(kernel, trace, small, 3)
 
 
-@pytest.mark.parametrize("name", ["vectorized", "warp_tiled", *map(at_night, ("register_2d", "whole_tiles", "best"))])
+@pytest.mark.parametrize("name", ["vectorized", *map(at_night, ("warp_tiled", "register_2d", "whole_tiles", "best"))])
 def test_blocks_take_turns_in_waiting_for_dram(name):
     """What matrices in DRAM cost a launch beside matrices in the second-level cache is as measured, within 5 %."""
     r = next(r for r in measurements.load("cold").results if r["rung"] == name)
