@@ -67,7 +67,9 @@ class Prediction(Still, anywidget.AnyWidget):
         text = change["new"].strip()
         right = self._is_right(text) if text else None
         if right is None:
-            wanted = f"one of: {', '.join(self.choices)}" if self.choices else _wanted(self._truth)
+            many = len(self._truth) if isinstance(self._truth, tuple) else 1
+            wanted = f"{many} numbers with a space between them" if many > 1 else "a number"
+            wanted = f"one of: {', '.join(self.choices)}" if self.choices else wanted
             self.right, self.problem = "", f"{text!r} cannot be compared; please give {wanted}" if text else ""
             return
         score().guess(self.question, right, text)
@@ -181,12 +183,6 @@ def _shown(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _wanted(truth: Any) -> str:
-    if isinstance(truth, tuple):
-        return f"{len(truth)} numbers with a space between them"
-    return "a number"
 
 
 def _numbers(text: str, count: int) -> list[float] | None:
