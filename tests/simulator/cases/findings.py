@@ -106,6 +106,34 @@ two = cuda.shared.array((8, 8), float32)
 y = cuda.threadIdx.y
 one[y, i] = two[y, i] = A[y, i]
 C[y, i] = one[y, 7 - i] + two[7 - y, i]  #? race one; race two
+
+# where a loop has a barrier between the two lines, its end lacks one @ 1, 64 : out=zeros(64)
+#= said("put cuda.syncthreads() at the end of the loop's body")
+s = cuda.shared.array(64, float32)
+for k in range(3):
+    s[i] = k
+    cuda.syncthreads()
+    if k < 2:
+        out[i] += s[63 - i]  #? race s
+
+# a barrier in a branch with neither line orders nothing, nor does a syncwarp between two warps @ 1, 64 : out=zeros(64)
+#= run.findings[0].message.endswith("put cuda.syncthreads() between the two")
+s = cuda.shared.array(64, float32)
+for k in range(3):
+    s[i] = k
+    cuda.syncwarp()
+    if k > 5:
+        cuda.syncthreads()
+    out[i] += s[63 - i]  #? race s
+    cuda.syncthreads()
+
+# within a warp, a syncwarp is one @ 1, 32 : out=zeros(32)
+#= run.findings[0].message.endswith("put cuda.syncwarp() or cuda.syncthreads() at the end of the loop's body")
+s = cuda.shared.array(32, float32)
+for k in range(3):
+    s[i] = k
+    cuda.syncwarp()
+    out[i] += s[31 - i]  #? race s
 """)  # fmt: skip
 
 SYNCWARPS = Table(None, header=IMPORTS, arguments="a=np.arange(32, dtype='f4'), out=zeros(32, 'f4')",

@@ -1,7 +1,9 @@
 """Find races and report them; the package's docstring states the rules."""
 
-from collections.abc import Sequence
+import ast
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,14 +17,14 @@ from ...lanes.copies import SourceUse
 from ...lanes.masks import Mask
 from ...lanes.memory import GlobalArray, SharedArray
 from ...lanes.warp import WarpVector
+from ...language.source import Source
 from ...launch.prepare import Prepared
 from ...observer import Observer
 from .acquire_release import Releases
 from .log import SharedLog
 from .shadow_memory import READ, Access, Shadow
 
-IN_BLOCK = "put cuda.syncthreads() between the two"
-WITHIN_WARP = "put cuda.syncwarp() or cuda.syncthreads() between the two"
+IN_BLOCK, WITHIN_WARP = "; put cuda.syncthreads()", "; put cuda.syncwarp() or cuda.syncthreads()"
 VERBS = ("reads", "writes", "updates")
 
 
@@ -35,6 +37,7 @@ class RacesObserver(Observer):
         self.gravity: dict[FindingKey, tuple[bool, bool]] = {}
         self.reported: list[tuple[FindingKey, bool]] = []
         self.unit = prepared.unit
+        self.place = cache(partial(missing_barrier, prepared.unit.sources))
         launch = prepared.launch
         self.releases = Releases(launch.blocks, launch.threads_per_block) if prepared.unit.fences else None
         self.each = prepared.unit.fences or prepared.unit.groups
@@ -43,7 +46,7 @@ class RacesObserver(Observer):
     def findings(self) -> tuple[Finding, ...]:
         """The races. None says that a syncwarp is enough if another one of this launch needs a barrier of the block."""
         found = super().findings
-        if any(finding.message.endswith(IN_BLOCK) for finding in found):
+        if any(IN_BLOCK in finding.message for finding in found):
             found = tuple(replace(each, message=each.message.replace(WITHIN_WARP, IN_BLOCK)) for each in found)
         return found
 
@@ -152,10 +155,8 @@ class RacesObserver(Observer):
                 "where several threads add to one element, use cuda.atomic.add; if not, in one iteration read into a "
                 "variable, put a barrier, and write then; between two, put a barrier at the end of the loop's body"
             )
-        elif not across:
-            cure = WITHIN_WARP
         else:
-            cure = IN_BLOCK
+            cure = f"{(IN_BLOCK if across else WITHIN_WARP).removeprefix('; ')} {self.place(line_a, line_b, across)}"
         note = " (the same value, this time)" if same_value else ""
         finding = Finding(
             "race",
@@ -179,3 +180,29 @@ class RacesObserver(Observer):
 
     def repeat(self, key: FindingKey) -> None:
         self._counts[key] += 1
+
+
+def missing_barrier(sources: Iterable[Source], first: int, second: int, across: bool) -> str:
+    """Say where a barrier is missing between accesses in two lines, in the order of the text.
+
+    If a loop around both has one between them, the second access comes before the first, of the next iteration. A
+    barrier in a branch that has neither of them does not count, nor a syncwarp for threads of two warps (``across``).
+    """
+
+    def has(node: Any, line: int) -> bool:
+        return bool(node.lineno <= line <= node.end_lineno)
+
+    def waits(node: ast.stmt) -> bool:
+        match node:
+            case ast.Expr(ast.Call(ast.Attribute(attr=name) | ast.Name(name))):
+                return name in ("syncthreads", "sync") or name == "syncwarp" and not across
+        return False
+
+    nodes = [node for source in sources for node in ast.walk(source.tree)]
+    loops = [n for n in nodes if isinstance(n, (ast.For, ast.While)) and has(n, first) and has(n, second)]
+    for node in ast.walk(loops[-1]) if loops else ():
+        for block in getattr(node, "body", []), getattr(node, "orelse", []):
+            if isinstance(block, list) and any(has(s, first) or has(s, second) for s in block):
+                if any(waits(s) for s in block if first < s.lineno < second):
+                    return "at the end of the loop's body"
+    return "between the two"
