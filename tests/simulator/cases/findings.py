@@ -116,7 +116,32 @@ for k in range(3):
     if k < 2:
         out[i] += s[63 - i]  #? race s
 
-# a barrier in a branch with neither line orders nothing, nor does a syncwarp between two warps @ 1, 64 : out=zeros(64)
+# between two helpers, the order in time counts @ 1, 64 : out=zeros(64)
+#= said("put cuda.syncthreads() after line", "before line")
+@cuda.jit(device=True)
+def put(s, k):
+    s[cuda.threadIdx.x] = k
+@cuda.jit(device=True)
+def kept(s):
+    return s[63 - cuda.threadIdx.x]  #? race s
+def kernel(out):
+    s = cuda.shared.array(64, float32)
+    for k in range(3):
+        put(s, k)
+        cuda.syncthreads()
+        out[cuda.threadIdx.x] += kept(s)
+
+# of warps with roles, each of which runs one of the lines @ 1, 64 : out=zeros(64)
+#= said("put cuda.syncthreads() between the two, and at the end of the loop's body")
+s = cuda.shared.array(32, float32)
+for k in range(3):
+    if i < 32:
+        s[i] = k
+    else:
+        out[i] += s[i - 32]  #? race s
+
+# a barrier that is not reached is none, nor is a syncwarp between two warps @ 1, 64 : out=zeros(64)
+#? uninitialized-read s
 #= run.findings[0].message.endswith("put cuda.syncthreads() between the two")
 s = cuda.shared.array(64, float32)
 for k in range(3):

@@ -1,9 +1,8 @@
 """Find races and report them; the package's docstring states the rules."""
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,13 @@ from ...lanes.copies import SourceUse
 from ...lanes.masks import Mask
 from ...lanes.memory import GlobalArray, SharedArray
 from ...lanes.warp import WarpVector
-from ...language.source import Source
 from ...launch.prepare import Prepared
 from ...observer import Observer
 from .acquire_release import Releases
 from .log import SharedLog
 from .shadow_memory import READ, Access, Shadow
 
-IN_BLOCK, WITHIN_WARP = "; put cuda.syncthreads()", "; put cuda.syncwarp() or cuda.syncthreads()"
+IN_BLOCK, WITHIN_WARP = "; put cuda.syncthreads() ", "; put cuda.syncwarp() or cuda.syncthreads() "
 VERBS = ("reads", "writes", "updates")
 
 
@@ -37,7 +35,6 @@ class RacesObserver(Observer):
         self.gravity: dict[FindingKey, tuple[bool, bool]] = {}
         self.reported: list[tuple[FindingKey, bool]] = []
         self.unit = prepared.unit
-        self.place = cache(partial(missing_barrier, prepared.unit.sources))
         launch = prepared.launch
         self.releases = Releases(launch.blocks, launch.threads_per_block) if prepared.unit.fences else None
         self.each = prepared.unit.fences or prepared.unit.groups
@@ -126,8 +123,9 @@ class RacesObserver(Observer):
         one: tuple[int, int, int],
         other: tuple[int, int, int],
         same_value: bool,
+        order: tuple[int, int] | None = None,
     ) -> None:
-        """Report two accesses that race, ``one`` and ``other``: (thread id, line, kind), in any order."""
+        """Report two accesses that race: (thread id, line, kind), in any order; ``order`` of the lines, see _order."""
         (thread_a, line_a, kind_a), (thread_b, line_b, kind_b) = sorted(
             [one, other], key=lambda access: (access[1], access[0])
         )
@@ -156,7 +154,7 @@ class RacesObserver(Observer):
                 "variable, put a barrier, and write then; between two, put a barrier at the end of the loop's body"
             )
         else:
-            cure = f"{(IN_BLOCK if across else WITHIN_WARP).removeprefix('; ')} {self.place(line_a, line_b, across)}"
+            cure = f"{(IN_BLOCK if across else WITHIN_WARP)[2:]}{self._missing(line_a, line_b, order)}"
         note = " (the same value, this time)" if same_value else ""
         finding = Finding(
             "race",
@@ -178,31 +176,15 @@ class RacesObserver(Observer):
         self.add(finding)
         self.reported.append((finding.key, gravity >= (across, True)))
 
+    def _missing(self, first: int, second: int, order: tuple[int, int] | None) -> str:
+        """Say where a barrier is missing between these lines; ``order`` is theirs in time, if it is known."""
+        nodes = [
+            n for source in self.unit.sources for n in ast.walk(source.tree) if isinstance(n, (ast.For, ast.While))
+        ]
+        in_loop = any(n.lineno <= first and second <= (n.end_lineno or 0) for n in nodes)
+        if order == (second, first):
+            return "at the end of the loop's body" if in_loop else f"after line {second}, before line {first}"
+        return "between the two" + ", and at the end of the loop's body" * (in_loop and order is None)
+
     def repeat(self, key: FindingKey) -> None:
         self._counts[key] += 1
-
-
-def missing_barrier(sources: Iterable[Source], first: int, second: int, across: bool) -> str:
-    """Say where a barrier is missing between accesses in two lines, in the order of the text.
-
-    If a loop around both has one between them, the second access comes before the first, of the next iteration. A
-    barrier in a branch that has neither of them does not count, nor a syncwarp for threads of two warps (``across``).
-    """
-
-    def has(node: Any, line: int) -> bool:
-        return bool(node.lineno <= line <= node.end_lineno)
-
-    def waits(node: ast.stmt) -> bool:
-        match node:
-            case ast.Expr(ast.Call(ast.Attribute(attr=name) | ast.Name(name))):
-                return name in ("syncthreads", "sync") or name == "syncwarp" and not across
-        return False
-
-    nodes = [node for source in sources for node in ast.walk(source.tree)]
-    loops = [n for n in nodes if isinstance(n, (ast.For, ast.While)) and has(n, first) and has(n, second)]
-    for node in ast.walk(loops[-1]) if loops else ():
-        for block in getattr(node, "body", []), getattr(node, "orelse", []):
-            if isinstance(block, list) and any(has(s, first) or has(s, second) for s in block):
-                if any(waits(s) for s in block if first < s.lineno < second):
-                    return "at the end of the loop's body"
-    return "between the two"

@@ -46,7 +46,13 @@ class Reporter(Protocol):
         """Count a known race once more."""
 
     def report(
-        self, array: Any, word: int, one: tuple[int, int, int], other: tuple[int, int, int], same_value: bool
+        self,
+        array: Any,
+        word: int,
+        one: tuple[int, int, int],
+        other: tuple[int, int, int],
+        same_value: bool,
+        order: tuple[int, int] | None = None,
     ) -> None: ...
 
 
@@ -204,6 +210,10 @@ class Shadow:
         self.words = array.words()
         self.slots: dict[tuple[int, str], Slot] = {}  # (kind, which of SLOTS); created when needed
         self.values: np.ndarray | None = None  # the last written values, to report when two writers agreed
+        self.interval: Ints | None = None  # the epoch of:
+        self.begun: dict[
+            tuple[int, int], int
+        ] = {}  # the order in which the warps came to their lines, by warp and line
         self.time: tuple[Any, Any] = (None, None)  # the order and the epoch of the accesses in the following two
         self.seen: dict[Any, int] = {}  # how often the loop's accesses were seen
         self.effects: dict[Any, tuple[list[tuple[Slot, Ints, Ints]], list[FindingKey]]] = {}  # by access and state
@@ -211,6 +221,10 @@ class Shadow:
     def see(self, access: Access, epoch: Ints) -> None:
         """:meth:`apply` an access, or its known effect if a loop repeats it and its words are in the same state."""
         self.observer.reported.clear()
+        if epoch is not self.interval:
+            self.interval = epoch
+            self.begun.clear()
+        self.begun.setdefault((access.vector.warp, access.line), len(self.begun))
         pattern, base = access.pattern, access.base
         key = access.line, access.kind, pattern, base
         words = None if self.crowds else self._repeated(key, (access.order, epoch))
@@ -314,7 +328,15 @@ class Shadow:
                 (int(thread[i]), int(who[i] & LINE_MASK), kind),
                 (int(me.thread[i]), access.line, access.kind),
                 bool(same),
+                self._order(int(who[i] & LINE_MASK), access.line, (int(warp[i]), mine) if across[i] else ()),
             )
+
+    def _order(self, one: int, other: int, warps: Iterable[int]) -> tuple[int, int] | None:
+        """Two lines as one of these warps came to them since the last barrier; None if none did; no warps: as given."""
+        for warp in warps:
+            if (warp, one) in self.begun and (warp, other) in self.begun:
+                return (one, other) if self.begun[warp, one] <= self.begun[warp, other] else (other, one)
+        return None if warps else (one, other)
 
     def _unordered(self, places: Ints, me: ActiveLanes, thread: Ints, when: Ints, stamps: Stamps) -> Ints:
         """The rest of ``places``, from the first lane on that no release orders after the earlier access."""
