@@ -5,7 +5,9 @@ profile asks `NIGHTLY`.
 """
 
 import os
+import random
 
+import numpy as np
 import pytest
 
 #: Set by the option `--nightly` (conftest.py at the top level), before any test module is imported.
@@ -20,3 +22,10 @@ def at_night(*values):
 def every(step, cases):
     """Return all the cases of one parameter; by day the first of them runs, and every so many-th after it."""
     return [case if number % step == 0 else at_night(case) for number, case in enumerate(cases)]
+
+
+def drawn():
+    """Return a generator of random numbers: the same ones by day, new ones at night; a failing test prints its seed."""
+    seed = random.randrange(2**32) if NIGHTLY else 7
+    print(f"np.random.default_rng({seed})")
+    return np.random.default_rng(seed)

@@ -122,11 +122,14 @@ FITTED = "async () => { for (let i = 0; i < 4; i++) await new Promise(requestAni
 STATEMENTS = "() => document.querySelectorAll('.tt-root').forEach(({ stepper }) => stepper.setUnit(2))"
 #: Remove what the test before showed: whatever follows would lay it out again.
 CLEARED = "() => { window.undo?.forEach((undo) => undo()); document.body.replaceChildren(); }"
-#: The colours of JupyterLab's dark theme, as far as the stepper uses them.
-DARK = """:root { --jp-layout-color1: #111111; --jp-layout-color2: #424242; --jp-border-color2: #616161;
+#: The colours of JupyterLab's themes, as far as the stepper uses them.
+THEMES = {
+    "light": "",
+    "dark": """:root { --jp-layout-color1: #111111; --jp-layout-color2: #424242; --jp-border-color2: #616161;
   --jp-content-font-color1: rgba(255, 255, 255, 1); --jp-brand-color1: #2196f3;
   --jp-mirror-editor-keyword-color: #66bb6a; --jp-mirror-editor-number-color: #66bb6a; }
-  body { background: #111111; color: #ffffff }"""
+  body { background: #111111; color: #ffffff }""",
+}
 
 
 @dataclass(frozen=True)
@@ -238,11 +241,7 @@ def browser(chromium):
 def lab(chromium, tmp_path_factory):
     """Needs the browser, so that without one nothing is started in vain."""
     folder = tmp_path_factory.mktemp("lab")
-    if (REPOSITORY / "notebooks").is_dir():
-        hidden = shutil.ignore_patterns(".*")
-        shutil.copytree(REPOSITORY / "notebooks", folder / "notebooks", ignore=hidden)
-    else:
-        (folder / "notebooks").mkdir()
+    shutil.copytree(REPOSITORY / "notebooks", folder / "notebooks", ignore=shutil.ignore_patterns(".*"))
     private = tmp_path_factory.mktemp("jupyter")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
     environment |= {
@@ -360,21 +359,10 @@ def launch_of():
     return functools.cache(launch)
 
 
-@pytest.fixture(scope="session")
-def themes():
-    """Style sheets that give a page the colours of JupyterLab's themes."""
-    return {"light": "", "dark": DARK}
-
-
-@pytest.fixture(scope="session")
-def resize():
-    """`resize(page, (853, 480))` gives a page a size, and its steppers time to fit themselves into it."""
-
-    def resize(page: Page, size: tuple[int, int]) -> None:
-        page.set_viewport_size({"width": size[0], "height": size[1]})
-        page.evaluate(FITTED)
-
-    return resize
+def resize(page: Page, size: tuple[int, int]) -> None:
+    """Give a page a size, and its steppers time to fit themselves into it."""
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.evaluate(FITTED)
 
 
 @pytest.fixture(scope="package")
@@ -397,7 +385,7 @@ def reused(browser):
 
 @pytest.fixture
 def show(new_page, reused, request):
-    """Put steppers on a page: `show(stepper, theme=DARK, size=(853, 480), _other=...)`; names of traits are states.
+    """Put steppers on a page: `show(stepper, theme=..., size=(853, 480), _other=...)`; names of traits are states.
 
     `head` is HTML for the page's head. One page shows what one test after another puts there: a test that changes more
     than what is on it asks for its `own`. Only a `painted` page has pixels. Unless `all_of_them` are to be drawn, those
@@ -422,8 +410,7 @@ def show(new_page, reused, request):
         **more,
     ) -> Page:
         page = new_page() if own else reused()
-        if page.viewport_size != {"width": size[0], "height": size[1]}:
-            page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.set_viewport_size({"width": size[0], "height": size[1]})
         page.page_errors = errors
         page.on("pageerror", hear)
         shown.append(page)

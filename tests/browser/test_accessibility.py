@@ -16,6 +16,7 @@ from playwright.sync_api import expect
 from course_lib.trace.viewer import Stepper
 
 from . import conftest
+from .conftest import THEMES
 
 LENS = ".tt-lens"
 
@@ -43,11 +44,11 @@ def violations(page, part=None, theme="light"):
         at_night("out_of_bounds_2d", 2, "dark"),
     ],
 )
-def test_axe_finds_nothing(show, launch_of, themes, name, step, theme):
+def test_axe_finds_nothing(show, launch_of, name, step, theme):
     """Two steppers of one kernel on a page, every lens, no rule of axe-core broken; contrast is one of its rules."""
     stepper = Stepper(launch_of(name), step=step)
     two = NIGHTLY or (name, theme) == ("tiled", "light")
-    page = show(*[stepper] * (1 + two), theme=themes[theme])
+    page = show(*[stepper] * (1 + two), theme=THEMES[theme])
     lenses = page.evaluate("() => document.querySelector('.tt-root').stepper.stage.names")
     assert {"warp", "waits", "launch"} <= set(lenses)
     page.locator(".tt-root").last.press("?")
@@ -60,13 +61,13 @@ def test_axe_finds_nothing(show, launch_of, themes, name, step, theme):
 
 
 @pytest.mark.parametrize("theme", ["light", at_night("dark")])
-def test_axe_finds_nothing_in_fragments(show, launch_of, themes, theme):
+def test_axe_finds_nothing_in_fragments(show, launch_of, theme):
     """At a step that multiplies, with the chosen thread's elements marked, and at one that does not."""
     stepper = Stepper(launch_of("tensor_cores"))
     (operation,) = stepper.trace.matrices
     timeline = stepper.timeline
     step = next(s for s in range(1, len(timeline) + 1) if timeline.step(s).line == operation.line)
-    page = show(stepper, theme=themes[theme], step=step, panel="fragments")
+    page = show(stepper, theme=THEMES[theme], step=step, panel="fragments")
     expect(page.locator(".tt-multiplied .tt-mine-lane")).to_have_count(10)
     assert violations(page, LENS, theme) == []
     page.evaluate("step => window.model.set('step', step)", step - 1)
@@ -85,11 +86,11 @@ def test_axe_finds_nothing_in_fragments(show, launch_of, themes, theme):
         at_night("tiled", "racy", "light", (853, 480)),
     ],
 )
-def test_axe_finds_nothing_in_large_launches_and_in_two(show, launch_of, themes, *, name, beside, theme, size):
+def test_axe_finds_nothing_in_large_launches_and_in_two(show, launch_of, *, name, beside, theme, size):
     """Heat, magnified parts and columns that scroll, on a roomy page and on one at 150 %, one run and two."""
     stepper = Stepper(launch_of(name))
     other = Stepper(launch_of(beside))._data if beside else ""
-    page = show(stepper, theme=themes[theme], size=size, step=scene_of(stepper).position, _other=other)
+    page = show(stepper, theme=THEMES[theme], size=size, step=scene_of(stepper).position, _other=other)
     lenses = page.evaluate("() => document.querySelector('.tt-root').stepper.stage.names")
     for lens in (lenses[0], lenses[1] if beside else lenses[-1]):
         page.evaluate("lens => window.model.set('panel', lens)", lens)
@@ -118,7 +119,8 @@ def test_axe_finds_nothing_inside_jupyterlab(open_notebook):
         assert violations(page, ".tt-root" if NIGHTLY or lens == lenses[0] else ".tt-lens") == [], lens
 
 
-@pytest.mark.parametrize("scheme", [at_night("light"), "dark"])
+@pytest.mark.nightly
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_forced_colours_keep_what_colours_tell(show, launch_of, scheme):
     """Bars, ticks and keys stand out of their ground in a theme of high contrast, and axe-core finds nothing."""
     page = show(Stepper(launch_of("racy"), step=60), own=True)

@@ -10,6 +10,8 @@ from playwright.sync_api import expect
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.digits import short
 
+from .conftest import resize
+
 SCREENS = [(1280, 720), (853, 480), (390, 844)]
 # Of each text with a digit: its size in pixels, as the page shows it, its class and the text.
 DIGITS = """() => [...document.querySelectorAll(".tt-root *")].flatMap((node) => {
@@ -40,7 +42,7 @@ AREA = """() => {
 @pytest.mark.parametrize(
     "name", ["tiled_16", *map(at_night, ["naive_16", "register_2d_deep", "prefetched_16", "best"])]
 )
-def test_pictures_have_two_fifths_of_the_stepper(show, resize, launch_of, name):
+def test_pictures_have_two_fifths_of_the_stepper(show, launch_of, name):
     """In each window, in the film and at a statement; and C is never smaller in a larger window."""
     page = show(Stepper(launch_of(name)), film=True, head="<style>body { margin: 0 16px } h1 { display: none }</style>")
     for unit in (0, 2):
@@ -56,7 +58,7 @@ def test_pictures_have_two_fifths_of_the_stepper(show, resize, launch_of, name):
                 assert larger >= side or wider < width or higher < height, ((width, height), (wider, higher), unit)
 
 
-@pytest.mark.parametrize("size", [(1040, 640), (390, 844)])
+@pytest.mark.parametrize("size", [(1040, 640), at_night((390, 844))])
 def test_two_runs_have_their_tiles_in_sight_and_say_where_the_sums_are(show, launch_of, size):
     """Beside the matrices, without scrolling inside the run; C says that nothing is stored, as long as that is so."""
     runs = [Stepper(launch_of(name)) for name in ("naive_16", "tiled_16")]
@@ -130,7 +132,8 @@ def test_small_arrays_show_their_numbers(show, launch_of, name):
 @pytest.mark.parametrize(
     "name, lenses",
     [
-        ("bank_conflicts", ("warp", "banks", "")),
+        ("tiled_16", ("banks", "")),
+        at_night("bank_conflicts", ("warp", "banks", "")),
         at_night("groups_in_flight", ("fragments",)),
         at_night("tensor_cores", ("fragments",)),
         at_night("naive_65", ("warp", "")),
@@ -139,7 +142,7 @@ def test_small_arrays_show_their_numbers(show, launch_of, name):
         at_night("best", ("", "warp", "banks", "waits", "launch")),
     ],
 )
-def test_no_digit_is_smaller_than_nine_pixels(show, resize, launch_of, name, lenses):
+def test_no_digit_is_smaller_than_nine_pixels(show, launch_of, name, lenses):
     """In lanes, addresses, banks, fragments, elements, indices and the labels of the timeline, at each of the sizes."""
     stepper = Stepper(launch_of(name))
     page = show(stepper, step=scene_of(stepper).position)
@@ -147,7 +150,7 @@ def test_no_digit_is_smaller_than_nine_pixels(show, resize, launch_of, name, len
     for size, lens in itertools.product(SCREENS, lenses):
         page.evaluate("lens => window.model.set('panel', lens)", lens)
         resize(page, size)
-        for step in (scene_of(stepper).position, last // 2, last):
+        for step in (scene_of(stepper).position, last):
             page.evaluate("step => window.model.set('step', step)", step)
             drawn = page.evaluate(DIGITS)
             assert len(drawn) > 30, "most of the picture has no digits"

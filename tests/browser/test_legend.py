@@ -100,8 +100,8 @@ def marks_of(stepper, step, panel):
 @pytest.mark.parametrize(
     "name, panels",
     [
-        ("bank_conflicts", ("warp", "banks", "waits")),
-        at_night("racy", ("warp", "banks", "waits")),
+        at_night("bank_conflicts", ("warp", "banks", "waits")),
+        ("racy", ("warp", "banks", "waits")),
         at_night("naive", ("warp", "waits")),
         at_night("exchanges", ("warp", "waits")),
     ],
@@ -114,7 +114,7 @@ def test_the_legend_lists_the_marks_of_the_view_and_the_timeline(show, launch_of
     seen = set()
     for panel in panels:
         page.evaluate("panel => window.model.set('panel', panel)", panel)
-        steps = range(0, len(stepper.timeline), 1 + len(stepper.timeline) // (40 if NIGHTLY else 8))
+        steps = range(0, len(stepper.timeline), 1 + len(stepper.timeline) // (40 if NIGHTLY else 4))
         for step in {*steps, scene_of(stepper).position}:
             page.evaluate("step => window.model.set('step', step)", step)
             legend = page.locator(".tt-marks > span").all_text_contents()

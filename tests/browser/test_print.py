@@ -1,6 +1,7 @@
 """The stepper on paper: nothing scrolls, nothing overlaps, and nothing is there that cannot be pressed."""
 
 import pytest
+from nightly import at_night
 from playwright.sync_api import expect
 
 from course_lib.trace.viewer import Stepper
@@ -20,7 +21,7 @@ def test_print_shows_all(show, launch_of):
     expect(page.locator(".tt-play")).to_be_visible()
 
 
-@pytest.mark.parametrize("names", [("tiled_16",), ("best",), ("naive_16", "tiled_16")])
+@pytest.mark.parametrize("names", [("tiled_16",), ("naive_16", "tiled_16"), at_night(("best",))])
 def test_on_paper_nothing_lies_over_something_else(show, launch_of, names):
     """A sheet is narrower than the page: matrices at one scale, the source and the counter beside or below them."""
     runs = [Stepper(launch_of(name)) for name in names]

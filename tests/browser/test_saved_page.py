@@ -24,7 +24,7 @@ from .conftest import drawn, violations
 from .test_waiting_lab import H200, expect_plan
 
 #: Beside the setting at which a page was saved. Nightly those that a page holds, which take ten seconds to play.
-LATENCIES, WIDTHS = (waiting.RECORDED_LATENCIES, waiting.TILE_WIDTHS) if NIGHTLY else ((600,), (8, 32))
+LATENCIES, WIDTHS = (waiting.RECORDED_LATENCIES, waiting.TILE_WIDTHS) if NIGHTLY else ((600,), (8,))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -135,7 +135,8 @@ def test_a_page_without_scripts_or_cut_off_shows_its_picture(browser, tmp_path):
         context.close()
 
 
-@pytest.mark.parametrize("theme", [at_night("light"), "dark"])
+@pytest.mark.nightly  # of whole pages `test_accessibility.py` judges one by day
+@pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_on_a_saved_page(offline, tmp_path, theme):
     """Its rules for whole pages, too."""
     page = offline(Stepper(launch("racy"), step=12).save(tmp_path / "page.html"))

@@ -145,7 +145,7 @@ def test_many_steppers_and_a_busy_kernel(open_notebook, tmp_path):
     enough = tmp_path / "enough"
     os.mkfifo(enough)  # its reader waits until the test writes, and uses no processor time
     busy = f"open({str(enough)!r}).read()"
-    count = 20 if NIGHTLY else 4  # each comes with a picture, which takes a moment
+    count = 20 if NIGHTLY else 2  # each comes with a picture, which takes a moment
     notebook, roots = many_beside_a_busy_kernel(open_notebook, busy, count)
     assert count == len(set(roots.evaluate_all("nodes => nodes.map((node) => node.getAttribute('aria-label'))")))
     roots.last.evaluate("root => root.stepper.setUnit(2)")

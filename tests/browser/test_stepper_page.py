@@ -10,7 +10,7 @@ from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.words import sentence
 
-from .conftest import stop_clock
+from .conftest import resize, stop_clock
 
 
 def test_going_back_undoes_a_step(show, launch_of):
@@ -52,7 +52,7 @@ def test_click_on_C_chooses_its_block_and_thread(show, launch_of):
 
 
 @pytest.mark.parametrize("name", ["tiled", "tiled_16"])
-def test_nothing_is_cut_off(show, resize, launch_of, name):
+def test_nothing_is_cut_off(show, launch_of, name):
     """At any width the stepper fits the page; only the source scrolls, inside its own frame."""
     page = show(Stepper(launch_of(name), step=30))
     for width in (1200, 800, 480):

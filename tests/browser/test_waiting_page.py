@@ -14,7 +14,7 @@ from course_lib.machine.waiting.drawing import WAIT_COLOURS
 from course_lib.machine.waiting.schedule import REASONS, Machine
 from course_lib.machine.waiting.widget import BUNDLE
 
-from .conftest import violations
+from .conftest import THEMES, violations
 
 H200 = Machine.measured(measurements.load("latencies"))
 TRAITS = ("latency", "warps", "tile_width", "buffers", "_plan", "_offers")
@@ -75,9 +75,9 @@ def test_a_reason_has_the_colour_of_the_still_picture(show):
 
 @pytest.mark.parametrize("theme", [at_night("light"), "dark"])
 @pytest.mark.parametrize("warps, tile_width", [(8, 8), at_night(16, 32)])
-def test_axe_finds_nothing(show, themes, theme, warps, tile_width):
+def test_axe_finds_nothing(show, theme, warps, tile_width):
     """No rule of axe-core is broken; contrast and the names of controls are among them."""
-    page = show(Waiting(H200, 600, warps, tile_width, 2), theme=themes[theme])
+    page = show(Waiting(H200, 600, warps, tile_width, 2), theme=THEMES[theme])
     assert page.locator(".tt-slider-tile_width").get_attribute("aria-valuetext").startswith(f"T = {tile_width},")
     assert page.locator(".tt-slider-warps").get_attribute("aria-valuetext") == f"{warps} resident warps"
     assert violations(page) == []

@@ -82,7 +82,7 @@ PART = {
 }
 
 
-@pytest.mark.parametrize("name", every(2, KERNELS))
+@pytest.mark.parametrize("name", every(4, KERNELS))
 def test_what_makes_no_use_of_the_idea_earns_nothing(name, tmp_path):
     earned = {what: points(name, what, tmp_path) for what in texts(name)}
     assert {what for what, reached in earned.items() if reached} == set(PART.get(name, {})), earned
@@ -117,9 +117,9 @@ def test_a_number_that_no_float_holds_is_wrong_and_no_error():
     assert "got a number beyond 1e300, wanted" in verdict.checks[0].text and verdict.points == 0
 
 
-@pytest.mark.parametrize("seed", [1, at_night(2)])
+@pytest.mark.parametrize("seed", [1, *map(at_night, (2, 10, 11))])
 def test_another_seed_earns_as_little(seed, tmp_path):
-    for name in KERNELS[seed::9]:
+    for name in KERNELS[seed::18]:
         header = HEADERS.get(name, HEADER)
         assert _graded(name, kernel_from(solutions()[name], tmp_path, header), seed), name
         for what, kernels in texts(name).items():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from nightly import at_night
+from nightly import at_night, drawn
 from oracles import reference
 from oracles.comparison import assert_same_counts
 
@@ -23,7 +23,7 @@ LISTED = [r for r in LADDER[: LADDER.index(rung("register_1d"))] if r.name != "p
 
 def matrices(M, N, K, dtype=np.float32, order="C"):
     """Return random whole-numbered A and B, so that every type is exact, and a C that no product equals."""
-    rng = np.random.default_rng()
+    rng = drawn()
     A, B = (rng.integers(-9, 10, shape).astype(dtype) for shape in ((M, K), (K, N)))
     return tuple(np.asarray(X, order=order) for X in (A, B, np.full((M, N), -12345, dtype)))
 
@@ -95,19 +95,19 @@ def test_a_rung_asks_for_what_the_reference_lists(r, dtype):
         assert_same_counts(*with_reference(r, (9, 14, 11), dtype))
 
 
-@pytest.mark.parametrize("width", [2, 5, 12, at_night(32), at_night(None)])
+@pytest.mark.parametrize("width", [12, *map(at_night, (2, 5, 32, None))])
 @pytest.mark.parametrize("r", [r for r in LISTED if WIDTHS & {*r.params}], ids=lambda r: r.name)
 def test_rung_with_other_widths(r, width):
     """The width of a tile or a block is not always 16; a warp begins inside a row of those that are 12 wide.
 
-    The last width, and the size with it, is drawn anew every time; a failure names them.
+    The last width, and the size with it, is drawn anew every night; a failure names them.
     """
-    size = (19, 9, 11) if width else tuple(int(n) for n in np.random.default_rng().integers(1, 40, 3))
-    width = width or int(np.random.default_rng().integers(2, 33))
+    size = (19, 9, 11) if width else tuple(int(n) for n in drawn().integers(1, 40, 3))
+    width = width or int(drawn().integers(2, 33))
     assert_same_counts(*with_reference(r, size, **dict.fromkeys(WIDTHS & {*r.params}, width)))
 
 
-@pytest.mark.parametrize("width", [2, 5, 12, at_night(32)])
+@pytest.mark.parametrize("width", [5, *map(at_night, (2, 12, 32))])
 def test_copies_with_other_widths(width):
     """Copies into a ring of tiles, which the reference counts in another line: that of the function that copies.
 

@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from nightly import at_night, every
+from nightly import NIGHTLY, at_night, drawn
 from oracles.mutation import mutants
 from oracles.sources import import_kernel
 
@@ -14,7 +14,7 @@ from course_lib.kernels.stream_k import TILE, stream_k, workspace
 
 #: (M, N, K), blocks: whole tiles alone; shares of one, two and three tiles; fewer units than blocks; no units at all.
 LAUNCHES = [
-    ((40, 64, 100), 4),
+    at_night((40, 64, 100), 4),
     ((40, 64, 100), 3),
     ((33, 20, 170), 5),
     ((8, 9, 300), 4),
@@ -87,7 +87,7 @@ def test_no_block_adds_where_tickets_do_not_begin_at_zero():
     assert np.isnan(C).all()
 
 
-@pytest.mark.parametrize("mutant", every(30, list(mutants(inspect.getsource(module)))), ids=str)
+@pytest.mark.parametrize("mutant", list(mutants(inspect.getsource(module), 1 if NIGHTLY else 30)), ids=str)
 def test_mutant_is_noticed(mutant, tmp_path):
     """A finding, a wrong value, another count or a ticket that is left shows each change of the kernel."""
     changed = import_kernel(mutant.source, tmp_path, "stream_k", "course_lib.kernels")
@@ -117,7 +117,7 @@ def test_a_gpu_computes_the_same(size, blocks):
     from numba import cuda
 
     M, N, K = size
-    rng = np.random.default_rng()
+    rng = drawn()
     A, B = rng.standard_normal((M, K), np.float32), rng.standard_normal((K, N), np.float32)
     memory = [cuda.to_device(array) for array in workspace(M, N, blocks)]
     for _ in range(2):

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from launches.samples import matrices, multiply
-from nightly import at_night
+from nightly import at_night, drawn
 from numba import cuda, float32, int32, types, uint16
 from numba.core import errors
 
@@ -41,7 +41,7 @@ UNIT = {"tensor_cores": 2.0**-11, "tensor_cores_tiled": 2.0**-10, "tensor_cores_
 )
 def test_rung_is_right_and_silent(r, size):
     """Ragged rectangles, the last of sizes drawn anew, are exact; loads from shared memory have no bank conflict."""
-    size = size or tuple(map(int, np.random.default_rng().integers(1, 60, 3)))
+    size = size or tuple(map(int, drawn().integers(1, 60, 3)))
     M, N, K = size
     A, B, _ = matrices(M, K, N, -9)
     C, run = multiply(r, A, B)
@@ -55,7 +55,7 @@ def test_rung_is_right_and_silent(r, size):
 def test_real_numbers_are_rounded_once(r):
     """The result is that of rounded operands except for the sums, and within the bounds of its format."""
     M, N, K = ROUNDED[r.name]
-    rng = np.random.default_rng()
+    rng = drawn()
     A, B = (rng.standard_normal(shape, np.float32) for shape in ((M, K), (K, N)))
     C, run = multiply(r, A, B)
     assert run.findings == ()
@@ -68,7 +68,7 @@ def test_real_numbers_are_rounded_once(r):
 
 def test_rounding_to_tf32():
     """It rounds to nearest, ties away from zero, for every number; and treats NaN as a GPU does."""
-    rng = np.random.default_rng()
+    rng = drawn()
     x = rng.integers(0, 2**32, 4096, np.uint64).astype(np.uint32).view(np.float32)
     x = x[np.isfinite(x) & (abs(x) < 3e38)]
     step = 2.0 ** np.maximum(np.frexp(x)[1] - 11.0, -136)
@@ -81,7 +81,7 @@ def test_rounding_to_tf32():
 
 def test_bfloat16():
     """It rounds to nearest, ties to even, for every number; NaN stays NaN, and representable numbers are unchanged."""
-    rng = np.random.default_rng()
+    rng = drawn()
     x = rng.integers(0, 2**32, 4096, np.uint64).astype(np.uint32).view(np.float32)
     x = x[np.isfinite(x) & (abs(x) < 3e38)]
     step = 2.0 ** np.maximum(np.frexp(x)[1] - 8.0, -133)
@@ -117,7 +117,7 @@ def fragments_of(form, A, B, C):
 @pytest.mark.parametrize("form", [TF32, BF16], ids=["TF32", "BF16"])
 def test_which_lane_holds_what(form):
     """Fragments filled by the written rule give the product of the matrices."""
-    rng = np.random.default_rng()
+    rng = drawn()
     shapes = (16, form.depth), (form.depth, 8), (16, 8)
     A, B, C = (rng.integers(-99, 99, shape).astype(np.float32) for shape in shapes)
     d = np.array(form.of_warps(*map(tuple, fragments_of(form, A, B, C))))
@@ -148,7 +148,7 @@ def test_the_sum_cuts_off(form):
 
 def test_operands_are_cut_off():
     """An operand that `to_tf32` has not rounded loses its last 13 bits, whatever they are."""
-    rng = np.random.default_rng()
+    rng = drawn()
     A, B, C = (rng.standard_normal(shape, np.float32) for shape in ((16, 8), (8, 8), (16, 8)))
     cut, whole = (
         np.array(TF32.of_warps(*map(tuple, fragments_of(TF32, *operands, C))))
@@ -167,7 +167,7 @@ def test_rounding_in_a_kernel(lanes):
         if i % 3 != 1:
             out[i] = to_tf32(x[i]) + to_tf32(float32(0))
 
-    x = np.random.default_rng().standard_normal(lanes, np.float32)
+    x = drawn().standard_normal(lanes, np.float32)
     out = np.zeros_like(x)
     assert simulate(kernel)[1, lanes](x, out).findings == ()
     np.testing.assert_array_equal(out, np.where(np.arange(lanes) % 3 != 1, round_to_tf32(x), 0))
@@ -191,7 +191,7 @@ def test_matrices_from_shared_memory():
         x, y = load2(tile, i, 2)
         out[4, i], out[5, i] = x, y
 
-    rng = np.random.default_rng()
+    rng = drawn()
     floats, bits = rng.random((32, 4), np.float32), rng.integers(0, 2**16, (32, 8)).astype(np.uint16)
     out, words, turned = np.zeros((6, 32), "f4"), np.zeros((4, 32), "u4"), np.zeros((4, 32), "u4")
     run = simulate(kernel)[1, 32](floats, bits, out, words, turned)

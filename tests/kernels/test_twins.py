@@ -5,6 +5,7 @@ import inspect
 
 import numpy as np
 import pytest
+from nightly import every
 
 from course_lib import simulate
 from course_lib.kernels import rung
@@ -19,7 +20,7 @@ IN_NUMBA = {
 }
 
 
-@pytest.mark.parametrize("key", IN_NUMBA, ids=str)
+@pytest.mark.parametrize("key", every(2, IN_NUMBA), ids=str)
 def test_a_twin_computes_the_product(key):
     """Sizes that no tile divides, except for the kernels of one block; without any finding."""
     case = IN_NUMBA[key]

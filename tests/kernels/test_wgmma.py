@@ -44,7 +44,7 @@ def test_a_rung_is_right_and_breaks_no_rule(r, size):
 
 
 @pytest.mark.parametrize(
-    ("columns", "size"), [(256, (20, 40, 640)), at_night(128, (20, 130, 520)), at_night(192, (20, 200, 392))]
+    ("columns", "size"), [at_night(256, (20, 40, 640)), at_night(128, (20, 130, 520)), at_night(192, (20, 200, 392))]
 )
 def test_pairs_of_tiles_share_their_places_in_turn(columns, size):
     """More pairs than places: eight of the narrow tile at the edge, six and four of tiles with 128 and 192 columns."""

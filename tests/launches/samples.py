@@ -125,6 +125,8 @@ LAUNCHES = {
     "exchanges": plain(kernels.exchanges, 2, 45, numbers(90) / 4, np.zeros((11, 90), np.float32)),
     "uninitialized": bug("uninitialised_tile_edge"),
 }
+#: Those that take a second or more: tests of all launches leave them to the night.
+SLOW = ("best", "register_2d_deep", "padded", "vectorized")
 
 
 @lru_cache(16)

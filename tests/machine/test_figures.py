@@ -1,26 +1,23 @@
-"""The figures: what is in the Axes is what went in, and the words beside a picture say the same."""
+"""The figures: what the lessons' stored pictures do not show; those pictures are compared with each run of a lesson."""
 
 import base64
 import io
-import re
 from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from launches.samples import launch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_hex, to_rgb
-from matplotlib.patches import Rectangle
+from matplotlib.colors import to_rgb
 from numba import cuda, float32
 from PIL import Image
 
 from course_lib import simulate
-from course_lib.kernels import rung
 from course_lib.machine import figures, measurements, waiting
 from course_lib.machine.gpu.ceilings import roofline
 from course_lib.machine.waiting.player import Instruction
-from course_lib.trace.figures.canvas import mixed
-from course_lib.trace.palette import COLOURS, GROUND, WASH
+from course_lib.trace.palette import COLOURS, WASH
 from course_lib.trace.png import element, packed_in, with_palette
 from course_lib.trace.reading import ROWS, slacks, timeline_rows
 from tools.report import ladder_axes, series_axes
@@ -30,16 +27,6 @@ def _texts(ax):
     return [text.get_text() for text in ax.texts]
 
 
-def _filled(ax, colour):
-    """The corners of the rectangles of exactly this face colour, its opacity included."""
-    wanted = to_hex(colour, keep_alpha=True)
-    return [
-        patch.get_xy()
-        for patch in ax.patches
-        if isinstance(patch, Rectangle) and patch.get_fill() and to_hex(patch.get_facecolor(), True) == wanted
-    ]
-
-
 def _apart(texts, pixels=0):
     """Whether no text covers another one, and the boxes of all."""
     texts[0].figure.draw_without_rendering()
@@ -47,27 +34,7 @@ def _apart(texts, pixels=0):
     return not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i]), boxes
 
 
-# ---- plots of counts
-
-
-def test_a_kernel_keeps_its_colour_and_shared_memory_is_orange():
-    ax = figures.lines_against_n({"naive": {8: 1024, 12: 3456}, "tiled": {8: 256, 12: 864}}, "A title", "loads")
-    colours = {line.get_label(): to_hex(line.get_color()) for line in ax.lines}
-    assert sorted(colours.values()) == sorted([COLOURS["shared"].lower(), GROUND])
-
-
 # ---- where elements lie in memory
-
-
-def test_row_major_colours_the_same_elements_in_the_matrix_and_in_memory():
-    cells = [(0, 2), (2, 1)]  # of 3 × 5: index 2 and 11
-    ax = figures.row_major((3, 5), cells)
-    corners = _filled(ax, COLOURS["A"])
-    in_memory = sorted(x for x, y in corners if y == 0)
-    assert in_memory == [2, 11]
-    assert len(corners) == 4
-    assert "2 elements of A are in 2 sectors" in ax.get_title()
-    assert _texts(ax).count("14") == 2  # the last index stands in the matrix and in the strip
 
 
 @pytest.mark.parametrize("itemsize, sectors", [(4, 1), (8, 2)])
@@ -90,109 +57,6 @@ def test_lane_addresses_are_row_major_byte_addresses():
 def test_lane_addresses_refuses_an_array_that_was_not_loaded():
     with pytest.raises(ValueError, match="no store of B"):
         figures.lane_addresses(_trace([(0, 0)], (4, 5)), "B", op="store")
-
-
-def test_warp_sectors_fills_one_rectangle_per_sector():
-    near, far = [4 * lane for lane in range(32)], [400 * lane for lane in range(32)]
-    ax = figures.warp_sectors({"near": ("B", near), "far": ("A", far)})
-    assert [len(_filled(ax, mixed(COLOURS[array], 0.3))) for array in "BA"] == [4, 32]
-    assert [len(_filled(ax, COLOURS[array])) for array in "BA"] == [32, 32]
-    assert "far: 32 sectors, 1,024 bytes, 128 of them used" in _texts(ax)
-    assert ax.get_title().endswith("4 sectors or 32 sectors")
-    assert "far: 32 lanes, 32 sectors" in repr(figures.show(ax))
-
-
-# ---- blocks and tiles
-
-
-def test_thread_map_writes_thread_x_and_y_and_greys_what_lies_outside():
-    ax = figures.thread_map(3, 5, block=(4, 2))
-    texts = _texts(ax)
-    assert texts.count("3,1") == 4  # 2 × 2 blocks, each with one such thread
-    assert [t for t in texts if t.startswith("block")] == ["block 0,0", "block 1,0", "block 0,1", "block 1,1"]
-    assert len(_filled(ax, WASH)) == 32 - 15
-    assert "32 threads, 15 elements, 17 threads outside C" in repr(figures.show(ax))
-
-
-def test_tile_pairs_names_each_pair_and_colours_its_elements():
-    ax = figures.tile_pairs(M=5, N=7, K=6, tile_width=4, tile=(1, 0))
-    assert "C(1,0) = A(1,0)·B(0,0) + A(1,1)·B(1,0)" in repr(figures.show(ax))
-    assert _texts(ax).count("0") == _texts(ax).count("1") == 2
-    sizes = {name: len(_filled(ax, mixed(COLOURS[name], 0.45))) for name in "ABC"}
-    assert sizes == {"A": 1 * 6, "B": 6 * 4, "C": 1 * 4}  # one row of A is left in the last row of tiles
-
-
-def _stored(kernel, M, N, K, grid, block, **options):
-    rng = np.random.default_rng(M)
-    A, B, C = rng.random((M, K), np.float32), rng.random((K, N), np.float32), np.zeros((M, N), np.float32)
-    return simulate(kernel, trace=True, **options)[grid, block](A, B, C).trace
-
-
-def test_register_tiles_are_the_elements_that_the_indices_of_the_kernel_give():
-    """A thread of register_2d has rows ty + 16·i and columns tx + 16·j, ty = thread // 16, tx = thread % 16."""
-    r, thread = rung("register_2d"), 37
-    ax = figures.register_tiles({"8×8": _stored(r.make(), 128, 128, 8, *r.launch(128, 128, 8))}, thread=thread)
-    ty, tx = divmod(thread, 16)
-    own = {(ty + 16 * i, tx + 16 * j) for i in range(8) for j in range(8)}
-    squares = [patch.get_center() for patch in ax.patches if to_hex(patch.get_facecolor()) == COLOURS["C"].lower()]
-    assert {(round(-y * 128 - 0.5), round(x * 128 - 0.5)) for x, y in squares} == own
-    (image,) = ax.images
-    of_warp = np.array([[(row % 16 * 16 + col % 16) // 32 == 1 for col in range(128)] for row in range(128)])
-    np.testing.assert_array_equal(image.get_array()[..., 3] == 1, of_warp)
-    assert "warp 1 2048 of them, thread 37 64" in ax.get_label() and "reads 16 numbers for 64" in ax.get_label()
-
-
-def test_spans_are_drawn_where_they_are_and_summed_by_what_they_do():
-    rows = [("one", [("work", 0, 2, "a"), ("wait", 2, 3, ""), ("work", 5, 1, "b")]), ("two", [("wait", 1, 4, "")])]
-    ax = figures.spans(rows, {"work": COLOURS["C"], "wait": ""}, "A title", "cycles")
-    drawn = [(p.get_x(), p.get_y() + 0.4, p.get_width()) for p in ax.patches]
-    np.testing.assert_allclose(drawn, [(0, 0, 2), (2, 0, 3), (5, 0, 1), (1, 1, 4)])
-    assert "one: work 3, wait 3" in ax.get_label() and "two: wait 4" in ax.get_label()
-
-
-def test_split_k_divides_k_without_a_gap():
-    """The sum of NumPy's products of the parts is the whole product."""
-    ax = figures.split_k(4, 6, 10, 3)
-    ranges = [tuple(map(int, found)) for found in re.findall(r"k from (\d+) to (\d+)", ax.get_label())]
-    A, B = np.arange(40.0).reshape(4, 10), np.arange(60.0).reshape(10, 6)
-    parts = [A[:, first : last + 1] @ B[first : last + 1] for first, last in ranges]
-    assert len(parts) == 3
-    np.testing.assert_array_equal(sum(parts), A @ B)
-    widths = [patch.get_width() for patch in ax.patches if patch.get_height() == 4 and patch.get_x() < 10]
-    assert widths == [last + 1 - first for first, last in ranges] and "0+1+2" in _texts(ax)
-
-
-@cuda.jit
-def _mirrored(A, B, C):
-    """Two warps: each element is stored by one of them, and read by the other."""
-    shared = cuda.shared.array(64, float32)
-    i = cuda.threadIdx.x
-    for k in range(2):
-        shared[i] = A[k, i]
-        if B[0, 0] > 0:
-            cuda.syncthreads()
-        C[k, i] = shared[63 - i]
-        if B[0, 1] > 0:
-            cuda.syncthreads()
-
-
-@pytest.mark.parametrize("barriers, wrong", [((0, 1), (2, 0)), ((1, 0), (0, 1)), ((1, 1), (0, 0))])
-def test_a_race_crosses_the_reads_that_get_another_number_than_numpys(barriers, wrong):
-    """NumPy's C is A with its rows turned round; an element that differs was read too early or too late."""
-
-    def run(first, second):
-        A = np.arange(1, 129, dtype=np.float32).reshape(2, 64)
-        B, C = np.array([[first, second]], np.float32), np.zeros((2, 64), np.float32)
-        done = simulate(_mirrored, trace=True, strict=False)[1, 64](A, B, C)
-        bad = (C != A[:, ::-1]).reshape(2, 2, 32).any(axis=2).sum(axis=0)
-        return done.trace, tuple(int(count) for count in bad)
-
-    (trace, bad), (right, none) = run(*barriers), run(1, 1)
-    assert none == (0, 0) and bad == wrong
-    ax = figures.race({"this": trace, "both": right}, "shared")
-    counts = f"warp 0 {wrong[0]} of 2, warp 1 {wrong[1]} of 2"
-    assert f"this: reads of shared that get a wrong number: {counts}" in repr(figures.show(ax))
-    assert len([line for line in ax.lines if line.get_marker() == "x"]) == sum(wrong)
 
 
 # ---- prefetching
@@ -229,15 +93,6 @@ def test_slacks_count_the_multiplies_between_a_load_and_its_store():
     assert slacks(early) == [3, 3, 0]
 
 
-def test_timeline_draws_a_strip_per_kernel_and_disowns_time():
-    rows = _rows("both", "barrier", "multiply", "multiply", "barrier")
-    ax = figures.timeline({"one": rows, "two": rows})
-    segments = {bars.get_label(): len(bars.get_paths()) for bars in ax.collections}
-    assert segments["one: multiply and add"] == segments["two: barrier"] == 2
-    assert "no clock" in ax.get_xlabel()
-    assert "two: 0 multiplications between each load and its use; 2 barriers" in repr(figures.show(ax))
-
-
 # ---- all of them
 
 
@@ -259,7 +114,7 @@ def _drawn():
     rows = _rows("both", "barrier", "multiply", "multiply", "barrier")
     lanes = [4 * lane for lane in range(32)]
     counts = {4: {"naive": (128, 40), "tiled": (64, 20)}, 8: {"naive": (1024, 300)}}
-    tiled = _stored(rung("tiled").make(tile_width=8), 8, 8, 8, 1, (8, 8))
+    tiled = launch("tiled_two_warps").trace
     axes = {
         "machine": figures.machine(ladder.provenance, latency=machine.latency),
         "explored": figures.explored(counts, {2: counts[4]}, 4, 2).ax,
@@ -365,14 +220,6 @@ def test_a_picture_of_very_many_colours_is_quantized_first():
     assert with_palette(image) == with_palette(image.quantize().convert("RGBA"))
 
 
-def test_row_major_without_outlines_says_nothing_of_sectors():
-    outlined, plain = (figures.row_major((4, 8), [(0, 2), (1, 2)], name="B", outlined=o) for o in (True, False))
-    assert len(outlined.patches) - len(plain.patches) == 4
-    assert "2 elements of B are in 2 sectors" in outlined.get_label()
-    assert "2 elements of B on the line of memory" in plain.get_label() and "sector" not in plain.get_label()
-    assert "index 2, 10" in plain.get_label()
-
-
 # ---- the machine
 
 
@@ -394,15 +241,6 @@ def test_the_machine_shows_the_sizes_of_the_gpu_that_it_is_given():
         assert words in ax.get_label()
 
 
-def test_the_footprint_is_one_row_of_A_and_one_column_of_B():
-    ax = figures.footprint(3, 5, 4, (2, 1))
-    light = {name: [0.45 * part + 0.55 for part in to_rgb(COLOURS[name])] for name in "ABC"}
-    assert {y for _, y in _filled(ax, light["A"])} == {-3.0} and len(_filled(ax, light["A"])) == 4
-    assert {x for x, _ in _filled(ax, light["B"])} == {4.6 + 1} and len(_filled(ax, light["B"])) == 4
-    assert len(_filled(ax, light["C"])) == 1
-    assert "C[2, 1] reads 8 elements" in ax.get_label()
-
-
 def test_all_kernels_against_n_and_tile_width():
     """Four plots share their kernels; a line has a point for each launch that was counted, and the text the numbers."""
     by_n = {4: {"naive": (128, 40), "tiled": (64, 20)}, 8: {"naive": (1024, 300)}}
@@ -421,27 +259,6 @@ def test_all_kernels_against_n_and_tile_width():
 
 
 # ---- banks, bars and lines
-
-
-def test_bank_strips_count_the_different_words_of_each_bank():
-    """Lanes that ask for the same word ask once; the fullest bank gives the wavefronts."""
-    ax = figures.bank_strips({"stride 2": [2 * lane for lane in range(32)], "one word": [5] * 32})
-    numbers = [text for text in _texts(ax) if text.isdigit()]
-    assert numbers == ["2"] * 16 + ["1"]
-    assert {"stride 2: 2 wavefronts", "one word: 1 wavefront"} <= set(_texts(ax))
-    assert ax.get_label().endswith("stride 2: 2 wavefronts.\n  one word: 1 wavefront.")
-
-
-def test_bars_are_as_long_as_their_values():
-    values = {"tiled": 2.0, "best": 1234.5}
-    ax = figures.bars(values, "A title", "loads", {"tiled": "#123456"}, ("cuBLAS", {"best": 1300.0}))
-    assert [list(line.get_xdata()) for line in ax.lines] == [[1300.0, 1300.0]]
-    assert [patch.get_width() for patch in ax.patches] == [2.0, 1234.5]
-    assert to_hex(ax.patches[0].get_facecolor()) == "#123456"
-    assert _texts(ax) == ["2", "1,234  (95 %)"]
-    assert "tiled: 2; best: 1,234 of 1,300 (loads)" in ax.get_label()
-    ax.figure.draw_without_rendering()
-    assert "1,000" in [tick.get_text() for tick in ax.get_xticklabels()]  # as the numbers of the bars
 
 
 def test_lines_against_n_have_names_that_are_apart_where_they_end_together():
@@ -502,16 +319,6 @@ def test_the_roof_of_instructions_agrees_with_the_cycles_that_issued(rung):
     assert all(share < 1 for share in map(level.share, level.roofs))
 
 
-def test_roofs_draws_every_roof_and_the_measured_speed():
-    (level,) = found = figures.levels("naive")
-    ax = figures.roofs(found)
-    flop = 2e-6 * level.n**3  # in millions, for milliseconds and GFLOP/s
-    ms = [flop / level.roofs[tick.get_text()] for tick in ax.get_yticklabels()]
-    assert [bar.get_width() for bar in ax.patches] == pytest.approx(ms)
-    assert [*ax.lines[0].get_xdata()] == pytest.approx([flop / level.gflops] * 2)
-    assert level.lowest == "instructions" and "instructions 75 ms, 73 % (1,832)" in ax.get_label()
-
-
 def test_the_levels_of_a_twin_are_those_that_were_counted_of_it():
     """It makes the loads of `naive` in a seventh of its instructions, so its lowest roof is another one."""
     naive, right, tiled = found = figures.levels("naive", measurements.PUT_RIGHT, "tiled_unsigned")
@@ -521,14 +328,6 @@ def test_the_levels_of_a_twin_are_those_that_were_counted_of_it():
     assert [level.lowest for level in found] == ["instructions", "L1 and shared memory", "L1 and shared memory"]
     assert tiled.asked == right.asked / 32
     assert [level.name for level in found] == ["naive", "naive put right", "tiled, unsigned"]
-
-
-def test_pairs_draws_both_bars_and_says_their_quotient():
-    ax = figures.pairs({"one": (4.0, 5.0), "two": (10.0, 30.0)}, ("naive", "tiled"), "A title", "GFLOP/s")
-    lengths = [[bar.get_width() for bar in bars] for bars in ax.containers]
-    assert lengths == [[4.0, 10.0], [5.0, 30.0]]
-    assert "30  (× 3)" in _texts(ax) and "5  (× 1.25)" in _texts(ax)
-    assert "two: 10 and 30, × 3" in ax.get_label()
 
 
 def test_roofs_beside_each_other_are_named_apart():

@@ -19,6 +19,7 @@ LESSONS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 SOLUTIONS = sorted((ROOT / "notebooks" / "solutions").glob("*.ipynb"))
 
 
+@cache
 def _read(path):
     return json.loads(path.read_text(encoding="utf-8"))
 

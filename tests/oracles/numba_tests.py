@@ -1,26 +1,24 @@
 """Numba's own CUDA tests, unmodified, on the simulator: they come with numba and ask for a GPU.
 
-    python tests/oracles/numba_tests.py [--list OUTCOME] [--out FILE] [PATTERN ...]
+    python tests/oracles/numba_tests.py [PATTERN ...]
 
 An adapter takes the place of the driver: host arrays stand for device arrays, a signature is noted and not compiled,
 and a launch is redirected to ``simulate``. Of the tests that launch a kernel, each is ``passed``, ``refused`` (the
 simulator names what it does not run), ``wrong`` (an assertion of the test fails) or ``broken`` (another exception).
 Where a test expects an error, a refusal counts as one, whatever its words.
 A test that never launches says nothing of the simulator and is not counted, nor is one that looks at what a GPU's
-compiler made (its PTX, registers, warnings and caches). PATTERNs select tests by a part of their names, such as
-test_atomics or TestCudaMath.test_math_acos.
+compiler made (its PTX, registers, warnings and caches). Each line of the output is a test: its outcome, its name and
+the reason. PATTERNs select tests by a part of their names, such as test_atomics or TestCudaMath.test_math_acos.
 """
 
 from __future__ import annotations
 
-import argparse
 import builtins
 import collections
 import contextlib
 import importlib
 import io
 import itertools
-import json
 import linecache
 import pkgutil
 import re
@@ -36,7 +34,6 @@ from unittest.mock import Mock
 import numpy as np
 from _pytest.outcomes import Skipped
 
-OUTCOMES = ("passed", "refused", "wrong", "broken")
 #: Seconds that one test may take.
 LIMIT = 120
 #: Modules that test what surrounds a launch: the compiler's dumps, flags and warnings, numba's file cache, and launches
@@ -357,7 +354,7 @@ def out_of_time(*_):
 
 
 class Result(unittest.TestResult):
-    """Sorts the result of each test into OUTCOMES."""
+    """Notes of each test that launched a kernel how it went, and why; a part that fails decides."""
 
     def __init__(self):
         super().__init__()
@@ -372,19 +369,16 @@ class Result(unittest.TestResult):
         signal.alarm(0)
         super().stopTest(test)
 
-    def _note(self, test, outcome, reason=""):
+    def addSuccess(self, test, outcome="passed", reason=""):
         name = test.id().removeprefix("numba.cuda.tests.")
-        if LAUNCHES and OUTCOMES.index(outcome) >= OUTCOMES.index(self.rows.get(name, ("passed",))[0]):
-            self.rows[name] = outcome, reason
-
-    def addSuccess(self, test):
-        self._note(test, "passed")
+        if LAUNCHES and self.rows.get(name, ("passed",))[0] in ("passed", "refused"):
+            self.rows[name] = outcome, " ".join(reason.split())[:300]
 
     def addExpectedFailure(self, test, err):
         self.addSuccess(test)
 
     def addUnexpectedSuccess(self, test):
-        self._note(test, "wrong", "an unexpected success")
+        self.addSuccess(test, "wrong", "an unexpected success")
 
     def addSubTest(self, test, subtest, err):
         if err is not None:
@@ -393,26 +387,25 @@ class Result(unittest.TestResult):
     def addError(self, test, err):
         from course_lib import LaunchError, UnsupportedKernelError
 
-        _, error, trace = err
-        text = str(error).strip()
+        kind, error, trace = err
         if isinstance(error, (UnsupportedKernelError, LaunchError)):
-            return self._note(test, "refused", text)
+            return self.addSuccess(test, "refused", str(error))
         if isinstance(error, AssertionError):
-            return self._note(test, "wrong", text.splitlines()[0] if text else "")
+            return self.addSuccess(test, "wrong", str(error))
         frames = [frame for frame in traceback.extract_tb(trace) if "unittest" not in frame.filename]
         place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-        return self._note(test, "broken", f"{type(error).__name__} in {place}: {text}"[:300])
+        return self.addSuccess(test, "broken", f"{kind.__name__} in {place}: {error}")
 
     addFailure = addError
 
 
-def run(patterns=()):
-    """Return {name: (outcome, reason)} of each test that launched a kernel."""
+def main(patterns):
+    """Print what became of each test that launched a kernel."""
     install()
     signal.signal(signal.SIGALRM, out_of_time)
-    result = Result()
-    silence = io.StringIO()
-    with warnings.catch_warnings(), contextlib.redirect_stderr(silence):
+    result, loader, silence = Result(), unittest.TestLoader(), io.StringIO()
+    loader.testNamePatterns = [f"*{pattern}*" for pattern in patterns] or None
+    with warnings.catch_warnings(), contextlib.redirect_stderr(silence), contextlib.redirect_stdout(silence):
         warnings.simplefilter("ignore")
         for name in modules():
             try:
@@ -420,37 +413,10 @@ def run(patterns=()):
             except (Exception, Skipped) as error:
                 print(f"{name} is not imported: {type(error).__name__}: {error}", file=sys.__stderr__)
                 continue
-            for test in flat(unittest.defaultTestLoader.loadTestsFromModule(module)):
-                if not patterns or any(pattern in test.id() for pattern in patterns):
-                    test.run(result)
-    return result.rows
-
-
-def flat(suite):
-    """Return the tests of a suite; a module's load_tests would look for a GPU's libraries."""
-    for test in suite:
-        if isinstance(test, unittest.TestSuite):
-            yield from flat(test)
-        else:
-            yield test
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("patterns", nargs="*")
-    parser.add_argument("--list", action="append", choices=OUTCOMES, default=[], help="name the tests of an outcome")
-    parser.add_argument("--out", type=Path, help="write all as JSON")
-    options = parser.parse_args()
-    rows = run(options.patterns)
-    for outcome in options.list:
-        for name, (what, reason) in sorted(rows.items()):
-            if what == outcome:
-                print(f"{outcome}  {name}  {reason}")
-    counts = collections.Counter(outcome for outcome, _ in rows.values())
-    print(", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES), f"of {len(rows)}")
-    if options.out:
-        options.out.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+            loader.loadTestsFromModule(module)(result)
+    for name, (outcome, reason) in sorted(result.rows.items()):
+        print(outcome, name, reason)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -64,7 +64,7 @@ def test_typed_kernels(folder, case):
     check_with_reference(case, folder)
 
 
-@examples(day=8, night=1000)
+@examples(day=5, night=1000)
 @given(case=generator.cases(typed=False))
 def test_plain_kernels(folder, numba_simulator, case):
     """Kernels without type trouble: values equal numba's simulator's too, and the reference finds no race in them."""

@@ -20,7 +20,7 @@ LAUNCHES = [((7, 9, 5), 4), ((11, 18, 21), 8), ((9, 6, 14), 8)]
 BY_DAY = (*QUICK, *TENSOR_CORES[:1])
 MUTATED = (*LADDER, *TENSOR_CORES) if NIGHTLY else BY_DAY
 #: Of the tiled kernels on tensor cores, which have large tiles alone, every so many-th mutant; by day, of the others.
-SAMPLED, SAMPLED_BY_DAY = 14, 8
+SAMPLED, SAMPLED_BY_DAY = 14, 13
 
 INSIDE = "inside = K % 4 == 0 and N % 4 == 0 and top + ROWS <= A.shape[0] and left + COLUMNS <= N"
 #: Mutants that may compute the same, by what was changed and the text of the line, with the reason.

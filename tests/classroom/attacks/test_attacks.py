@@ -103,10 +103,13 @@ def test_no_attack_runs_earns_or_changes_a_neighbour(lesson, user):
         assert MADE not in text and "Traceback" not in text and "uid=" not in text and "root:x" not in text
 
 
-ATTACKS = [*((SPEED, name, "rate") for name in ROUTINES), *((LESSON, name, KERNELS[name][0]) for name in KERNELS)]
+ATTACKS = [
+    *((LESSON, name, KERNELS[name][0]) for name in KERNELS),
+    *(at_night(SPEED, name, "rate") for name in ROUTINES),
+]
 
 
-@pytest.mark.parametrize("lesson, name, exercise", ATTACKS, ids=[name for _, name, _ in ATTACKS])
+@pytest.mark.parametrize("lesson, name, exercise", ATTACKS, ids=[*KERNELS, *ROUTINES])
 def test_an_attack_gets_a_sentence(lesson, name, exercise, user):
     table = graded(lesson, user, False)[0]
     (row,) = (row for row in table if (row["student"], row["exercise"]) == (name, exercise))

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from nightly import every
 
 from course_lib.__main__ import main
 from course_lib.classroom import lessons
@@ -47,7 +48,7 @@ def test_what_the_slow_ones_cost(number, found, best):
     assert [ALL[number - 1].for_each_request(twin) for twin in (False, True)] == [found, best]
 
 
-@bug
+@pytest.mark.parametrize("bug", every(3, ALL), ids=lambda bug: bug.kind + str(bug.number))
 def test_the_page_shows_no_answer_before_a_click(bug):
     """Marks are gone, a right line can be clicked, and the stepper is at the step of the finding."""
     page = bugs.pages()[f"bug_{bug.number:02}.html"]

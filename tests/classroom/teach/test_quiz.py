@@ -12,6 +12,7 @@ from math import ceil
 import numpy as np
 import pytest
 from launches.samples import product
+from nightly import every
 from numba import cuda, float32
 
 from course_lib import model, simulate
@@ -187,7 +188,7 @@ def test_each_key_is_counted_by_other_means(lesson):
             assert right not in wrong and len(set(wrong)) == 3
 
 
-@lessons
+@pytest.mark.parametrize("lesson", every(4, TABLE))
 def test_right_answers_take_all_places_equally_often(lesson):
     """Of seeds 0 to 7 each question has two at each letter; its numbers differ between seeds."""
     made = [quiz.quiz(lesson, seed) for seed in range(8)]

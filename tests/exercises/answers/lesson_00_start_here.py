@@ -35,11 +35,9 @@ columns of A ? out-of-bounds
 
 NIGHTLY = r"""
 # triple-loop
-replaces the sum: > {LINE}acc = A[row, k] * B[k, col] ? sum-replaced
 sums in C: > {LINE}C[row, col] += A[row, k] * B[k, col] ? all-zero
 
 # lost-term
-one further: range(A.shape[1]) -> range(1, A.shape[1] + 1) ? out-of-bounds
 over the rows of A: range(A.shape[1]) -> range(A.shape[0]) ? other-length
 """
 

@@ -70,14 +70,6 @@ the sums run on ? sums-run-on-by-thread
 rows of M elements: i // N, i % N -> i // M, i % M ? out-of-bounds
 """
 
-NIGHTLY = r"""
-# column-thread
-as many rows as B: A.shape[0] -> B.shape[0] ? other-length: must go over A.shape[0]
-
-
-# half-a-guard
-the other half: row < M and col < N -> col < N ? out-of-bounds
-"""
 
 RIGHT = r"""
 # guarded-rows

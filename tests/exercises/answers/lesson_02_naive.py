@@ -54,24 +54,15 @@ A by columns: A[x, k] -> A[k, x] ? order-of-indices: A[k, x]
 
 NIGHTLY = r"""
 # transposed
-rows from blockIdx.x ? one-name-or-number: row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
-- row = cuda.blockIdx.y -> row = cuda.blockIdx.x
 begins at 1: range(K) -> range(1, K) ? one-name-or-number: range(1, K)
 B by columns: B[col, k] -> B[k, col] ? not-transposed
 
 # two-columns
 one sum for both:             acc_right ->             acc_left ? one-name-or-number
-replaces the sums ? sum-replaced
-- acc_left += -> acc_left =
-- acc_right += -> acc_right =
 
 # report-kernel
 the row of C for the column of B: B[k, y] -> B[k, x] ? one-name-or-number: B[k, x]
-B alone:         C[x, y] ->     C[x, y] ? out-of-bounds
 stores at every step:         C[x, y] ->             C[x, y] ? stores-of-c
-
-# sum-in-register
-no guard:     if row < C.shape[0] and col ->     if row >= 0 or col ? out-of-bounds
 """
 
 RIGHT = r"""

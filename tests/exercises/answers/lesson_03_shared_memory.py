@@ -42,9 +42,6 @@ a barrier for each guard:     if row < K and col < N: -> {BARRIER}    if row < K
 NIGHTLY = r"""
 # neighbours
 asked of the thread: if i > 0 -> if t > 0 ? one-name-or-number
-no barrier: {BARRIER} -> ? race
-barrier in the guard: {BARRIER}    if i < n:\n ->     if i < n:\n        cuda.syncthreads()\n ? barrier-divergence
-no zeros at the end:     near[t + 1] = 0\n -> ? uninitialized-read
 the first one's neighbour:         if i > 0:\n     -> ? negative-index
 zeros at the edges of a block ? without-ends
 - near[0] = A[i - 1] -> near[0] = 0
@@ -52,7 +49,6 @@ zeros at the edges of a block ? without-ends
 
 # to-shared-memory
 both from A: = B[row, col] -> = A[row, col] ? one-name-or-number
-whole rows: {CARRY_A} ->     for k in range(8):\n        A_shared[row, k] = A[row, k]\n ? race
 
 # divergent
 barrier in another guard ? barrier-divergence
@@ -61,13 +57,9 @@ barrier in another guard ? barrier-divergence
 leaves before it: {BARRIER} ->     if row >= M or col >= N:\n        return\n{BARRIER} ? barrier-divergence
 
 # block-sums
-no barrier in the loop: {IN_THE_LOOP} ->             part[t] += part[t + w]\n ? race
-no guard: A[i] if i < A.size else float32(0) -> A[i] ? out-of-bounds
 one thread adds all ? shared-loads-per-thread
 - w = 32\n -> w = 0\n
 -     if t == 0:\n ->     if t == 0:\n        for j in range(1, 64):\n            part[0] += part[j]\n
-the barrier inside the if ? barrier-divergence
-- {IN_THE_LOOP} ->             part[t] += part[t + w]\n            cuda.syncthreads()\n
 """
 
 RIGHT = r"""

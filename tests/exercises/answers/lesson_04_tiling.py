@@ -33,25 +33,15 @@ the barrier in the inner loop ? barriers-per-warp
 
 NIGHTLY = r"""
 # barriers
-no first barrier:         cuda.syncthreads()\n        for ->         for ? race
-barrier in the inner loop: k, tx]\n        cuda -> k, tx]\n            cuda ? barriers-per-warp
 stops one short: range(TILE) -> range(TILE - 1) ? one-short-of-the-tile
 from global memory: A_tile[k, ty] * B_tile[k, tx] -> {FROM_GLOBAL} ? global-loads-per-thread
 starts over:         for k ->         acc = float32(0)\n        for k ? sum-begins-again
-barrier in a guard ? barrier-divergence
--         cuda.syncthreads()\n        for ->         if row < M and col < N:\n            cuda.syncthreads()\n
-+         for
 range(K) for range(TILE): range(TILE) -> range(K) ? not-along-the-tile
 T for TILE: range(TILE) -> range(T) ? other-width
-= for +=: acc +=  -> acc =  ? sum-replaced
-A's indices as in the lesson's kernel ? swapped-indices: `A_tile[ty, k]` are the wrong way round
-- A_tile[k, ty] -> A_tile[ty, k]
 all indices swapped: A_tile[k, ty] * B_tile[k, tx] -> A_tile[ty, k] * B_tile[tx, k] ? swapped-indices: B_tile[tx, k]
 only silences the finding ? loop-iterations
 - range(TILE) -> range(K)
 -             acc += A_tile[k, ty] ->             if k < TILE:\n                acc += A_tile[k, ty]
-multiplies from global memory without a guard ? out-of-bounds
->         for k in range(K):\n            acc += A[row, k] * B[k, col]
 
 # gram
 uncoalesced ? sectors-per-load-request-of-a
@@ -59,26 +49,15 @@ uncoalesced ? sectors-per-load-request-of-a
 - if other < M and start + tx < K -> if col < M and start + ty < K
 - A[other, start + tx] -> A[col, start + ty]
 - cols[tx, k] -> cols[k, tx]
-wrong guard: if other < M and -> if row < M and ? out-of-bounds
-no second barrier: [tx, k]\n        cuda.syncthreads() -> [tx, k] ? race
-A times A ? square
-- A[other, start + tx] -> A[start + ty, col]
-- if other < M and start + tx < K -> if start + ty < M and col < K
-- cols[tx, k] -> cols[k, tx]
 second tile unused ? global-loads-per-thread
 - cols[tx, k] -> (A[col, start + k] if col < M and start + k < K else float32(0))
-barrier in the inner loop: [tx, k]\n        cuda -> [tx, k]\n            cuda ? barriers-per-warp
 the second tile stored transposed: cols[ty, tx] = A -> cols[tx, ty] = A ? sides-do-not-match
-the first tile transposed: rows[ty, k] * -> rows[k, ty] * ? swapped-indices: rows[k, ty]
 columns of A: A[other, start + tx] -> A[start + tx, other] ? square
-= for +=: acc +=  -> acc =  ? sum-replaced
 the second tile's indices: cols[tx, k] -> cols[k, tx] ? swapped-indices: cols[k, tx]
 
 # tiles-of-transpose
 loads its tile's transpose: At[start + tx, row] -> At[start + ty, cuda.blockIdx.y * TILE + tx] ? sides-do-not-match
 B's tile forgotten:         B_tile[ty, tx] = B[start + ty, col]\n -> ? uninitialized-read
-one row further: At[start + tx, row] -> At[start + tx + 1, row] ? out-of-bounds: `A_tile[ty, tx] = At[start + tx + 1, row]`
-all into one row: A_tile[ty, tx] = -> A_tile[0, tx] = ? race
 the tile turned, and not the row ? transposed-in-the-tile
 - A_tile[ty, tx] = At[start + tx, row] -> A_tile[tx, ty] = At[start + ty, row]
 
@@ -88,7 +67,6 @@ only the last thread's turn ? barrier-divergence
 - k, tx]\n        cuda.syncthreads() -> k, tx]\n            if k == tx:\n                cuda.syncthreads()
 
 # report-tiled
-the store alone: i, tx]\n        cuda.syncthreads() -> i, tx] ? race
 = for +=: Cv +=  -> Cv =  ? sum-replaced
 """
 

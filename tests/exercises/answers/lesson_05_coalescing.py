@@ -2,8 +2,6 @@
 
 BY_Y = "cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y"
 BY_X = "cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x"
-BARRIER = "    cuda.syncthreads()\n"
-
 SIDE = "i = cuda.blockIdx.x * 128 + 32 * step + cuda.threadIdx.x"
 
 WRONG = r"""
@@ -37,18 +35,6 @@ loaded down the columns ? sectors-per-load-request-of-a
 NIGHTLY = r"""
 # side-by-side
 without the block: {SIDE} -> i = 32 * step + cuda.threadIdx.x ? race
-
-# along-the-row
-the blocks alone ? race
-- row = {BY_Y} -> row = cuda.blockIdx.x * 16 + cuda.threadIdx.y
-- col = {BY_X} -> col = cuda.blockIdx.x * 16 + cuda.threadIdx.x
-no guard: row < A.shape[0] and col < A.shape[1] -> row >= 0 or col >= 0 ? out-of-bounds
-
-# turn-a-tile
-no barrier: {BARRIER} -> ? race
-guarded by A: to_row < C.shape[0] and to_col < C.shape[1] -> row < A.shape[0] and col < A.shape[1] ? out-of-bounds
-the barrier in the guard ? barrier-divergence
--         tile[ty, tx] = A[row, col]\n{BARRIER} ->         tile[ty, tx] = A[row, col]\n    {BARRIER}
 """
 
 RIGHT = r"""

@@ -14,7 +14,6 @@ FREE = "len({i * (T + p) % 32 for i in range(T)}) == T"
 WRONG = r"""
 # swizzle
 stored with it, read without: {READ} -> B_tile[tx, k] ? another-column
-read with the row of C: {READ} -> B_tile[tx, k ^ ty] ? one-name-or-number
 A·B: {READ} -> B_tile[k, tx ^ k] ? from-other-places
 
 # free-paddings
@@ -41,13 +40,7 @@ none padded: {B_PADDED} -> B_tile = cuda.shared.array((SIDE, SIDE) ? bank-confli
 
 NIGHTLY = r"""
 # swizzle
-read with it, stored without: {STORED} -> B_tile[ty, tx] = b ? another-column
-added without a remainder ? out-of-bounds
-- {STORED} -> B_tile[ty, tx + ty] = b
-- {READ} -> B_tile[tx, k + tx]
-one column for all ? race
-- {STORED} -> B_tile[ty, tx & ty] = b
-- {READ} -> B_tile[tx, k & tx]
+read with the row of C: {READ} -> B_tile[tx, k ^ ty] ? one-name-or-number
 without the tile ? global-loads-per-thread
 - {READ} -> (B[left + tx, start + k] if left + tx < N and start + k < K else float32(0))
 transposed at the store ? bank-conflicts
@@ -66,7 +59,6 @@ padded ? words-of-shared-memory
 - (32, 32) -> (32, 33)
 - (k + tx) % 32 -> k
 twice the step: (k + tx) % 32 -> (k + 2 * tx) % 32 ? bank-conflicts
-beyond the row: (k + tx) % 32 -> k + tx ? out-of-bounds
 only half round: (k + tx) % 32 -> (k + tx) % 16 ? pencil
 sums of columns: tile[tx, (k + tx) % 32] -> tile[(k + tx) % 32, tx] ? swapped-indices
 

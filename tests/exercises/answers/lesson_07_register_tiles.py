@@ -29,7 +29,6 @@ nothing added: >         for k in range(8):\n            pass ? only-zeros
 
 # four-rows
 b not kept: A_tile[y + 8 * i, k] * b -> A_tile[y + 8 * i, k] * B_tile[k, x] ? shared-loads-per-thread
-one row of B for a thread: b = B_tile[k, x] -> b = B_tile[y, x] ? one-name-or-number: B_tile[y, x]
 neighbouring rows: A_tile[y + 8 * i, k] * b -> A_tile[y + i, k] * b ? other-rows
 B's element kept for all k ? same-row-in-all-steps
 -         for k in range(32):\n            b = B_tile[k, x]\n ->         b = B_tile[0, x]\n        for k in range(32):\n
@@ -40,9 +39,6 @@ i and j exchanged: {STORED} -> top + ty + 8 * j, left + tx + 8 * i ? in-other-pl
 
 NIGHTLY = r"""
 # outer
-no guard for B: b = {B_ELEMENT} -> b = B[start + k, col] ? out-of-bounds
-a barrier in every iteration: * b\n -> * b\n            cuda.syncthreads()\n ? barriers-per-warp
-= for +=: acc[i] +=  -> acc[i] =  ? sum-replaced
 B loaded for each result ? global-loads-per-thread
 -             b = {B_ELEMENT}\n ->
 - A_tile[i, k] * b -> A_tile[i, k] * ({B_ELEMENT})
@@ -52,32 +48,20 @@ a result too few ? one-short-of-the-tile
 +                 acc[i] +=
 
 # two-by-two
-one row for both: A_tile[k, ty], A_tile[k, ty + 8] -> A_tile[k, ty], A_tile[k, ty] ? quadrants
 results that touch ? in-other-places
 - A_tile[k, ty], A_tile[k, ty + 8] -> A_tile[k, 2 * ty], A_tile[k, 2 * ty + 1]
 - B_tile[k, tx], B_tile[k, tx + 8] -> B_tile[k, 2 * tx], B_tile[k, 2 * tx + 1]
-i and j exchanged ? quadrants
-- acc[0, 1] += a0 * b1 -> acc[0, 1] += a1 * b0
-- acc[1, 0] += a1 * b0 -> acc[1, 0] += a0 * b1
 read for each product ? shared-loads-per-thread
 - acc[0, 0] += a0 * b0 -> acc[0, 0] += A_tile[k, ty + 0] * B_tile[k, tx + 0]
 - acc[0, 1] += a0 * b1 -> acc[0, 1] += A_tile[k, ty + 0] * B_tile[k, tx + 8]
 - acc[1, 0] += a1 * b0 -> acc[1, 0] += A_tile[k, ty + 8] * B_tile[k, tx + 0]
 - acc[1, 1] += a1 * b1 -> acc[1, 1] += A_tile[k, ty + 8] * B_tile[k, tx + 8]
-a barrier in the loop:             a0, a1 ->             cuda.syncthreads()\n            a0, a1 ? barriers-per-warp
-K for 8: for k in range(8) -> for k in range(K) ? out-of-bounds
 
 # four-rows
-one sum for all: acc[i] += A_tile -> acc[0] += A_tile ? other-rows
-one row for all: acc[i] += A_tile[y + 8 * i, k] -> acc[i] += A_tile[y, k] ? other-rows
-= for +=: acc[i] +=  -> acc[i] =  ? sum-replaced
+one row of B for a thread: b = B_tile[k, x] -> b = B_tile[y, x] ? one-name-or-number: B_tile[y, x]
 B's indices exchanged: b = B_tile[k, x] -> b = B_tile[x, k] ? swapped-indices
-a barrier in the loop: b = B_tile[k, x] -> b = B_tile[k, x]\n            cuda.syncthreads() ? barriers-per-warp
 
 # scattered
-rows fixed, columns not: {STORED} -> top + ty + 8 * i, left + 2 * tx + j ? in-other-places
-columns fixed, rows not: {STORED} -> top + 2 * ty + i, left + tx + 8 * j ? in-other-places
-results that touch: {STORED} -> top + ty + i, left + tx + j ? race
 guard gone ? out-of-bounds
 -             if row < M and col < N:\n                C ->             if row < M:\n                C
 tx and ty exchanged: {STORED} -> top + tx + 8 * i, left + ty + 8 * j ? in-other-places

@@ -33,17 +33,12 @@ fours counted: K // 4 * 4 -> K // 4 ? rest-from-the-number-of-fours
 
 NIGHTLY = r"""
 # by-sixteen
-start sixteen times: uint64(start + i) -> uint64(start) ? one-stays: both stay at the first
-= for +=: acc +=  -> acc =  ? sum-replaced
 a term short: range(16) -> range(15) ? fifteen-of-sixteen
 only start: range(16) -> range(1) ? first-of-sixteen
 
 # remainder
-as many iterations as whole fours: range(0, whole, 4) -> range(0, K // 4, 4) ? fours-counted
-the rest twice: range(whole, K) -> range(whole - 1, K) ? one-name-or-number: range(whole - 1, K)
 the rest from 0: range(whole, K) -> range(K % 4) ? rest-from-0
 the rest from k: range(whole, K) -> range(k + 4, K) ? uninitialized-read
-whole rounded up: K // 4 * 4 -> (K + 3) // 4 * 4 ? out-of-bounds
 the rest with the last whole k ? one-name-or-number: acc += A[row, whole] * B[whole, col]
 - acc += A[row, k] * B[k, col]\n        C -> acc += A[row, whole] * B[whole, col]\n        C
 as many iterations as whole fours, and no rest ? fours-counted

@@ -21,7 +21,6 @@ the other of two: {WRITTEN} -> return 1 - iteration ? iteration-4-buffers-2
 one pair too few: if start < K -> if start < K - TILE ? uninitialized-read
 never exchanged:             now = 1 - now\n -> ? race
 no question: if start < K -> if True ? shared-stores-per-thread
-counted on: now = 1 - now -> now += 1 ? out-of-bounds
 barrier outside:             cuda.syncthreads() ->         cuda.syncthreads() ? barriers-per-warp
 
 # across-tiles
@@ -41,12 +40,7 @@ NIGHTLY = r"""
 # one-buffer
 loads twice ? global-loads-per-thread
 - = A[row, start + tx] -> = float32(0.5) * (A[row, start + tx] + A[row, start + tx])
-a barrier too many: = a_next\n -> = a_next\n        cuda.syncthreads()\n ? barriers-per-warp
-tx and ty exchanged: A[row, start + tx] -> A[row, start + ty] ? out-of-bounds
 no barrier before:         cuda.syncthreads()\n        A_tile ->         A_tile ? race
-
-# last-iteration
-asks per thread: if start < K -> if start + tx < K ? barrier-divergence
 
 # across-tiles
 loads after the multiplications ? loads-after-the-first-pair-that-are-used-before-t-multiplications
@@ -56,8 +50,6 @@ loads after the multiplications ? loads-after-the-first-pair-that-are-used-befor
 -         now = 1 - now\n ->         if step < 2 * pairs:\n            if row < M and start + tx < K:\n
 +                 a_next = A[row, start + tx]\n            if start + ty < K and col < N:\n
 +                 b_next = B[start + ty, col]\n        now = 1 - now\n
-two barriers:         now = 1 - now\n ->         now = 1 - now\n        cuda.syncthreads()\n ? barriers-per-warp
-no barrier:         cuda.syncthreads()\n -> ? race
 """
 
 RIGHT = r"""

@@ -2,9 +2,6 @@
 
 GAIN = "return (busy_after / executed_after) / (busy_before / executed_before)"
 SECOND = "        B_tile[ty, tx + 8] = B[start + ty, col + 8] if start + ty < K and col + 8 < N else float32(0)\n"
-BARRIER = "        cuda.syncthreads()\n"
-RIGHT_SUM = "            right += a * B_tile[k, tx + 8]\n"
-
 FITS = "height * width + sets * (height + width) + others <= registers"
 
 WRONG = r"""
@@ -31,11 +28,7 @@ others forgotten: {FITS} -> height * width + sets * (height + width) <= register
 NIGHTLY = r"""
 # rectangular-tiles
 half of B's tile: {SECOND} -> ? uninitialized-read
-the same column of the tile: {RIGHT_SUM} ->             right += a * B_tile[k, tx]\n ? one-half-for-both
-one guard for both: col + 8 < N else -> col < N else ? out-of-bounds
-no second barrier: tx + 8]\n{BARRIER} -> tx + 8]\n ? race
 = for +=: right += a -> right = a ? sum-replaced
-
 """
 
 RIGHT = r"""

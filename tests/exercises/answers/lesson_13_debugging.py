@@ -55,8 +55,6 @@ the barrier under the question ? race
 the test is one too late: if start + TILE < A.shape[1] -> if start + TILE <= A.shape[1] ? out-of-bounds
 
 # unseen-add
-only D: if start + ty < K and -> if start + tx < K and ? out-of-bounds
-D twice: acc + D[row, col] -> acc + D[row, col] + D[row, col] ? added-for-each-pair
 no second barrier: k, tx]\n        cuda.syncthreads() -> k, tx] ? race
 the barrier under the guard ? barrier-divergence
 - k, tx]\n        cuda.syncthreads() -> k, tx]\n        if row < M:\n            cuda.syncthreads()

@@ -56,8 +56,6 @@ one less ? one-name-or-number
 >         for k in range(share * K // SHARES, (share + 1) * K // SHARES - 1):\n{SUM}{STORE}
 
 # sliced
-the barrier inside C ? barrier-divergence
--     cuda.syncthreads()\n ->     if row < M and col < N:\n        cuda.syncthreads()\n
 all of K in each: range(part * K // SHARES, (part + 1) * K // SHARES) -> range(K) ? all-of-k
 divided first ? divided-first
 - range(part * K // SHARES, (part + 1) * K // SHARES) -> range(part * (K // SHARES), (part + 1) * (K // SHARES))

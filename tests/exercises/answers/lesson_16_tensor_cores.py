@@ -29,13 +29,10 @@ NIGHTLY = r"""
 k forgotten ? one-step-over-and-over
 - {A_ITEMS} ->         a = A[top + q, t], A[top + q + 8, t], A[top + q, t + 4], A[top + q + 8, t + 4]\n
 - {B_ITEMS} ->         b = B[t, left + q], B[t + 4, left + q]
-the first tile of B: {B_ITEMS} ->         b = B[k + t, q], B[k + t + 4, q] ? fragments-of-first-tile: begin at left
 A's middle items exchanged ? exchanged-items
 - {A_ITEMS} ->         a = A[top + q, k + t], A[top + q, k + t + 4], A[top + q + 8, k + t], A[top + q + 8, k + t + 4]\n
-q and t exchanged in B: {B_ITEMS} ->         b = B[k + q, left + t], B[k + q, left + t + 4] ? lanes-of-b-exchanged
 
 # more-digits
-only A in two parts:         c = mma_tf32(a_high, b_low, c)\n -> ? three-digits
 only the high parts: >         c = mma_tf32(a_high, (to_tf32(b[0]), to_tf32(b[1])), c) ? three-digits
 only in some lanes ? barrier-divergence
 -         c = mma_tf32(a_low, b_high, c)\n ->         if lane < 16:\n            c = mma_tf32(a_low, b_high, c)\n

@@ -62,20 +62,6 @@ def no_tile(A, total):
             acc += A[row, k]
         total[row] = acc
 """
-ROWS_BY_ATOMICS = """@cuda.jit
-def atomics(A, total):
-    sums = cuda.shared.array(32, float32)
-    tx, first = cuda.threadIdx.x, cuda.blockIdx.x * 32
-    sums[tx] = 0
-    cuda.syncthreads()
-    for i in range(32):
-        if first + i < A.shape[0]:
-            for k in range(tx, A.shape[1], 32):
-                cuda.atomic.add(sums, i, A[first + i, k])
-    cuda.syncthreads()
-    if first + tx < A.shape[0]:
-        total[first + tx] = sums[tx]
-"""
 FOUR_WITHOUT_TILES = """@cuda.jit
 def no_tiles(A, B, C):
     for i in range(2):
@@ -171,11 +157,7 @@ A is scratch paper: @ {DOUBLED_IN_PLACE} ? only-read
 # turn-a-tile
 one thread does all: @ {TURNED_BY_ONE_THREAD} ? all-in-every-thread
 
-# skewed
-atomic sums: @ {ROWS_BY_ATOMICS} ? shared-stores-per-thread
-
 # half-a-guard
-indices held inside: @ {CLAMPED} ? race: nothing orders the two
 indices come round: @ {WRAPPED} ? race: nothing orders the two
 
 # triple-loop

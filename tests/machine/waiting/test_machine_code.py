@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from nightly import at_night
 
 from course_lib import show_machine_code, simulate
 from course_lib.kernels import rung
@@ -42,7 +43,7 @@ def test_operands_come_from_two_banks():
 
 @pytest.mark.parametrize(
     ("name", "params"),
-    [("tiled", {"tile_width": 16}), ("prefetched", {"tile_width": 16}), ("pipelined", {}), ("vectorized", {})],
+    [("tiled", {"tile_width": 16}), ("prefetched", {"tile_width": 16}), ("pipelined", {}), at_night("vectorized", {})],
 )
 def test_programs_move_what_the_simulator_counts(name, params):
     """Multiply-adds, sectors, barriers, bytes and wavefronts of shared memory: merged loads move as much as single."""
@@ -77,7 +78,7 @@ def test_naive_executes_what_the_profiler_counted():
     assert each == pytest.approx(counted["instructions"] / (4096**3 / 32), rel=0.001)
 
 
-@pytest.mark.parametrize("name", ["naive", "tiled", "bank_conflicts", "register_1d", "register_2d"])
+@pytest.mark.parametrize("name", ["naive", "tiled", "bank_conflicts", "register_1d", at_night("register_2d")])
 def test_units_take_what_the_profiler_counted(name):
     """Instructions of the main loop for each multiply-add, of the integer, product and uniform units, within 0.1."""
     r = next(r for r in measurements.load("twins").results if r["rung"] == name)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from launches.samples import LAUNCHES, launch
+from launches.samples import LAUNCHES, SLOW, launch
 from nightly import NIGHTLY
 
 from course_lib.trace.replay import Timeline
@@ -31,8 +31,7 @@ for (const line of lines) {
   })));
 }
 """
-#: Those that take Node.js seconds are left to the night.
-NAMES = [name for name in LAUNCHES if NIGHTLY or name not in ("best", "register_2d_deep", "padded", "vectorized")]
+NAMES = [name for name in LAUNCHES if NIGHTLY or name not in SLOW]
 
 
 @pytest.fixture(scope="module")
