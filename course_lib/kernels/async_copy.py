@@ -41,14 +41,6 @@ def _wait_copies(pending):
     """Wait until all groups of this thread but the last `pending` have arrived."""
 
 
-def _copied_bytes(tile, array, elements):
-    """Return the bytes of one copy between arrays of these types, or None if cp.async has no copy of that size."""
-    if tile.dtype != array.dtype or tile.layout != "C" or elements > 1 and array.layout != "C":
-        return None
-    size = elements * tile.dtype.bitwidth // 8
-    return size if size in (4, 8, 16) else None
-
-
 def element_address(context, builder, array_type, value, index_types, indices, space, dense=False):
     """Return the address of array[indices] in an address space, without numba's test for negative indices.
 
@@ -102,9 +94,13 @@ def _copy(arguments, elements):
     given = arguments[end:]
     if middle != 1 + tile.ndim or len(given) > (elements > 1):
         return None
-    size = _copied_bytes(tile, array, elements)
     numbers = (*arguments[1:middle], *arguments[middle + 1 : end])
-    if size is None or not all(isinstance(i, types.Integer) for i in numbers):
+    if not all(isinstance(i, types.Integer) for i in numbers):
+        return None
+    if tile.dtype != array.dtype or tile.layout != "C" or elements > 1 and array.layout != "C":
+        return None
+    size = elements * tile.dtype.bitwidth // 8
+    if size not in (4, 8, 16):  # the bytes that cp.async copies
         return None
     # Copies of 16 bytes bypass the first-level cache, since data used once does not profit from it.
     text = f"cp.async.{'cg' if size == 16 else 'ca'}.shared.global [$0], [$1], {size}{', $2' if given else ''};"

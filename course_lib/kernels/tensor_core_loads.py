@@ -53,16 +53,13 @@ def _simulated_types_transposed(elements):
     return _simulated_types(elements)
 
 
-def _is_tile(tile, *indices):
-    plain = isinstance(tile, types.Array) and (tile.ndim, tile.layout) == (2, "C")
-    return plain and all(isinstance(index, types.Integer) for index in indices)
-
-
 def _ldmatrix(name, tile, row, column, form=""):
     """Return the signature and the generator of ldmatrix; None for other types."""
-    if not _is_tile(tile, row, column) or tile.dtype not in (types.float32, types.uint16):
+    if not all(isinstance(index, types.Integer) for index in (row, column)):
         return None
-    if form and tile.dtype != types.uint16:
+    if not isinstance(tile, types.Array) or (tile.ndim, tile.layout) != (2, "C"):
+        return None
+    if tile.dtype not in ((types.uint16,) if form else (types.float32, types.uint16)):
         return None
     result = FLOATS if tile.dtype == types.float32 else WORDS
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from math import prod
 from typing import Any
 
@@ -80,12 +81,13 @@ class TraceObserver(StepCounter):
         self.prepared = prepared
         self._program = listing(prepared.unit)
         self._before = [(array, array.flat.copy()) for array in prepared.may_write if array.flat.flags.writeable]
-        #: fields of records, which become arrays of the trace when the kernel first accesses them
-        records = [value for value in prepared.values if isinstance(value, tuple)]
-        self._fields = {field.name: field.host.copy() for each in records for field in each if hasattr(field, "host")}
+        #: arrays by name, and fields of records, which become arrays of the trace when the kernel first accesses them
+        parts = chain.from_iterable(each if isinstance(each, tuple) else [each] for each in prepared.values)
+        self._hosts = {part.name: part.host for part in parts if hasattr(part, "host")}
+        self._initial = {name: host.copy() for name, host in self._hosts.items()}
         for value in prepared.values:
             if hasattr(value, "host"):
-                self._add(value, value.host.copy())
+                self._add(value)
         if prod(prepared.launch.grid) > 1:
             changed = {array.name for array in prepared.may_write}
             known = ((array.name, array.initial) for array in self._arrays.values() if array.name in changed)
@@ -107,12 +109,12 @@ class TraceObserver(StepCounter):
 
     def watch(self, array: Any) -> Callable[..., None] | None:
         if array.name not in self._arrays:
-            self._add(array, self._fields.get(array.name))
+            self._add(array)
         return self._access
 
-    def _add(self, array: Any, initial: np.ndarray | None) -> None:
-        about = array.name, array.space, array.dtype.name, array.shape
-        self._arrays[array.name] = TraceArray(*about, initial, tuple(array.strides))
+    def _add(self, array: Any) -> None:
+        about = array.name, array.space, array.dtype.name, array.shape, tuple(array.strides)
+        self._arrays[array.name] = TraceArray(*about, self._initial.get(array.name))
 
     # --- what happens, in order ------------------------------------------------------------------------------
 
@@ -262,9 +264,9 @@ class TraceObserver(StepCounter):
         """Return the trace of a finished launch, with what the other observers found and counted."""
         launch, source = self.prepared.launch, self.prepared.source
         columns = self._encoder.columns(launch, list(self._arrays))
-        for value in self.prepared.values:
-            if hasattr(value, "host"):
-                self._arrays[value.name] = replace(self._arrays[value.name], final=value.host.copy())
+        for name, host in self._hosts.items():
+            if name in self._arrays:
+                self._arrays[name] = replace(self._arrays[name], final=host.copy())
         steps = RecordedSteps(columns, self._arrays)
         return Trace(
             source.name,

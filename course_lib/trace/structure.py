@@ -3,6 +3,8 @@
 import ast
 import textwrap
 from collections.abc import Iterable
+from contextlib import suppress
+from itertools import chain, groupby
 from typing import Any
 
 from ..simulator.language.regions import nodes
@@ -40,22 +42,13 @@ def functions(trace: Trace) -> tuple[tuple[ast.FunctionDef, int], ...]:
 
     The lines of one function are consecutive; between functions lines may be missing.
     """
-    found, part = [], list[tuple[int, str]]()
-    for line, text in (*trace.source, (-1, "")):
-        if part and line != part[-1][0] + 1:
-            found += _parsed(part)
-            part = []
-        part.append((line, text))
+    found: list[tuple[ast.FunctionDef, int]] = []
+    for _, group in groupby(enumerate(trace.source), lambda item: item[1][0] - item[0]):
+        lines = [line for _, line in group]
+        with suppress(SyntaxError):
+            defined = ast.parse(textwrap.dedent("\n".join(text for _, text in lines))).body
+            found += [(node, lines[0][0] - 1) for node in defined if isinstance(node, ast.FunctionDef)]
     return tuple(found)
-
-
-def _parsed(part: list[tuple[int, str]]) -> list[tuple[ast.FunctionDef, int]]:
-    text = textwrap.dedent("\n".join(text for _, text in part))
-    try:
-        defined = ast.parse(text).body
-    except SyntaxError:
-        return []
-    return [(node, part[0][0] - 1) for node in defined if isinstance(node, ast.FunctionDef)]
 
 
 def shown_source(trace: Trace) -> tuple[tuple[int, str], ...]:
@@ -122,23 +115,14 @@ def roles(trace: Trace) -> dict[str, str]:
 def accumulators(trace: Trace) -> tuple[str, ...]:
     """Return the variables that accumulate a result: each is updated from itself and flows into a global array."""
     feeds: dict[str, set[str]] = {}
-    for function, _ in functions(trace):
-        for node in nodes(function):
-            targets: list[ast.expr]
-            if isinstance(node, ast.AugAssign):
-                targets, names = [node.target], _names(node.value) | _names(node.target)
-            elif isinstance(node, ast.Assign):
-                targets, names = node.targets, _names(node.value)
-            else:
-                continue
-            for target in targets:
-                for name in _names(target):
-                    feeds.setdefault(name, set()).update(names)
+    for node in chain.from_iterable(nodes(function) for function, _ in functions(trace)):
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            targets = set[str]().union(*map(_names, node.targets if isinstance(node, ast.Assign) else [node.target]))
+            sources = _names(node.value) | (targets if isinstance(node, ast.AugAssign) else set())
+            for name in targets:
+                feeds.setdefault(name, set()).update(sources)
     reaches = {name for name, array in trace.arrays.items() if array.space == "global"}
-    grown = True
-    while grown:
-        more = set[str]().union(*(feeds.get(name, set()) for name in reaches)) - reaches
-        grown = bool(more)
+    while more := set[str]().union(*(feeds.get(name, set()) for name in reaches)) - reaches:
         reaches |= more
     local = [name for name, array in trace.arrays.items() if array.space == "local"]
     candidates = (*trace.columns.names, *local)

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..simulator.findings import Finding
 from ..simulator.hardware import WARP_SIZE
-from ..simulator.lanes.arrays import c_strides
 from ..simulator.language.program import Function
 from . import columns as c
 from .columns import BARRIER, OPS, Columns
@@ -21,26 +20,21 @@ Dim3 = tuple[int, int, int]
 class TraceArray:
     """An array that the kernel accessed.
 
-    ``space`` is "global", "shared" or "local"; ``shape`` and ``strides`` are in elements (None: C order). ``initial``
-    and ``final`` are copies of a global array's contents before and after the launch, None in other spaces.
+    ``space`` is "global", "shared" or "local"; ``shape`` and ``strides`` are in elements. ``initial`` and ``final`` are
+    copies of a global array's contents before and after the launch, None in other spaces.
     """
 
     name: str
     space: str
     dtype: str
     shape: tuple[int, ...]
-    initial: np.ndarray | None = None
-    strides: tuple[int, ...] | None = None
+    strides: tuple[int, ...]
+    initial: np.ndarray | None
     final: np.ndarray | None = None
 
     @property
     def size(self) -> int:
         return int(np.prod(self.shape))
-
-    @property
-    def element_strides(self) -> tuple[int, ...]:
-        """Strides in elements, by default those of C order."""
-        return c_strides(self.shape) if self.strides is None else self.strides
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def reads_of(trace: Trace, step: Step, matrices: tuple[Pieces, ...]) -> list[Rea
         if len(mine) < count:
             return []
         array = trace.arrays[mine[0].array]
-        strides = np.array(array.element_strides, np.int64)
+        strides = np.array(array.strides, np.int64)
         starts = np.concatenate([access.index @ strides for access in mine]) * np.dtype(array.dtype).itemsize
         rows = [[""] * PLACES for _ in range(min(MOST, ceil_div(len(matrix.first), AT_ONCE)))]
         for number, first in enumerate(matrix.first[: AT_ONCE * MOST]):

@@ -50,7 +50,7 @@ def request_of(trace: Trace, access: TraceAccess) -> Request:
     """The request that an access makes to global or shared memory."""
     array = trace.arrays[access.array]
     itemsize = np.dtype(array.dtype).itemsize
-    strides = np.array(array.element_strides, np.int64)
+    strides = np.array(array.strides, np.int64)
     at = (access.index @ strides * itemsize) if len(strides) else np.zeros(len(access.threads), np.int64)
     size = itemsize * access.width
     lanes: list[int | None] = [None] * WARP_SIZE

@@ -4,7 +4,7 @@ import sys
 from dataclasses import replace
 
 from course_lib.machine.gpu import command
-from course_lib.machine.gpu.experiments import EXPERIMENTS, NCU, NVDISASM, RECORDINGS, Experiment, once
+from course_lib.machine.gpu.experiments import EXPERIMENTS, NCU, NVDISASM, RECORDINGS, Experiment
 
 from . import answers, model_errors, patterns, probes, registers, residency, tensor, wgmma
 
@@ -13,67 +13,61 @@ _ROWS = (
     Experiment(
         "latencies",
         "latencies and rates of a multiprocessor, each by a kernel of its own",
-        lambda ask: ask.names or probes.PARTS,
         lambda part, ask: probes.latencies(part, min(ask.repeats, 7)),
+        lambda ask: ask.names or probes.PARTS,
         NVDISASM,
     ),
     Experiment(
         "residency",
         "tiled, prefetched and pipelined while few or many warps share a multiprocessor (stalls need ncu)",
-        once,
         lambda case, ask: residency.residency(ask.repeats, ask.progress, residency.SIZE),
     ),
     Experiment(
         "cached",
         "the cases of residency, of matrices that the second-level cache keeps",
-        once,
         lambda case, ask: residency.residency(ask.repeats, ask.progress, residency.CACHED),
     ),
     Experiment(
         "exact",
         "requests and sectors of every rung on small sizes, to compare with the simulator",
-        lambda ask: ask.sizes(patterns.EXACT_SIZES),
         lambda size, ask: patterns.exact_counters(ask.names, size),
+        lambda ask: ask.sizes(patterns.EXACT_SIZES),
         NCU,
     ),
     Experiment(
         "patterns",
         "requests, sectors and wavefronts of access patterns, for the same",
-        once,
         lambda case, ask: patterns.pattern_counters(ask.names),
-        NCU,
+        needs=NCU,
     ),
     Experiment(
         "tensor",
         "the rungs on tensor cores beside best, cuBLAS and the instructions alone: GFLOP/s, errors, bits, clocks",
-        tensor.cases,
         lambda case, ask: case.measure(ask.repeats),
+        tensor.cases,
     ),
     Experiment(
         "wgmma",
         "the rungs with wgmma beside cuBLAS and the instruction alone: GFLOP/s, errors, bits; what inputs change",
-        wgmma.cases,
         lambda case, ask: case.measure(ask.repeats),
+        wgmma.cases,
     ),
     Experiment(
         "answers",
         "the answers to the exercises that promise speed, each beside a kernel with one thing changed",
-        once,
         lambda case, ask: answers.answers(ask.names, ask.repeats, ask.progress),
     ),
     Experiment(
         "registers",
         "vectorized and warp_tiled with their results in other registers: GFLOP/s, queues at the banks, stalls",
-        once,
         lambda case, ask: registers.registers(ask.repeats, ask.progress),
-        NCU,
+        needs=NCU,
     ),
     Experiment(
         "waiting",
         "what the model of waiting predicts beside what was measured",
-        once,
         lambda case, ask: model_errors.judged(ask),
-        RECORDINGS,
+        needs=RECORDINGS,
     ),
 )
 LAB = tuple(replace(row, module=MODULE) for row in _ROWS)

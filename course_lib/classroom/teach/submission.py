@@ -103,8 +103,8 @@ def _is_answered(source: str, place: ExerciseCell) -> bool:
     text, given = ([line.rstrip() for line in cell.strip().split("\n")] for cell in (source, place.source))
     if text in ([""], given):
         return False
-    constants = (node for node in ast.walk(_tree("\n".join(text))) if isinstance(node, ast.Constant))
-    return not any(node.value is ... or str(node.value).strip() == "..." for node in constants)
+    values = (node.value for node in ast.walk(_tree("\n".join(text))) if isinstance(node, ast.Constant))
+    return not any(value is ... or (isinstance(value, str) and value.strip() == "...") for value in values)
 
 
 def answers(cells: list[tuple[str, str]], wanted: Mapping[str, ExerciseCell]) -> dict[str, Answer]:

@@ -63,15 +63,12 @@ class Outcome:
             if (row.space, row.op) == (space, op) and (array is None or self.own(array) == row.array)
         )
 
-    def most_per_thread(self, space: str, op: str) -> int:
-        """The accesses of this kind by the thread with the most of them."""
-        return int(self.run.traffic.per_thread(space=space, op=op).max(initial=0))
-
-    def stores_per_thread(self, array: str) -> int:
-        """The stores into this array by the thread with the most of them; 0 if there are none."""
-        if not self.count("accesses", "store", array):
+    def most_per_thread(self, space: str, op: str, array: str | None = None) -> int:
+        """The accesses of this kind, to one array or to all, by the thread with the most of them."""
+        if not self.count("accesses", op, array, space):
             return 0
-        return int(self.run.traffic.per_thread(space="global", op="store", array=self.own(array)).max(initial=0))
+        own = None if array is None else self.own(array)
+        return int(self.run.traffic.per_thread(space=space, op=op, array=own).max(initial=0))
 
     def stored_elsewhere(self) -> tuple[str, int] | None:
         """A global array other than the output that the kernel stores into, and the line of the store; else None."""

@@ -17,14 +17,13 @@ Counted = Callable[[Collection[int]], None]
 
 @dataclass(frozen=True)
 class Explanation:
-    """A question to be answered in words.
+    """A question, which the lesson asks, to be answered in words.
 
     ``model`` is a good answer, and ``ideas`` are its points. No program can tell whether a reader's words mean the
     same: readers compare, and tick the points that their own answers have, too.
     """
 
     name: str
-    question: str
     model: str
     ideas: tuple[str, ...]
     kind: str = EXPLAIN

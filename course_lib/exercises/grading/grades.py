@@ -264,7 +264,7 @@ class Grading:
         """Whether each element is stored once, and a thread stores those of others as well."""
         task, last = self.exercise.task, self.outcomes[-1]
         once = last.count("accesses", "store", task.output) <= last.got.size
-        return once and last.stores_per_thread(task.output) > task.share(*last.shape)
+        return once and last.most_per_thread("global", "store", task.output) > task.share(*last.shape)
 
     def _never_stores(self, outcome: Outcome) -> bool:
         return not any(outcome.count("accesses", op, self.exercise.task.output) for op in ("store", "atomic"))
@@ -354,7 +354,7 @@ class Grading:
         """
         task = self.exercise.task
         for outcome in self.outcomes:
-            most, share = outcome.stores_per_thread(task.output), task.share(*outcome.shape)
+            most, share = outcome.most_per_thread("global", "store", task.output), task.share(*outcome.shape)
             if most > share:
                 wanted = "one element" if share == 1 else f"{share:,} elements"
                 text = (

@@ -24,26 +24,20 @@ def validate_submission(exercise: Graded, thing: Any, noun: str) -> Submission |
     source = read(thing)
     if source is None:
         text = f'check takes the {noun} itself, as in check("{exercise.name}", {noun}), and got {_article(thing)}'
-        return _failed(exercise, text)
+        return Verdict(exercise.name, FAILED, (Check(False, text),), of=exercise.points)
     got, wanted = source.parameters, exercise.parameters
     if len(got) != len(wanted) or (got != wanted and sorted(got) == sorted(wanted)):  # other names are accepted
         takes = f"the {noun} takes ({', '.join(wanted)}), and {source.function.__name__} takes ({', '.join(got)})"
-        return _failed(exercise, takes)
+        return Verdict(exercise.name, FAILED, (Check(False, takes),), of=exercise.points)
     if source.tree is not None and is_unfilled(source.tree):
-        return _not_yet(exercise, "put your lines where the three dots are, and run this cell again.")
-    if source.tree is not None and exercise.given and same_body(source.tree, exercise.given):
-        return _not_yet(exercise, f"this is the {noun} as it was given; change it, and run this cell again.")
-    return source
+        begin = "put your lines where the three dots are, and run this cell again."
+    elif source.tree is not None and exercise.given and same_body(source.tree, exercise.given):
+        begin = f"this is the {noun} as it was given; change it, and run this cell again."
+    else:
+        return source
+    return Verdict(exercise.name, NOT_YET, hint=begin, of=exercise.points)
 
 
 def _article(thing: Any) -> str:
     name = type(thing).__name__
     return "None" if thing is None else f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
-
-
-def _not_yet(exercise: Graded, hint: str) -> Verdict:
-    return Verdict(exercise.name, NOT_YET, hint=hint, of=exercise.points)
-
-
-def _failed(exercise: Graded, text: str) -> Verdict:
-    return Verdict(exercise.name, FAILED, (Check(False, text),), of=exercise.points)

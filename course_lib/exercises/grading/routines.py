@@ -99,7 +99,7 @@ def judge(exercise: Routine, function: Any, run: Run = bounded, calls: Iterable[
     called = [_called(source.function, case, exercise.said(case), run) for case in exercise.cases]
     checks = tuple(check for check, _ in called)
     hints = [hint for check, hint in called if not check.passed]  # a wrong result says more than most exceptions
-    hint = min(hints, key=lambda hint: getattr(hint, "id", "") == "raised" and "AssertionError" not in hint, default="")
+    hint = min(hints, key=lambda hint: getattr(hint, "id", "") == "raised", default="")
     for stored, want in () if hint else more_calls(exercise.name) if calls is None else calls:
         arguments = tuple(np.float32(e["float32"]) if isinstance(e, dict) and "float32" in e else e for e in stored)
         case = Case(arguments, want, "")
@@ -123,8 +123,10 @@ def _called(function: Any, case: Case, call: str, run: Run) -> tuple[Check, str]
         return Check(False, f"{call}: {said}"), Hint(f"{said}; check what ends it.", "endless")
     except Exception as error:
         said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-        raised = f"{type(error).__name__}: {said}".rstrip(": ")
-        hint = Hint(f"the function must return an answer, and for {call} it raised {raised}.", "raised")
+        name = type(error).__name__  # that of a class of its own, if it was raised in another process
+        raised = f"{name}: {said}".rstrip(": ")
+        id = "failed-assertion" if name == "AssertionError" else "raised"
+        hint = Hint(f"the function must return an answer, and for {call} it raised {raised}.", id)
         if "for ^:" in said:
             hint = Hint("^ is not a power in Python: 10⁹ is 10**9, or 1e9.", "power")
         return Check(False, f"{call}: {raised}"), hint
@@ -143,7 +145,7 @@ def _called(function: Any, case: Case, call: str, run: Run) -> tuple[Check, str]
 
 def _same(got: Any, want: Any) -> bool:
     """Whether ``got`` is the wanted answer: equal for a bool, equal except for rounding for a number."""
-    value = got.item() if hasattr(got, "item") and getattr(got, "ndim", 0) == 0 else got
+    value = _plain(got)
     if not isinstance(value, bool | int | float) or abs(value) > _MOST:
         return False
     if callable(want):
@@ -153,8 +155,13 @@ def _same(got: Any, want: Any) -> bool:
     return math.isclose(value, want, rel_tol=1e-9)
 
 
+def _plain(value: Any) -> Any:
+    """A number of NumPy's as one of Python's."""
+    return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
+
+
 def _shown(value: Any) -> str:
-    value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
+    value = _plain(value)
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, int | float):

@@ -106,7 +106,6 @@ MIRRORED = write(
 
 FORTY_EIGHT = Explanation(
     name="forty-eight",
-    question="The product makes 48 loads, although A and B hold 18 numbers. Why so many more?",
     model="Each element of A belongs to N = 4 inner products, one for each column of C, and each element of B to "
     "M = 2. Nothing is kept from one inner product to the next, so it is loaded again each time: 6·4 + 12·2 = 48.",
     ideas=(

@@ -269,7 +269,6 @@ FEW_THREADS = write(
 
 ROUNDING_UP = Explanation(
     name="rounding-up",
-    question="Why is the grid rounded up and not down, and what does that make necessary in the kernel?",
     model="Rounded down, the last rows and columns of C would have no thread, and would never be stored. Rounded up, "
     "the last blocks reach beyond C: some threads are outside, and a guard must keep them from loading and storing.",
     ideas=(

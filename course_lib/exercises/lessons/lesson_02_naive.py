@@ -140,7 +140,6 @@ def mat_mul_dev(A, B, C):
 
 QUARTER = Explanation(
     name="quarter",
-    question="Why does the naive kernel do a quarter of a flop for each byte, whatever n is?",
     model="Each step of the loop makes 2 flop, a multiplication and an addition, and loads two elements of 4 bytes, 8 "
     "bytes in all: 2/8. All steps are the same. A larger n means more of these steps, so flop and bytes grow by the "
     "same factor.",

@@ -130,7 +130,6 @@ def divergent(A, B, C):
 
 FIRST_BARRIER = Explanation(
     name="first-barrier",
-    question="Without the barrier C may still come out right on a GPU. Why is it needed all the same?",
     model="The warps of a block do not run at the same speed. So one warp may read an element of the shared array "
     "before another warp has stored it. Nothing determines whether this happens: it may differ from run to run and "
     "from GPU to GPU. The barrier makes every thread wait until the shared arrays are complete.",

@@ -243,7 +243,6 @@ def report_tiled(A, B, C):
 
 TWO_BARRIERS = Explanation(
     name="two-barriers",
-    question="What could go wrong without the first barrier, and what without the second?",
     model="Without the first, a thread may multiply with elements of the tile that another thread has not stored yet. "
     "Without the second, a fast warp overwrites this pair with the next one while a slow warp still reads it.",
     ideas=(

@@ -125,7 +125,6 @@ TURN_A_TILE = fill_in(
 
 SAME_LOADS = Explanation(
     name="same-loads",
-    question="Two kernels make the same number of loads, and one needs six times as many sectors. How can that be?",
     model="The lanes of a warp make one request together, and memory delivers sectors of 32 bytes. Neighbouring "
     "addresses share a sector, up to 8 float32 in one. Addresses that are far apart need a sector each, of which 28 "
     "bytes are not used.",

@@ -191,7 +191,6 @@ FREE_PADDINGS = routine(
 
 SAME_WORD = Explanation(
     name="same-word",
-    question="Why do 32 lanes that read one and the same word need one wavefront, and 32 words of one bank 32?",
     model="A bank delivers one word in each wavefront. All lanes that ask for this word receive it at once: a "
     "broadcast. Different words of the same bank are delivered one after the other, each in a wavefront of its own.",
     ideas=(

@@ -241,7 +241,6 @@ SCATTERED = find_bug(
 
 SQUARE = Explanation(
     name="square",
-    question="A thread keeps 64 results. Why in a square of 8×8, and not in a column of 64?",
     model="A square of 8×8 needs 8 elements of A and 8 of B for each k: 16 loads for 64 multiplications, each "
     "element used 8 times. A column of 64 needs 64 elements of A and one of B, 65 loads for as many multiplications. "
     "Of all rectangles with the same area, the square has the shortest sides.",

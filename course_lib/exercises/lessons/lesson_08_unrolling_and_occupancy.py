@@ -124,7 +124,6 @@ REMAINDER = find_bug(
 
 RESIDENT = Explanation(
     name="resident",
-    question="The fastest kernel of the ladder keeps only 8 of 64 possible warps on a multiprocessor. Why is it fast?",
     model="Many resident warps are one way to hide latency: while one waits, another works. The other way is that a "
     "warp has much independent work of its own. A thread of the fastest kernel keeps 128 results in registers. "
     "While a load is under way it has many multiplications that do not need the value, and it reads little for each. "

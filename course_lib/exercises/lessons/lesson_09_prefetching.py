@@ -123,7 +123,7 @@ ACROSS_TILES = make_cheaper(
     "across-tiles",
     PRODUCT.but(
         shapes=((16, 32, 16), (13, 21, 26), (5, 9, 19), (1, 1, 1)),
-        launch=lambda M, N, K: grid_over(TILE, 2 * TILE, (TILE, TILE))(M, N),
+        launch=grid_over(TILE, 2 * TILE, (TILE, TILE)),
         share=lambda M, N, K: 2,
     ),
     """@cuda.jit

@@ -34,7 +34,6 @@ REQUESTS_IN_FLIGHT = routine(
 #: Why prefetching gains nothing where many warps share a multiprocessor.
 WHERE = Explanation(
     name="where-prefetching-pays",
-    question="Why is prefetching slower with 64 warps on a multiprocessor, and why is it not useless?",
     model="With 64 warps another warp runs while one waits for its load: the latency is hidden already, and the "
     "instructions for the second buffer cost time. With few resident warps there is often no other warp to run, and "
     "prefetching makes the kernel faster.",

@@ -170,8 +170,6 @@ WIDE = make_cheaper(
 
 WARP_TILES = Explanation(
     name="warp-tiles",
-    question="The lanes of a warp of `warp_tiled` need 96 different elements in a step, those of `vectorized` 144. "
-    "Why is it no faster?",
     model="A request costs wavefronts, not different elements. Lanes that ask for the same element can get it in one "
     "wavefront, but only within the groups of lanes that the hardware answers together. In both arrangements a step "
     "takes the same twelve wavefronts, so shared memory has as much to do as before. The number of instructions is the "

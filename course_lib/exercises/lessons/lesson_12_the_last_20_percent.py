@@ -59,7 +59,6 @@ RECTANGULAR_TILES = fill_in(
 
 NO_LIBRARY = Explanation(
     name="no-library",
-    question="`best` is 2 % faster than cuBLAS at n = 4096. Why is it no replacement for the library?",
     model="One size was measured. At n = 1024 `best` has 32 blocks for 132 multiprocessors, and reaches 36 % of "
     "cuBLAS; for 1000×500×3000 it is 15 %. If 4 does not divide the length of a row, wide loads are not possible. A "
     "library has many kernels and chooses one by the shape.",

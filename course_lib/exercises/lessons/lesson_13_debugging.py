@@ -176,7 +176,6 @@ TOO_FAR = find_bug(
 
 LUCKY = Explanation(
     name="lucky",
-    question="A kernel lacks a barrier, and its result was right in a thousand launches. Why is that no proof?",
     model="Without the barrier nothing decides which of two warps comes first: one may read an element before or after "
     "the other writes it. The order on a GPU depends on timing: on the size, the load, the GPU and the compiler. In a "
     "thousand launches it may always have been the harmless order. Only an order that a barrier enforces is safe. So "

@@ -149,7 +149,6 @@ TYPICAL = routine(
 
 TOO_FAST = Explanation(
     name="too-fast",
-    question="Two 8192×8192 matrices, multiplied in 0.256 ms: how do you see that this is not the kernel's time?",
     model="The product takes 2·8192³, about 1.1·10¹², flop. In 0.256 ms that would be 4,295 TFLOP/s, nearly seventy "
     "times what the GPU of our recordings can do in float32. A launch only puts the kernel into a queue and "
     "returns at once. The clock was stopped before the kernel had run. Wait for the GPU before you stop the clock, or "

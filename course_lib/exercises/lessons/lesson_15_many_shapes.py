@@ -135,7 +135,6 @@ ADD_SHARES = fill_in(
 
 ONE_SHAPE = Explanation(
     name="one-shape",
-    question="Somebody wants to use a kernel with tiles of 256×256, tuned for n = 8192, for all sizes. What is wrong?",
     model="At n = 1024 there are 16 tiles, so 16 blocks: most of 132 multiprocessors have nothing to do. Smaller tiles "
     "give more blocks, but each multiplication then needs more loads. So keep several shapes, and choose by the sizes. "
     "Where K is long, several blocks can share the sum of one tile.",

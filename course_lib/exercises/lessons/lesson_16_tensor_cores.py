@@ -87,7 +87,6 @@ FRAGMENTS = fill_in(
 
 FEWER_DIGITS = Explanation(
     name="fewer-digits",
-    question="A kernel is five times as fast as the float32 limit, its relative error 3·10⁻⁴. What has been done?",
     model="It multiplies on tensor cores. They take each element of A and B with fewer digits, as TF32 or in a still "
     "shorter format. 11 of 24 binary digits are left, so expect errors of a few 10⁻⁴. I would ask how exact the result "
     "must be for its use. And I would compare with cuBLAS in TF32: the comparison with float32 is not fair.",

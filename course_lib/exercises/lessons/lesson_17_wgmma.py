@@ -139,8 +139,6 @@ def early_wait(A, B, C):
 
 WHAT_WAS_MULTIPLIED = Explanation(
     name="what-was-multiplied",
-    question="Somebody reports 808 TFLOP/s for a kernel, and cuBLAS in a table elsewhere has 800. What do you ask "
-    "before you believe that the kernel is faster?",
     model="I ask what was multiplied: with zeros the GPU took less power than with random numbers, and kept a "
     "higher clock. I ask whether both ran on the same GPU, in the same run, on the same matrices, for as "
     "long, and in the same format. And I ask for the error, since a kernel that waits too little can be fast and "

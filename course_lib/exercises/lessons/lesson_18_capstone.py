@@ -21,8 +21,6 @@ PLAN = routine(
 
 TOO_LARGE = Explanation(
     name="too-large",
-    question="With 8×8 results a thread makes 0.25 shared loads for each multiplication. With 16×16 it would be half "
-    "of that. Why does no kernel of this course do it?",
     model="16×16 results are 256 numbers, and a thread has at most 255 registers. It also keeps its fragments and its "
     "indices in them. What does not fit is stored in local memory, which is part of global memory. And a kernel that "
     "needs nearly all 255 registers leaves room for few warps on a multiprocessor, so few can work while one waits.",
@@ -35,7 +33,6 @@ TOO_LARGE = Explanation(
 
 LOOK_BACK = Explanation(
     name="look-back",
-    question="Which change to your kernel gained most points, and which counts explain it?",
     model="An example: the change from one result to 8×8 results for each thread. Shared loads for each multiplication "
     "fell from 2 to 0.25, so wavefronts fell as well, and executed instructions fell from about 4 to less than 2. The "
     "sectors of global memory depend only on the tile of the block. They fell because the tile grew, too.",

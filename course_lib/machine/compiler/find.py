@@ -8,6 +8,7 @@ from .build import available as available
 from .build import compiled, options_of
 from .code import MachineCode
 from .identity import digest
+from .recorded import recorded
 
 _found: dict[str, MachineCode] = {}
 
@@ -29,8 +30,6 @@ def machine_code(kernel: Any, arguments: Any) -> MachineCode:
     The code is what a launch with the same numba-cuda would run; it is kept for the same text. Raise NoMachineCode if
     it is not recorded and no compiler is installed, and ValueError for a kernel that the compiler refuses.
     """
-    from .recorded import recorded
-
     types = types_of(arguments)
     try:
         key = digest(kernel, types, options_of(kernel))

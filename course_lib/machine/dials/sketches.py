@@ -13,7 +13,7 @@ from ..figures import sectors_of
 from .cube import TILES, draw_cube
 
 _SIZE = 15  # of letters: 1000 units are the width of a cell's output, at least 760 pixels
-_LEFT = 130
+_LEFT = 145
 
 
 def _legend(y: float, *entries: tuple[str | None, str]) -> list[Shape]:
@@ -83,6 +83,7 @@ def draw_sectors(stride: int, first: int) -> Sketch:
     counts = ((light, each * len(fetched), "fetched"), (COLOURS["B"], len(used), "used"))
     shapes += _legend(8 * pitch + 8, *((fill, f"{count} numbers {what}") for fill, count, what in counts))
     unit = (WIDTH - left) / (each * WARP_SIZE)
+    shapes.append(Text(left - 10, 8 * pitch + 39, "in all", _SIZE, GROUND, "right"))
     shapes += (Box(left, 8 * pitch + 32, unit * count, 14, fill) for fill, count, _ in counts)
     return Sketch(tuple(shapes), 8 * pitch + 52, says)
 
@@ -124,55 +125,37 @@ def draw_occupancy(gpu: Mapping[str, Any], threads: int, registers: int, shared:
     return Sketch(tuple(shapes), y + 22, says)
 
 
-@dataclass(frozen=True)
-class Queue:
-    """Times in microseconds of ``launches`` of a kernel, from the start of the host's clock.
+def queue_times(
+    launches: int, kernel: int, launch: int, filled: int
+) -> tuple[int, list[tuple[int, int]], dict[str, tuple[int, int]]]:
+    """Return times in microseconds of ``launches`` of a kernel, from the start of the host's clock.
 
-    The host takes ``launch`` for each; the GPU starts each kernel when it has arrived and the one before has ended. If
-    ``filled``, the GPU is busy with another kernel until the last launch has arrived. Events take no time.
+    When the GPU is free for the first kernel, when each kernel begins and ends, and the interval that each way to
+    measure takes. The host takes ``launch`` for each; the GPU starts each kernel when it has arrived and the one before
+    has ended. If ``filled``, the GPU is busy with another kernel until the last launch has arrived. Events take no
+    time.
     """
-
-    launches: int
-    kernel: int
-    launch: int
-    filled: bool
-
-    @property
-    def busy(self) -> int:
-        """The time at which the GPU is free for the first kernel."""
-        return self.launches * self.launch if self.filled else 0
-
-    @property
-    def spans(self) -> list[tuple[int, int]]:
-        """The times at which each kernel begins and ends."""
-        found: list[tuple[int, int]] = []
-        for number in range(1, self.launches + 1):
-            begin = max(number * self.launch, found[-1][1] if found else self.busy)
-            found.append((begin, begin + self.kernel))
-        return found
-
-    @property
-    def clocks(self) -> dict[str, tuple[int, int]]:
-        """The interval that each way to measure takes."""
-        end = self.spans[-1][1]
-        return {
-            "no synchronise": (0, self.launches * self.launch),
-            "synchronise": (0, end),
-            "events": (self.busy, end),
-        }
+    busy = launches * launch if filled else 0
+    spans: list[tuple[int, int]] = []
+    for number in range(1, launches + 1):
+        begin = max(number * launch, spans[-1][1] if spans else busy)
+        spans.append((begin, begin + kernel))
+    end = spans[-1][1]
+    clocks = {"no synchronise": (0, launches * launch), "synchronise": (0, end), "events": (busy, end)}
+    return busy, spans, clocks
 
 
 def draw_queue(launches: int, kernel: int, launch: int, filled: int) -> Sketch:
     """Draw the host's launches, the GPU's kernels, and what three ways to measure say."""
-    queue = Queue(launches, kernel, launch, bool(filled))
-    end = queue.spans[-1][1]
+    busy, spans, clocks = queue_times(launches, kernel, launch, filled)
+    end = spans[-1][1]
     scale = (WIDTH - _LEFT - 80) / end
     shapes: list[Shape] = []
 
-    def strip(row: int, name: str, spans: Mapping[str, tuple[int, int]], fill: str) -> None:
+    def strip(row: int, name: str, shown: Mapping[str, tuple[int, int]], fill: str) -> None:
         y = 8 + 36 * row
         shapes.append(Text(_LEFT - 10, y + 13, name, _SIZE, GROUND, "right"))
-        for text, (begin, last) in spans.items():
+        for text, (begin, last) in shown.items():
             wide = max((last - begin) * scale, 1)
             shapes.append(Box(_LEFT + begin * scale, y, wide, 26, fill, CARD_EDGE))
             short = next((each for each in (text, text.split()[-1]) if 9 * len(each) < wide), None)
@@ -182,9 +165,9 @@ def draw_queue(launches: int, kernel: int, launch: int, filled: int) -> Sketch:
     calls = {f"launch {i + 1}": (i * launch, (i + 1) * launch) for i in range(launches)}
     strip(0, "host", calls, tint(COLOURS["A"], 0.4))
     strip(0, "host", {"synchronise": (launches * launch, end)} if end > launches * launch else {}, "#e4e4e4")
-    strip(1, "GPU", {"another": (0, queue.busy)} if filled else {}, FAINT)
-    strip(1, "GPU", {f"kernel {i + 1}": span for i, span in enumerate(queue.spans)}, tint(COLOURS["C"], 0.5))
-    for row, (name, (begin, last)) in enumerate(queue.clocks.items()):
+    strip(1, "GPU", {"another": (0, busy)} if filled else {}, FAINT)
+    strip(1, "GPU", {f"kernel {i + 1}": span for i, span in enumerate(spans)}, tint(COLOURS["C"], 0.5))
+    for row, (name, (begin, last)) in enumerate(clocks.items()):
         y = 96 + 30 * row
         shapes.append(Text(_LEFT - 10, y + 8, name, _SIZE, GROUND, "right"))
         shapes.append(Box(_LEFT + begin * scale, y + 4, max((last - begin) * scale, 1), 8, ISSUING))
@@ -195,8 +178,8 @@ def draw_queue(launches: int, kernel: int, launch: int, filled: int) -> Sketch:
         shapes.append(Box(_LEFT + tick * scale, 184, 1, 6, GROUND))
         shapes.append(Text(_LEFT + tick * scale, 199, str(tick), _SIZE, GROUND, "middle"))
     work = launches * kernel
-    measured = ", ".join(f"{name} {last - begin} µs" for name, (begin, last) in queue.clocks.items())
-    idle = queue.spans[-1][1] - queue.spans[0][0] - work
+    measured = ", ".join(f"{name} {last - begin} µs" for name, (begin, last) in clocks.items())
+    idle = end - spans[0][0] - work
     says = (
         f"{plural(launches, 'launch', 'es')} of a kernel that takes {kernel} µs: {work} µs of work. The host takes "
         f"{launch} µs for a launch, and the queue is {'filled first' if filled else 'empty at first'}",

@@ -63,4 +63,4 @@ def _kernel_of(text: str, path: str, name: str) -> Rung:
 def beside(own: Sequence[Rung], size: Size, repeats: int) -> Results:
     """Measure the kernels, then the rungs and cuBLAS, on the same matrices."""
     cases = beside_cublas([size], [*own, *map(rung, BESIDE)])
-    return measure(Experiment("capstone", "", lambda ask: cases, timed), Wanted(repeats=repeats))
+    return measure(Experiment("capstone", "", timed, lambda ask: cases), Wanted(repeats=repeats))

@@ -62,10 +62,6 @@ def _counted(counters: Recording, result: Result) -> Result:
     counted = next((r for r in all_sizes if all(r[k] == result[k] for k in "MNK")), all_sizes[0])
     moved = counted["dram_read_bytes"] + counted["dram_write_bytes"]
     size = {"counted_n": counted["M"], "flop_per_dram_byte": model.flop(*(counted[k] for k in "MNK")) / moved}
-    return size | _waiting(counted)
-
-
-def _waiting(counted: Result) -> Result:
     reasons = {name: what for name, (what, _) in STALLS.items() if name != "not_selected"}
     stalls = {what: counted.get(f"stalled_{name}_percent", 0) for name, what in reasons.items()}
-    return {"issue_percent": counted["issue_active_percent"], "waits_for": max(stalls, key=stalls.__getitem__)}
+    return size | {"issue_percent": counted["issue_active_percent"], "waits_for": max(stalls, key=stalls.__getitem__)}

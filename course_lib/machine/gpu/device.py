@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import platform
+import subprocess
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from importlib import metadata
@@ -147,8 +148,6 @@ def _version(package: str) -> str | None:
 
 def _driver_version() -> str | None:
     """Return the display driver's version from nvidia-smi, or None if that tool is missing."""
-    import subprocess
-
     command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     try:
         asked = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -33,11 +33,6 @@ VERIFIED = ((257, 129, 65), (64, 132, 100), (31, 17, 32), (1, 1, 1), (3, 2, 0))
 NCU, NVDISASM, RECORDINGS = "ncu", "nvdisasm", "recordings, no GPU"
 
 
-def silent(items: Iterable[Any], label: Callable[[Any], str]) -> Iterable[Any]:
-    """Yield the items, and show no progress."""
-    return items
-
-
 @dataclass(frozen=True)
 class Wanted:
     """What was asked for: names of rungs (None: all), a size (None: the experiment's), repeats, a folder."""
@@ -46,7 +41,7 @@ class Wanted:
     size: Size | None = None
     repeats: int = 20
     folder: Path | None = None
-    progress: Progress = field(default=silent, repr=False)  # type: ignore[assignment]
+    progress: Progress = field(default=lambda items, label: iter(items), repr=False)
 
     def rungs(self, among: Sequence[Rung]) -> list[Rung]:
         """Return those of `among` that were asked for."""
@@ -64,8 +59,8 @@ class Experiment:
     Args:
         name: what the command and the recording call it.
         about: one line for the command's help.
-        cases: returns what to measure, for a request.
         columns: measures one case; returns its result, or several, or none if the case is not possible.
+        cases: returns what to measure, for a request; without it, an experiment does not divide into cases.
         needs: NCU, NVDISASM or RECORDINGS.
         recorded: whether the results are written to a folder.
         module: the module whose command measures it.
@@ -73,8 +68,8 @@ class Experiment:
 
     name: str
     about: str
-    cases: Callable[[Wanted], Iterable[Any]]
     columns: Callable[[Any, Wanted], Result | Results]
+    cases: Callable[[Wanted], Iterable[Any]] = lambda ask: ("all",)
     needs: str = ""
     recorded: bool = True
     module: str = "course_lib.gpu"
@@ -99,11 +94,6 @@ def measure(experiment: Experiment, ask: Wanted) -> Results:
         columns = experiment.columns(case, ask)
         results += columns if isinstance(columns, list) else [columns]
     return results
-
-
-def once(ask: Wanted) -> Iterable[str]:
-    """Return the only case of an experiment that does not divide into cases."""
-    return ("all",)
 
 
 # --- kernels: verified, then timed ---------------------------------------------------------------------------------
@@ -245,86 +235,93 @@ EXPERIMENTS = (
     Experiment(
         "verify",
         "compare every rung with float64 on random rectangles; no timing",
-        lambda ask: [KernelCase(size, r) for r in ask.rungs((*LADDER, *TENSOR_CORES, *WGMMA)) for size in VERIFIED],
         verified,
+        lambda ask: [KernelCase(size, r) for r in ask.rungs((*LADDER, *TENSOR_CORES, *WGMMA)) for size in VERIFIED],
     ),
-    Experiment("ceilings", "copy bandwidth and float32 rate of the GPU", lambda ask: ("copy", "float32"), ceiling),
+    Experiment(
+        "ceilings",
+        "copy bandwidth and float32 rate of the GPU",
+        ceiling,
+        lambda ask: ("copy", "float32"),
+    ),
     Experiment(
         "conflicts",
         "shared memory read with 1-way to 32-way bank conflicts",
-        lambda ask: (1, 2, 4, 8, 16, 32),
         conflict,
+        lambda ask: (1, 2, 4, 8, 16, 32),
     ),
     Experiment(
         "mistake",
         "launches timed without synchronising, beside the true times",
-        lambda ask: [KernelCase(size, r) for size in ask.sizes([SQUARE]) for r in named(ask, "naive", "tiled")],
         unsynchronised,
+        lambda ask: [KernelCase(size, r) for size in ask.sizes([SQUARE]) for r in named(ask, "naive", "tiled")],
     ),
     Experiment(
         "occupancy",
         "the blocks that a multiprocessor holds, as the driver says, by threads, registers and shared memory",
-        once,
         lambda case, ask: occupancy.occupancy(ask.progress),
     ),
     Experiment(
         "ladder",
         "every rung and cuBLAS on one size: GFLOP/s, registers, shared memory, spills, occupancy",
-        lambda ask: beside_cublas(ask.sizes([SQUARE]), ask.rungs(LADDER)),
         timed,
+        lambda ask: beside_cublas(ask.sizes([SQUARE]), ask.rungs(LADDER)),
     ),
     Experiment(
         "twins",
         "kernels that differ in one factor (index, unrolling, tile, cache), in numba and CUDA C; counts need ncu",
-        once,
         lambda case, ask: twins.twins(ask.names, ask.size or SQUARE, ask.repeats, ask.progress),
     ),
     Experiment(
         "counters",
         "requests, sectors, wavefronts, bytes and stalls of every rung, from Nsight Compute",
-        lambda ask: ask.sizes(counters.COUNTER_SIZES),
         lambda size, ask: counters.counters(ask.names, size),
+        lambda ask: ask.sizes(counters.COUNTER_SIZES),
         NCU,
     ),
-    Experiment("tiles", "tile width against speed", tile_widths, timed),
+    Experiment(
+        "tiles",
+        "tile width against speed",
+        timed,
+        tile_widths,
+    ),
     Experiment(
         "ragged",
         "the best kernel on sizes that no tile divides",
-        lambda ask: beside_cublas(ask.sizes(RAGGED_SIZES), named(ask, "best")),
         timed,
+        lambda ask: beside_cublas(ask.sizes(RAGGED_SIZES), named(ask, "best")),
     ),
     Experiment(
         "series",
         "host, naive, tiled, best and cuBLAS on squares from 128 to 8192",
-        lambda ask: beside_cublas(ask.sizes((n, n, n) for n in SIZES), named(ask, "naive", "tiled", "best"), "host"),
         timed,
+        lambda ask: beside_cublas(ask.sizes((n, n, n) for n in SIZES), named(ask, "naive", "tiled", "best"), "host"),
     ),
     Experiment(
         "cold",
         "every rung with its matrices in the second-level cache, and with none of them there",
+        warm_and_cold,
         lambda ask: [
             KernelCase(size, r, widest(r))
             for size in ask.sizes([(2048, 2048, 1024)])
             for r in ask.rungs(LADDER)
             if r.name not in counters.SLOW
         ],
-        warm_and_cold,
     ),
     Experiment(
         "roofline",
         "attainable beside measured and what warps wait for, of the recorded ladder",
-        once,
         lambda case, ask: roofline_of(ask.folder),
-        RECORDINGS,
+        needs=RECORDINGS,
         recorded=False,
     ),
     Experiment(
         "launch",
         "launch every rung once, for a profiler",
+        launched,
         lambda ask: [
             KernelCase(ask.size or (1024, 1024, 1024), r, widest(r)) for r in ask.rungs((*LADDER, *TENSOR_CORES))
         ],
-        launched,
         recorded=False,
     ),
 )

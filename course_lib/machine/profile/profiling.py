@@ -17,10 +17,12 @@ from ...simulator.run import Run, trimmed
 from ...simulator.simulate import simulate
 from ...simulator.tables import plural
 from ...trace.trace import Trace
-from .. import measurements
+from .. import measurements, waiting
 from ..compiler import MachineCode, NoMachineCode, machine_code
 from ..compiler.show import InnerLoop, inner_loop
 from ..model import Occupancy
+from ..waiting.model_errors import largest_error
+from ..waiting.schedule import time_of
 from .costs import Cost, costs
 from .repairs import SECONDS, Launched, Repair, proven
 from .verdicts import Opinion, verdict
@@ -108,8 +110,6 @@ class Profile:
     @property
     def compiled(self) -> str:
         """What the compiler made of the kernel and how long the model takes for it; empty where nobody compiled it."""
-        from ..waiting.model_errors import largest_error
-
         if self.loop is None:
             return ""
         code, o = self.loop.code, self.residency
@@ -216,7 +216,7 @@ def _traced(
     kernel: Any, run: Run, block: Any, shared_bytes: int, arguments: Sequence[Any], notes: list[str]
 ) -> Run | None:
     """Return the launch traced: all of its blocks, or the first ones, as many as a trace holds."""
-    from ...trace.viewer.payload import check_drawable
+    from ...trace.viewer.payload import check_drawable  # widgets: half a second
 
     reason = ""
     for grid in dict.fromkeys((run.grid, *(tuple(min(n, most) for n in run.grid) for most in (2, 1)))):
@@ -240,9 +240,6 @@ def _traced(
 
 def _time(kernel: Any, trace: Trace | None, residency: Residency, recording: Any, notes: list[str]) -> Time | None:
     """Return what the model of waiting says of the launch, if it knows all that the kernel does."""
-    from .. import waiting
-    from ..waiting.schedule import time_of
-
     try:
         warps = waiting.programs(kernel, trace)
         resident = min(residency.occupancy.blocks, ceil_div(residency.blocks, residency.multiprocessors))

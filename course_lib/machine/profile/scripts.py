@@ -72,7 +72,8 @@ def run_script(
 
     def launch(kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> None:
         plain = [_plain(value) for value in arguments]
-        key = python_function(kernel).__code__, repr((grid, block)), shared_bytes, *map(_described, plain)
+        said = [(v.shape, v.dtype.str, v.strides) if isinstance(v, np.ndarray) else repr(v) for v in plain]
+        key = python_function(kernel).__code__, repr((grid, block)), shared_bytes, *said
         name = python_function(kernel).__name__
         known = done.found.get(key)
         try:
@@ -105,10 +106,6 @@ def _plain(value: Any) -> Any:
     if hint in ("In", "Out", "InOut"):  # numba copies what a kernel stores in In() nowhere
         return np.array(value.value) if hint == "In" else np.asarray(value.value)
     return np.asarray(value) if isinstance(value, np.ndarray) else value
-
-
-def _described(value: Any) -> Any:
-    return (value.shape, value.dtype.str, value.strides) if isinstance(value, np.ndarray) else repr(value)
 
 
 @contextlib.contextmanager

@@ -16,21 +16,19 @@ if TYPE_CHECKING:
     from ..model.machine import Machine
     from .drawing import draw
     from .interleaving import orders
-    from .machine_code import bank_queue, lost_in_queues, machine_programs
+    from .machine_code import bank_queue, lost_in_queues
     from .model_errors import reasons
-    from .schedule import REASONS, Play, play, play_programs
+    from .schedule import Play, play, play_programs
     from .traced import programs
     from .widget import Waiting, plan
 
 __all__ = [
-    "REASONS",
     "Machine",
     "Play",
     "Waiting",
     "bank_queue",
     "draw",
     "lost_in_queues",
-    "machine_programs",
     "orders",
     "plan",
     "play",
@@ -50,8 +48,8 @@ __getattr__, __dir__ = lazily(
         "Machine": "..model.machine",
         "orders": ".interleaving",
         **dict.fromkeys(("slacks", "timeline_rows"), "...trace.reading"),
-        **dict.fromkeys(("bank_queue", "lost_in_queues", "machine_programs"), ".machine_code"),
-        **dict.fromkeys(("REASONS", "Play", "play", "play_programs"), ".schedule"),
+        **dict.fromkeys(("bank_queue", "lost_in_queues"), ".machine_code"),
+        **dict.fromkeys(("Play", "play", "play_programs"), ".schedule"),
         **dict.fromkeys(("Waiting", "plan"), ".widget"),
     },
 )

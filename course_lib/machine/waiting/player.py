@@ -26,23 +26,19 @@ INFINITE = float("inf")
 NOBODY = (2**31, 0.0, -1)
 #: The resources that can hold back a ready instruction: the units of its scheduler, and the two banks of registers.
 NOTHING, PATH, INTEGER, MULTIPLY, UNIFORM, CONSTANT, EVEN, ODD = range(8)
-UNITS = {
-    **dict.fromkeys(("load", "copy", "commit", "store", "shared load", "shared store"), PATH),
-    "integer": INTEGER,
-    **dict.fromkeys(("multiply", "wide multiply"), MULTIPLY),
-    "uniform": UNIFORM,
-    "constant": CONSTANT,
-}
-#: The reason for waiting while that unit is busy, and (WAITS_FOR) while the result of such an instruction is missing.
-HELD_BY = {
-    **dict.fromkeys(("load", "copy", "store"), GLOBAL),
-    **dict.fromkeys(("shared load", "shared store", "commit", "constant"), SHARED),
-    **dict.fromkeys(("integer", "multiply", "wide multiply", "uniform"), ARITHMETIC),
-}
-WAITS_FOR = {
-    **dict.fromkeys(("load", "copy"), GLOBAL),
-    **dict.fromkeys(("shared load", "constant"), SHARED),
-    "barrier": BARRIER,
+#: Of the kinds of instructions: the unit; the reason for waiting while that is busy, and while the result is missing.
+KINDS = {
+    "load": (PATH, GLOBAL, GLOBAL),
+    "copy": (PATH, GLOBAL, GLOBAL),
+    "store": (PATH, GLOBAL, ARITHMETIC),
+    "commit": (PATH, SHARED, ARITHMETIC),
+    "shared load": (PATH, SHARED, SHARED),
+    "shared store": (PATH, SHARED, ARITHMETIC),
+    "constant": (CONSTANT, SHARED, SHARED),
+    "integer": (INTEGER, ARITHMETIC, ARITHMETIC),
+    **dict.fromkeys(("multiply", "wide multiply"), (MULTIPLY, ARITHMETIC, ARITHMETIC)),
+    "uniform": (UNIFORM, ARITHMETIC, ARITHMETIC),
+    "barrier": (NOTHING, TURN, BARRIER),
 }
 
 Gate = tuple[int, int, int]
@@ -97,7 +93,7 @@ class _Step(NamedTuple):
 
 def _step(instruction: Instruction, machine: Machine) -> _Step:
     kind = instruction.kind
-    unit, path = UNITS.get(kind, NOTHING), 0.0
+    (unit, held_by, waits_for), path = KINDS.get(kind, (NOTHING, TURN, ARITHMETIC)), 0.0
     latency = {
         "multiply-add": machine.multiply_add,
         "constant": machine.constant,
@@ -118,8 +114,8 @@ def _step(instruction: Instruction, machine: Machine) -> _Step:
     return _Step(
         kind=kind,
         gate=(unit, EVEN if even else NOTHING, ODD if odd else NOTHING),
-        held_by=HELD_BY.get(kind, TURN),
-        waits_for=WAITS_FOR.get(kind, ARITHMETIC),
+        held_by=held_by,
+        waits_for=waits_for,
         busy=busy.get(kind, machine.integer),
         latency=latency.get(kind, 1.0),
         pace=instruction.pace,

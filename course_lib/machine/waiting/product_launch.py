@@ -36,11 +36,10 @@ FEWEST, INSTRUCTIONS = 6, 3000
 
 @dataclass(frozen=True)
 class Played:
-    """A simulated launch: cycles, each reason's share of the warps' time, instructions per cycle of a scheduler."""
+    """A simulated launch: cycles, and each reason's share of the warps' time."""
 
     cycles: float
     waits: Mapping[str, float]
-    issued_per_cycle: float
 
 
 @dataclass(frozen=True)
@@ -106,6 +105,8 @@ class ProductLaunch:
         return _mixed((step, waiting * self._cycles(step)), (turns, (1 - waiting) * self._cycles(turns)))
 
     def _play(self, served: Mapping[str, str], in_step: bool) -> schedule.Play:
+        # how many of the first blocks, as many as run together, load the same of A, and the same of B
+        places = {name: place[: self._together] for name, place in zip("AB", self._places(), strict=True)}
         return schedule.play_programs(
             self.loop,
             self.machine,
@@ -113,7 +114,7 @@ class ProductLaunch:
             served,
             self.code.shared_bytes,
             rounds=1 if self.part else ROUNDS,
-            loaded_by=self._loaded_by(),
+            loaded_by={name: len(place) / len(np.unique(place)) for name, place in places.items()},
             in_step=in_step,
         )
 
@@ -221,17 +222,12 @@ class ProductLaunch:
         down, across = np.divmod(np.arange(prod(self.grid)), self.grid[0])
         return (across, down) if self.down_first else (down, across)
 
-    def _loaded_by(self) -> dict[str, float]:
-        """Return how many of the first blocks, as many as run together, load the same of A, and the same of B."""
-        places = [place[: self._together] for place in self._places()]
-        return {name: len(place) / len(np.unique(place)) for name, place in zip("AB", places, strict=True)}
-
 
 def _mixed(*parts: tuple[schedule.Play | Played, float]) -> Played:
     """Combine plays with the cycles that are spent in each."""
     whole = sum(cycles for _, cycles in parts)
     waits = {reason: sum(cycles * play.waits[reason] for play, cycles in parts) / whole for reason in schedule.REASONS}
-    return Played(whole, waits, sum(cycles * play.issued_per_cycle for play, cycles in parts) / whole)
+    return Played(whole, waits)
 
 
 def _alike(program: Sequence[Instruction], once: bool) -> list[Instruction]:

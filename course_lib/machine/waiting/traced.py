@@ -54,9 +54,9 @@ def _argument(trace: Trace, name: str) -> Any:
         return value
     array = trace.arrays[name]
     assert array.initial is not None  # as of every global array
-    if tuple(array.element_strides) == c_strides(array.shape):
+    if tuple(array.strides) == c_strides(array.shape):
         return np.array(array.initial, order="C")
-    if tuple(array.element_strides) == c_strides(array.shape[::-1])[::-1]:
+    if tuple(array.strides) == c_strides(array.shape[::-1])[::-1]:
         return np.array(array.initial, order="F")
     raise ValueError(f"{name} has gaps between its elements; the model of waiting plays whole arrays")
 

@@ -13,6 +13,7 @@ from matplotlib.patches import Rectangle
 from ...simulator.hardware import WARP_SIZE, ceil_div
 from ...simulator.tables import plural
 from ..palette import COLOURS, GROUND, INK, WASH
+from ..replay import Timeline
 from .canvas import Colour, bare, cell, describe, legend, mixed, new_axes
 
 if TYPE_CHECKING:
@@ -134,11 +135,8 @@ def register_tiles(traces: Mapping[str, Trace], thread: int = 0) -> Axes:
 
 def _owners(trace: Trace) -> np.ndarray:
     """Return for each element of C that the first block stores the number of the thread that does."""
-    owner = np.full(trace.arrays["C"].shape, -1)
-    for step in trace.steps:
-        for access in step.accesses:
-            if step.block == (0, 0, 0) and access.array == "C" and access.op == "store":
-                owner[tuple(access.index.T)] = access.threads
+    owner, touches = np.full(trace.arrays["C"].shape, -1), Timeline(trace, (0, 0, 0)).touches("C")
+    owner.flat[touches.element[touches.store]] = touches.thread[touches.store]
     rows, columns = np.nonzero(owner >= 0)
     return owner[: rows.max() + 1, : columns.max() + 1]
 

@@ -285,10 +285,9 @@ def explore(
     tile_width = tile_width if tile_width is not None else CONFLICTING if conflicts else 2
     if not SIZES[0] <= n <= SIZES[1]:
         raise ValueError(f"n is {n}; the explorer draws matrices from {SIZES[0]} to {SIZES[1]}.")
-    if tile_width not in TILE_WIDTHS:
-        raise ValueError(f"The tile width is {tile_width}; choose from {', '.join(map(str, TILE_WIDTHS))}.")
-    if padding not in PADDINGS:
-        raise ValueError(f"The padding is {padding}; choose from {', '.join(map(str, PADDINGS))}.")
+    for what, chosen, offered in (("tile width", tile_width, TILE_WIDTHS), ("padding", padding, PADDINGS)):
+        if chosen not in offered:
+            raise ValueError(f"The {what} is {chosen}; choose from {', '.join(map(str, offered))}.")
     names = [rung.name for rung in rungs]
     if kernel is None:
         kernel = "tiled" if "tiled" in names else names[0]

@@ -122,7 +122,7 @@ def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
                 "dtype": array.dtype,
                 "itemsize": np.dtype(array.dtype).itemsize,
                 "shape": array.shape,
-                "strides": array.element_strides,
+                "strides": array.strides,
                 "role": role.get(array.name),
                 "tile": tile.get(array.name),
                 "initial": initial.get(array.name, -1),

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...simulator.testing import differs
-from ..replay import Timeline
 from ..trace import Trace
 from .digits import number
 
@@ -22,24 +21,10 @@ def wrong_elements(trace: Trace, wanted: Mapping[str, np.ndarray]) -> WrongEleme
     found: WrongElements = {}
     for name, right in wanted.items():
         array, right = trace.arrays.get(name), np.asarray(right)
-        if array is None or array.space != "global" or array.shape != right.shape:
+        if array is None or array.final is None or array.shape != right.shape:
             raise ValueError(f"The launch has no global array {name!r} of shape {right.shape}.")
-        held = final(trace, name)
-        right = right.reshape(-1)
+        held, right = array.final.reshape(-1), right.reshape(-1)
         wrong = np.flatnonzero(differs(held, right)).tolist()
-        elements = {str(i): (number(held[i]), number(right[i])) for i in wrong}
-        if elements:
-            found[name] = elements
+        if wrong:
+            found[name] = {str(i): (number(held[i]), number(right[i])) for i in wrong}
     return found
-
-
-def final(trace: Trace, name: str) -> np.ndarray:
-    """A global array after the launch, flat."""
-    array = trace.arrays[name]
-    if array.final is not None:
-        return array.final.reshape(-1)
-    held = np.array(array.initial).reshape(-1)
-    for at in trace.columns.blocks.tolist():
-        touches = Timeline(trace, tuple(at)).touches(name)
-        held[touches.element[touches.store]] = touches.value[touches.store]
-    return held

@@ -154,11 +154,7 @@ class ShownWidgets:
         return bool(before)
 
 
+@lru_cache(maxsize=2)
 def shown_in(shell: Any) -> ShownWidgets | None:
     """Return the widgets that cells of this shell show, followed from the first call on; None without a shell."""
-    return None if shell is None else _followed(shell)
-
-
-@lru_cache(maxsize=1)
-def _followed(shell: Any) -> ShownWidgets:
-    return ShownWidgets(shell)
+    return None if shell is None else ShownWidgets(shell)

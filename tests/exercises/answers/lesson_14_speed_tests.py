@@ -28,7 +28,7 @@ NaN equal to NaN ? nan-in-c-and-in-want
 by NumPy's own ? float32-s-rounding-where-terms-cancel
 - {CLOSE} ->     return C.shape == want.shape and bool(np.isclose(C, want, rtol=1e-4).all())
 not made one: {CLOSE} ->     return np.isclose(C, want) ? returns-many
-raised, not returned: {CLOSE} ->     np.testing.assert_allclose(C, want, rtol=1e-5)\n    return True ? raised
+raised, not returned: {CLOSE} ->     np.testing.assert_allclose(C, want, rtol=1e-5)\n    return True ? failed-assertion
 far is asked ? one-element-nan
 - {CLOSE} ->     if C.shape != want.shape:\n        return False\n
 +     return not (np.abs(C - want) > 1e-3 * np.abs(want) + 1e-6).any()

@@ -17,11 +17,11 @@ from course_lib.machine import dials, measurements
 from course_lib.machine.dials.sketches import (
     KINDS,
     LAYOUTS,
-    Queue,
     draw_layout,
     draw_occupancy,
     draw_queue,
     draw_sectors,
+    queue_times,
 )
 from course_lib.machine.dials.widget import encoded, recorded
 from course_lib.trace.palette import COLOURS, ISSUING
@@ -98,14 +98,14 @@ def ticking(launches, kernel, launch, filled):
 
 @pytest.mark.parametrize("setting", [(1, 2, 5, 0), (3, 100, 20, 0), (8, 5, 40, 0), (8, 5, 40, 1), (4, 50, 10, 1)])
 def test_the_queue_is_that_of_a_clock_that_ticks(setting):
-    queue, sketch = Queue(*setting), draw_queue(*setting)
+    (_, spans, clocks), sketch = queue_times(*setting), draw_queue(*setting)
     started, end = ticking(*setting)
     launches, kernel, launch, filled = setting
-    assert [begin for begin, _ in queue.spans] == started
-    assert queue.clocks["synchronise"] == (0, end) and queue.clocks["no synchronise"] == (0, launches * launch)
+    assert [begin for begin, _ in spans] == started
+    assert clocks["synchronise"] == (0, end) and clocks["no synchronise"] == (0, launches * launch)
     if filled:  # events measure the kernels alone
-        assert np.diff(queue.clocks["events"]) == launches * kernel
-    assert [text for text in texts(sketch) if text.endswith("µs")] == [f"{b - a} µs" for a, b in queue.clocks.values()]
+        assert np.diff(clocks["events"]) == launches * kernel
+    assert [text for text in texts(sketch) if text.endswith("µs")] == [f"{b - a} µs" for a, b in clocks.values()]
     assert len(boxes(sketch, tint(COLOURS["C"], 0.5))) == len(boxes(sketch, tint(COLOURS["A"], 0.4))) == launches
 
 

@@ -43,7 +43,7 @@ def test_a_command_of_its_own_is_not_combined(capsys):
 def test_an_experiment_measures_its_cases_in_order():
     """A case may give one result, several or none; the request's repeats reach it."""
     rows = {"one": {"rung": "a"}, "two": [{"rung": "b"}, {"rung": "c"}], "none": []}
-    experiment = Experiment("made up", "", lambda ask: rows, lambda case, ask: rows[case])
+    experiment = Experiment("made up", "", lambda case, ask: rows[case], lambda ask: rows)
     assert [row["rung"] for row in measure(experiment, Wanted())] == ["a", "b", "c"]
 
 

@@ -21,7 +21,7 @@
  * @property {boolean} counter  whether numbers are counted beside the picture
  */
 /** @typedef {{x: number, y: number, width: number, height: number}} Box  in pixels */
-/** @typedef {{x: number, y: number, scale: number}} Place  of a drawing: its corner in pixels, and the pixels of a unit */
+/** @typedef {{x: number, y: number, scale: number, room?: number}} Place  of a drawing: its corner in pixels, the pixels of a unit, and those for its caption */
 /**
  * @typedef {object} Layout
  * @property {string} name  of the arrangement: "row", "edges", "over", "column" or "flow"
