@@ -29,7 +29,6 @@ def frames_of(page: Page, shown: Stepper, folder: str, *size: int) -> list[Image
     page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
     page.goto(shown.save(Path(folder, "stepper.html")).as_uri())
     root, count = page.locator(".tt-root"), page.locator(".tt-count")
-    count.wait_for()
     root.press("Home")
     frames, told = [], ""
     while count.text_content() != told:
@@ -47,10 +46,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", chromium), args=FLAGS)
         page = browser.new_page(color_scheme="light", reduced_motion="reduce")
-        frames = frames_of(page, compare(naive, tiled), folder, 1280, 760)
+        frames = frames_of(page, compare(naive, tiled), folder, 1150, 830)
         still = frames_of(page, Stepper(run_product(rung("tiled"), 16, 4, trace=True)), folder, 1280, 760)
         still[len(still) // 2].save(DOCS / "stepper.png", optimize=True)
-        browser.close()
     small = [frame.resize((frame.width * 3 // 4, frame.height * 3 // 4), Image.Resampling.LANCZOS) for frame in frames]
     strip = Image.fromarray(np.vstack([np.asarray(frame) for frame in small]))  # so that no frame's colours are missing
     # Half the palette are the commonest colours, exactly, for spread ones tint the many light greys; half are spread.

@@ -255,11 +255,13 @@ def ladder_axes(recording: Recording, ceilings: Recording, gpu: str | Path = DEF
     lengths = [*(way.written or way.unsigned or 0.0 for way in ways.values()), limit]
     colours = [KERNELS["best" if name in {rung.name for rung in milestones()} else "cublas"] for name in (*ways, "")]
     n = recording.result("cublas")["M"]
-    title = f"GFLOP/s (and share of the limit) on an {recording.provenance['gpu']}, n = {n}; pale: CUDA C"
+    title = f"GFLOP/s (and share of the limit) on an {recording.provenance['gpu']}, n = {n}; pale bars: CUDA C"
     longest = [max(length, way.c or 0) for length, way in zip(lengths, ways.values(), strict=False)] + [limit]
     axes, ends = _bars(title, names, longest, [EDGE], 0.6 + 0.3 * len(names))
     axes.barh(names, lengths, color=colours, height=0.75)
-    axes.bar_label(ends, [f"{speed:,.0f} ({speed / limit:.1%})" for speed in lengths], padding=4, color=GROUND)
+    said = [f"{speed:,.0f} ({speed / limit:.1%})" for speed in lengths]
+    in_c = [f"; {way.c:,.0f} in CUDA C" if way.c else "" for way in ways.values()]
+    axes.bar_label(ends, [a + b for a, b in zip(said, [*in_c, ""], strict=True)], padding=4, color=GROUND)
     axes.set_xlim(0, 1.25 * max(lengths))
     return axes
 

@@ -10,10 +10,10 @@ from typing import Any
 import anywidget
 import traitlets
 
+from ..simulator.tables import as_code
 from ..trace.viewer.page import Bundle
 from ..trace.viewer.still import CLASS, Still
 from .calculated import calculated
-from .grading.verdict import as_code
 from .progress import score
 
 #: The widget on a page without a kernel. ``reasons`` says of a wrong choice, by its text, what it comes from.
@@ -105,13 +105,13 @@ class Prediction(Still, anywidget.AnyWidget):
     def _repr_html_(self) -> str:
         """For readers without widgets: the answer is folded until a guess was given."""
         offered = "".join(f"<li>{html.escape(choice)}</li>" for choice in self._offered)
-        head = f"<p><b>Predict:</b> {_marked(self.question)}</p>" + (f"<ul>{offered}</ul>" if offered else "")
+        head = f"<p><b>Predict:</b> {as_code(self.question)}</p>" + (f"<ul>{offered}</ul>" if offered else "")
         if not self.right:
             said = f"<p>{html.escape(self.problem or _NO_GUESS)}</p>"
-            said += f"<details><summary>The answer</summary><p>{_marked(self._said())}</p></details>"
+            said += f"<details><summary>The answer</summary><p>{as_code(self._said())}</p></details>"
         else:
             mark = "✓" if self.right == "yes" else "✗"
-            said = f"<p>{mark} your guess: {html.escape(self.guess)} · the answer: {_marked(self._said())}</p>"
+            said = f"<p>{mark} your guess: {html.escape(self.guess)} · the answer: {as_code(self._said())}</p>"
         return f'<div class="{CLASS}">{head}{said}</div>'
 
 
@@ -201,8 +201,3 @@ def _numbers(text: str, count: int) -> list[float] | None:
 
 def _equal(guess: float, truth: float) -> bool:
     return guess == truth if isinstance(truth, int) else math.isclose(guess, truth, rel_tol=TOLERANCE)
-
-
-def _marked(text: str) -> str:
-    """HTML of a sentence; words in backquotes become code."""
-    return as_code(html.escape(text))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .findings import Finding
-from .tables import plural, text_table
+from .tables import html_table, plural, text_table
 
 if TYPE_CHECKING:
     from ..trace.trace import Trace
@@ -124,7 +124,7 @@ class Traffic:
         return table_text(self.rows)
 
     def _repr_html_(self) -> str:
-        return table_html(self.rows)
+        return html_table(table(self.rows), left=())
 
 
 #: The keys of a row of traffic, and its counts.
@@ -148,25 +148,20 @@ def title(name: str) -> str:
     return name.removeprefix("bank_")
 
 
-def cells(row: TrafficRow, counts: tuple[str, ...] = COUNTS) -> list[str]:
-    values = []
-    for name in (*NAMES, *counts):
-        value = getattr(row, name)
-        absent = SPACE_OF[name] not in (None, row.space)
-        values.append("–" if absent else f"{value:,}" if isinstance(value, int) and name != "line" else str(value))
-    return values
+def table(rows: Sequence[TrafficRow], counts: tuple[str, ...] = COUNTS) -> list[list[str]]:
+    """Return the cells of a table of the rows, below their titles, with a column for each of ``counts``."""
+    names = (*NAMES, *counts)
+    cells = [[title(name) for name in names]]
+    for row in rows:
+        absent = {name for name in names if SPACE_OF[name] not in (None, row.space)}
+        values = {name: getattr(row, name) for name in names}
+        cells.append(["–" if n in absent else f"{v:,}" if n in counts else str(v) for n, v in values.items()])
+    return cells
 
 
 def table_text(rows: Sequence[TrafficRow], counts: tuple[str, ...] = COUNTS) -> str:
-    """Return the rows as an aligned table, with a column for each of ``counts``."""
-    table = [[title(name) for name in (*NAMES, *counts)], *(cells(r, counts) for r in rows)]
-    return "\n".join(text_table(table, left=(1, 2, 3)))
-
-
-def table_html(rows: Sequence[TrafficRow], counts: tuple[str, ...] = COUNTS) -> str:
-    head = "".join(f"<th>{title(name)}</th>" for name in (*NAMES, *counts))
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in cells(r, counts)) + "</tr>" for r in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    """Return that table as text."""
+    return "\n".join(text_table(table(rows, counts), left=(1, 2, 3)))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -212,7 +207,7 @@ class AnnotatedSource:
         for number, text, accesses, sums, found in self._notes():
             heat = f' style="background:rgba(230,159,0,{0.45 * accesses / busiest:.2f})"' if accesses else ""
             body.append(
-                f"<tr{heat}><td>{number}</td>"
+                f'<tr{heat}><th scope="row">{number}</th>'
                 + "".join(f"<td>{s:,}</td>" if s else "<td></td>" for s in sums)
                 + f'<td style="text-align:left"><code style="white-space:pre-wrap;background:none">'
                 f"{html.escape(text)}</code></td></tr>"
@@ -222,8 +217,8 @@ class AnnotatedSource:
                 f"{html.escape(str(f))}</td></tr>"
                 for f in found
             ]
-        head = "".join(f"<th>{t}</th>" for t in ("line", *map(title, self.counts)))
-        head += '<th style="text-align:left">source</th>'
+        head = "".join(f'<th scope="col">{t}</th>' for t in ("line", *map(title, self.counts)))
+        head += '<th scope="col" style="text-align:left">source</th>'
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 
@@ -281,8 +276,8 @@ class Run:
 
     def _repr_html_(self) -> str:
         found = "".join(f"<li>{html.escape(str(f))}</li>" for f in self.findings)
-        table = table_html(self.traffic.rows, self.shown)
-        return f"<p><b>{html.escape(self.heading())}</b></p>{table}<p>{self._verdict()}</p>" + (
+        rows = html_table(table(self.traffic.rows, self.shown), left=())
+        return f"<p><b>{html.escape(self.heading())}</b></p>{rows}<p>{self._verdict()}</p>" + (
             f"<ul>{found}</ul>" if found else ""
         )
 

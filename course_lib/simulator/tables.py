@@ -1,6 +1,7 @@
-"""Tables as text and as HTML, and counts as text."""
+"""Tables as text and as HTML, sentences as HTML, and counts as text."""
 
 import html
+import re
 from collections.abc import Collection, Iterable, Sequence
 
 
@@ -14,14 +15,21 @@ def text_table(rows: Iterable[Sequence[str]], left: Collection[int] = (0,)) -> l
 
 
 def html_table(rows: Iterable[Sequence[str]], left: Collection[int] = (0,), caption: str = "") -> str:
-    """Return the same in HTML, the first row as its head."""
-    lines = [f"<caption>{html.escape(caption)}</caption>" if caption else ""]
+    """Return the same in HTML: the first row is the head of the columns, and each row's first cell the row's head."""
+    lines = []
     for number, row in enumerate(rows):
-        tag = "td" if number else "th"
-        begins = (f'{tag} style="text-align:left"' if place in left else tag for place in range(len(row)))
-        cells = (f"<{begin}>{html.escape(cell)}</{tag}>" for begin, cell in zip(begins, row, strict=True))
-        lines.append(f"<tr>{''.join(cells)}</tr>")
-    return f"<table>{''.join(lines)}</table>"
+        begins = [f'th scope="{"row" if number else "col"}"', *["td" if number else 'th scope="col"'] * (len(row) - 1)]
+        styles = (' style="text-align:left"' if place in left else "" for place in range(len(row)))
+        cells = zip(begins, styles, row, strict=True)
+        lines.append("".join(f"<{begin}{style}>{html.escape(cell)}</{begin[:2]}>" for begin, style, cell in cells))
+    head, *body = (f"<tr>{line}</tr>" for line in lines)
+    title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    return f"<table>{title}<thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
+
+
+def as_code(sentence: str) -> str:
+    """Return a sentence as HTML, its words in backquotes as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(sentence))
 
 
 def plural(count: int, noun: str, ending: str = "s") -> str:

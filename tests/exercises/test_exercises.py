@@ -16,6 +16,7 @@ import math
 import re
 from collections import Counter
 from functools import cache
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -277,7 +278,7 @@ def test_words_are_compared_by_the_reader(name):
         assert (verdict.status, verdict.points, verdict.of) == ("answered", 0, len(exercise.ideas))
         assert exercise.model[:40] in " ".join(repr(verdict).split())
         assert "✓" not in repr(verdict) + verdict._repr_html_()
-        before, folded = verdict._repr_html_().split("<details>")
+        before, folded = unescape(verdict._repr_html_()).split("<details>")
         assert all(check.text[:20] not in before and check.text[:20] in folded for check in verdict.checks)
     assert (explain(name, exercise.model, found=(1,)).points, score().points[name]) == (1, (1, exercise.points))
     with pytest.raises(ValueError, match="has the points 1 to"):

@@ -1,7 +1,5 @@
 """Find the bug in 60 seconds: twelve kernels of ``bugs.toml``, each a page with the stepper where it happens."""
 
-from __future__ import annotations
-
 import argparse
 import html
 import linecache

@@ -1,12 +1,12 @@
 """The verdict of check(): ticks, crosses and grey rings, the student's own lines, the first hint, and the viewer."""
 
 import html
-import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...simulator.tables import as_code
 from ...trace.palette import COLOURS
 from ...trace.viewer.stepper import PANELS
 from ...trace.viewer.still import VIEW, show_view
@@ -86,17 +86,14 @@ class Verdict:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        rows = "".join(_row(check) for check in self.checks)
-        folded, unfolded = ("", "")
+        rows = "".join(map(_row, self.checks))
+        hint = f"<p><b>Hint:</b> {as_code(self.hint)}</p>" if self.hint else ""
+        remarks = "".join(f"<p><b>Remark:</b> {as_code(remark)}</p>" for remark in self.remarks)
+        said = f"{rows}{hint}{remarks}"
         if self.status == ANSWERED:
-            folded, unfolded = "<details><summary>Compare with a model answer</summary>", "</details>"
-        hint = f"<p><b>Hint:</b> {_text(self.hint)}</p>" if self.hint else ""
-        remarks = "".join(f"<p><b>Remark:</b> {_text(remark)}</p>" for remark in self.remarks)
-        edge = _COLOURS[{PASSED: True, FAILED: False}.get(self.status)]
-        return (
-            f'<div style="border-left:4px solid {edge};padding:2px 12px"><p><b>{_text(self._head())}</b></p>'
-            f"{folded}{rows}{hint}{remarks}{unfolded}</div>"
-        )
+            said = f"<details><summary>Compare with a model answer</summary>{said}</details>"
+        edge, head = _COLOURS[{PASSED: True, FAILED: False}.get(self.status)], as_code(self._head())
+        return f'<div style="border-left:4px solid {edge};padding:2px 12px"><p><b>{head}</b></p>{said}</div>'
 
     def _ipython_display_(self) -> None:
         """Show text and HTML, then a button that opens the viewer after a failure, or boxes to tick.
@@ -136,13 +133,4 @@ def _row(check: Check) -> str:
         f'<br><code style="margin-left:1.4em">line {number} | {html.escape(text.strip())}</code>'
         for number, text in check.lines
     )
-    return f'<p style="margin:2px 0">{mark} {_text(check.text)}{quoted}</p>'
-
-
-def _text(text: str) -> str:
-    return as_code(html.escape(text, quote=False))
-
-
-def as_code(sentence: str) -> str:
-    """The HTML sentence with words in backquotes as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", sentence)
+    return f'<p style="margin:2px 0">{mark} {as_code(check.text)}{quoted}</p>'

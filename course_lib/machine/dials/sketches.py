@@ -13,7 +13,7 @@ from ..figures import sectors_of
 from .cube import TILES, draw_cube
 
 _SIZE = 15  # of letters: 1000 units are the width of a cell's output, at least 760 pixels
-_LEFT = 130
+_LEFT = 145
 
 
 def _legend(y: float, *entries: tuple[str | None, str]) -> list[Shape]:
@@ -83,6 +83,7 @@ def draw_sectors(stride: int, first: int) -> Sketch:
     counts = ((light, each * len(fetched), "fetched"), (COLOURS["B"], len(used), "used"))
     shapes += _legend(8 * pitch + 8, *((fill, f"{count} numbers {what}") for fill, count, what in counts))
     unit = (WIDTH - left) / (each * WARP_SIZE)
+    shapes.append(Text(left - 10, 8 * pitch + 39, "in all", _SIZE, GROUND, "right"))
     shapes += (Box(left, 8 * pitch + 32, unit * count, 14, fill) for fill, count, _ in counts)
     return Sketch(tuple(shapes), 8 * pitch + 52, says)
 

@@ -4,33 +4,23 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...simulator.run import COUNTS, AnnotatedSource
-from ...simulator.tables import plural
+from ...simulator.tables import as_code, plural
 from ...trace.locate import locate
 from ...trace.viewer.page import document, module, place, style
 from ...trace.viewer.stepper import Stepper
 from ..compiler.find import how
 from .profiling import Profile
-from .verdicts import WORDS, Opinion, launched
+from .verdicts import WORDS, Opinion, launched, leading
 
 VERSION = metadata.version("tile-by-tile")
 
-_STYLE = """<style>
-.profile { line-height: 1.45; }
-.profile h2 { font-size: 1.1rem; margin: 2rem 0 0.4rem; }
-.profile h3 { font-size: 1rem; margin: 1.4rem 0 0.4rem; }
-.profile .wide { overflow-x: auto; }
-.profile table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.85rem; }
-.profile :is(td, th) { padding: 0.15rem 0.6rem; text-align: right; white-space: nowrap; }
-.profile .lines th:last-child { text-align: left; }
-.profile td[colspan] { white-space: normal; }
-.profile thead th { border-bottom: 1px solid currentColor; }
-.profile li { margin: 0.2rem 0; }
-</style>"""
+_STYLE = f"<style>\n{Path(__file__).with_suffix('.css').read_text(encoding='utf-8')}</style>"
 
 
 @dataclass(frozen=True)
@@ -144,7 +134,7 @@ def as_data(judged: ProfiledLaunch) -> dict[str, Any]:
 def as_page(launches: Sequence[ProfiledLaunch], command: str) -> str:
     """Return the launches as a page that needs no network and no other file, each with a live stepper.
 
-    A stepper begins at the first finding; it shows what arrays should hold where it has all blocks of the launch.
+    A stepper begins at the finding that is told first; it shows what arrays should hold where it has all blocks.
     ``command`` is what made the page.
     """
     body, steppers = ["<h1>Profile of kernels, without a GPU</h1>"], False
@@ -169,14 +159,16 @@ def _launch(judged: ProfiledLaunch, profile: Profile) -> Iterator[str]:
         yield f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in told)}</ul>"
     if traced is not None and traced.trace is not None:
         wanted = judged.wanted if traced.grid == run.grid and judged.wanted else None
-        places = [at.choices(traced.trace) for found in traced.trace.findings for at in locate(traced.trace, found)[:1]]
+        told_first = leading(run, run.findings).key if run.findings else None
+        found = sorted(traced.trace.findings, key=lambda each: each.key != told_first)
+        places = [at.choices(traced.trace) for each in found for at in locate(traced.trace, each)[:1]]
         yield place(Stepper(traced, wanted=wanted, **(places or [{}])[0]).get_state())
     yield _wide("Lines", judged.launched, run.source._repr_html_(), "lines")
     yield _wide("Traffic", judged.launched, run.traffic._repr_html_())
     if profile.loop:
         yield f"<h3>Machine code</h3>{profile.loop._repr_html_()}"
     for heading, words in _sections(profile):
-        yield f"<h3>{heading}</h3><p>{html.escape(words)}</p>"
+        yield f"<h3>{heading}</h3><p>{as_code(words)}</p>"
 
 
 def _wide(name: str, of: str, table: str, kind: str = "") -> str:

@@ -1,7 +1,7 @@
 """One verdict a launch: right, slow or wrong, with the lines that say why, and a repair that was tried."""
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -81,9 +81,7 @@ def verdict(
     if bool(errors) != bool(run.errors):  # the repair is of errors that are allowed
         repair = None
     if errors:
-        races = [error for error in errors if error.kind == "race" and of_two_warps(run, error)]
-        first = races[0] if races and errors[0].kind == "race" else errors[0]  # nobody disputes a race of two warps
-        says, lines = _story(run, first, trace)
+        says, lines = _story(run, leading(run, errors), trace)
         return Opinion("WRONG", says, _source(source, lines, repair), repair, len(errors) - 1)
     if wide or slow:
         about: Finding | Cost = (repair.problem if repair else None) or (wide[0] if wide else slow[0])
@@ -93,6 +91,12 @@ def verdict(
     if found:
         return Opinion("RIGHT", f"but see line {found[0].line}: {found[0].message}", more=len(found) - 1)
     return Opinion("RIGHT", "no findings")
+
+
+def leading(run: Run, findings: Sequence[Finding]) -> Finding:
+    """Return the finding that is told first: of races one of two warps, which nobody disputes."""
+    races = [each for each in findings if each.kind == "race" and of_two_warps(run, each)]
+    return races[0] if races and findings[0].kind == "race" else findings[0]
 
 
 def _source(

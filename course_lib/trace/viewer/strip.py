@@ -43,12 +43,15 @@ from .words import label, n_dims, sentence
 
 #: The hint on a still, for a reader who can run the notebook.
 HINT = "A still picture: run this cell to play the launch."
-#: The most frames in a strip; in pixels the largest side of an element, twice the size of the smallest digits, and the
-#: height of the matrices.
-FRAMES, LARGEST, LEGIBLE, TALLEST = 5, 34.0, 13.0, 520.0
+#: The most frames in a strip, and the fewest that make room for numbers; in pixels the largest side of an element, the
+#: size of the smallest digits, and the height of the matrices.
+FRAMES, FEWEST, LARGEST, LEGIBLE, TALLEST = 5, 3, 34.0, 8.9, 520.0
+#: The size of a digit, in sides of its element, and that of all digits of a number together.
+DIGIT, DIGITS = 0.62, 1.38
 #: Elements that are drawn one by one; a larger array is a picture of pixels.
 MOST_CELLS = 1100
 GAP = 10.0
+ALL = WIDTH - 16 + GAP  # pixels of the frames, each with a gap after it
 
 
 def frames_of(timeline: Timeline) -> list[tuple[int, int]]:
@@ -76,9 +79,13 @@ def _positions(parts: Iterable[np.ndarray]) -> np.ndarray:
     return np.concatenate([np.empty(0, np.int64), *parts])
 
 
-def shown(frames: list[tuple[int, int]]) -> list[int]:
-    """The numbers of the frames in a strip: the first ones and the last."""
-    return [*range(min(len(frames), FRAMES - 1)), *([len(frames) - 1] if len(frames) >= FRAMES else [])]
+def strip_of(timeline: Timeline) -> list[tuple[str, tuple[int, int]]]:
+    """The first frames and the last, each with its number, as "1 of 9"; fewer where numbers then become legible."""
+    frames = frames_of(timeline)
+    across = sum(timeline.trace.arrays[name].shape[1] for name, role in roles(timeline.trace).items() if role in "AB")
+    strips = [[*frames[: most - 1], *frames[most - 1 :][-1:]] for most in range(FRAMES, FEWEST - 1, -1)]
+    legible = (strip for strip in strips if across * LEGIBLE <= DIGIT * (ALL / len(strip) - 2 * GAP))
+    return [(f"{frames.index(f) + 1} of {len(frames)}", f) for f in next(legible, strips[0])]
 
 
 def frame_says(timeline: Timeline, begin: int, end: int) -> str:
@@ -135,8 +142,7 @@ class Told:
         trace = self.timeline.trace
         if self.position:
             return f"{trace.kernel_name}, step {self.position}: {' '.join([*self.sentences, *self.notes])}"
-        frames = frames_of(self.timeline)
-        said = (f"frame {i + 1} of {len(frames)}: {frame_says(self.timeline, *frames[i])}" for i in shown(frames))
+        said = (f"frame {title}: {frame_says(self.timeline, *frame)}" for title, frame in strip_of(self.timeline))
         return f"{trace.kernel_name}, {' '.join(said)}"
 
     @cached_property
@@ -147,19 +153,16 @@ class Told:
 
 def film_layout(timeline: Timeline) -> Layout:
     """Lay out the frames beside each other, each with its number and sentence above the arrays."""
-    frames, shapes = frames_of(timeline), _title(timeline, "")
-    chosen = shown(frames)
-    width, bottom = (WIDTH - 16 + GAP) / len(chosen) - GAP, 0.0
-    for place, i in enumerate(chosen):
-        x = 8 + place * (width + GAP)
-        lines = _wrapped(frame_says(timeline, *frames[i]), max(22, round(width / 6.6)))
-        shapes.append(Text(x, 44, f"{i + 1} of {len(frames)}", 12.5, HEADING, bold=True))
+    strip, shapes = strip_of(timeline), _title(timeline, "")
+    width, bottom = ALL / len(strip) - GAP, 0.0
+    left = [8 + place * (width + GAP) for place in range(len(strip))]
+    for x, (title, frame) in zip(left, strip, strict=True):
+        lines = _wrapped(frame_says(timeline, *frame), max(22, round(width / 6.6)))
+        shapes.append(Text(x, 44, title, 12.5, HEADING, bold=True))
         shapes += [Text(x, 62 + 15 * row, line, 11.5, HEADING) for row, line in enumerate(lines)]
         bottom = max(bottom, 58 + 15 * len(lines))
-    ends = [
-        Arrays(shapes, timeline, *frames[i]).place(8 + place * (width + GAP), bottom + 16, width)
-        for place, i in enumerate(chosen)
-    ]
+    drawn = [Arrays(shapes, timeline, *frame) for _, frame in strip]
+    ends = [arrays.place(x, bottom + 16, width) for x, arrays in zip(left, drawn, strict=True)]
     return Layout(shapes, max(ends) + 10)
 
 
@@ -196,7 +199,8 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 def _title(timeline: Timeline, where: str) -> list[Shape]:
     trace, dims = timeline.trace, n_dims(timeline.trace)
-    launch = f"grid {label(trace.grid, dims)} × block {label(trace.block, dims)}, block {label(timeline.block, dims)}"
+    here, grid, block = (label(each, dims) for each in (timeline.block, trace.grid, trace.block))
+    launch = f"block {here} of grid {grid}, each of {block} threads"
     name = Text(8, 16, trace.kernel_name, 15, HEADING, mono=True, bold=True)
     return [name, Text(WIDTH - 8, 16, launch + where, 12, HEADING, "right")]
 
@@ -242,7 +246,8 @@ class Arrays:
         """Add one array, or one part of it, under its name: what is accessed now is full, what was accessed is pale."""
         shapes, parts, touches = self.shapes, _parts(array), self.timeline.touches(array.name)
         rows, columns = parts[part]
-        hue = HUES[roles(self.timeline.trace).get(array.name, array.space)]
+        role = roles(self.timeline.trace).get(array.name, array.space)
+        hue = HUES[role]
         now = touches.between(self.begin, self.end)
         strength = np.zeros(array.size)
         strength[touches.element] = 0.2 if array.space == "global" else 0.0
@@ -259,14 +264,16 @@ class Arrays:
             shapes.append(Pixels(x, y, columns * side, rows * side, pixels))
             return
         mine = {int(e) for t in self.threads for e in touches.element[now][touches.thread[now] == t]}
-        texts = ["" if value is np.ma.masked else short(value) for value in values]
+        # what a kernel is to store, and a lesson has filled with NaN, is empty as in the stepper
+        empty = np.ma.getmaskarray(values) | ((role == "C") & (strength < 0.48) & np.isnan(np.ma.getdata(values)))
+        texts = ["" if nothing else short(value) for value, nothing in zip(values, empty, strict=True)]
         longest = max((len(line) for text in texts for line in text.split("\n")), default=0)
-        size = side * {1: 0.5, 2: 0.46, 3: 0.38}.get(longest, 1.3 / max(1, longest))
+        size = side * min(DIGIT, DIGITS / max(1, longest))
         for i, (s, text) in enumerate(zip(strength.tolist(), texts, strict=True)):
             box = x + i % columns * side + 0.5, y + i // columns * side + 0.5, side - 1, side - 1
             edge = INK if i + part_of.start in mine else None
             shapes.append(Box(*box, tint(hue, s) if s else PLAIN_CELL, edge, 2.0))
-            if size >= LEGIBLE / 2 and text:
+            if size >= LEGIBLE and text:
                 ink = "#ffffff" if s == 1.0 and hue == HUES["A"] else INK if s >= 0.48 else SOFT
                 shapes.append(Text(box[0] + side / 2, box[1] + side / 2, text, size, ink, "middle"))
 

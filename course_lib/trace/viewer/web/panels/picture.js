@@ -18,6 +18,7 @@ const SMALLER = 2.7; // ems for one of another array
 const NUMBERED = 32; // a matrix with a longer side has no numbers
 const [MARGIN, NARROW] = [15, 3]; // of a drawing with indices and of one without, in its own units
 const WINDOW = { least: 4, usual: 8, most: 24 }; // elements a side
+const HOW = "drag the box, zoom by wheel";
 const SWIPE = 45; // pixels of a finger that steps
 const FLIGHT = 650; // ms in which a tile moves to shared memory
 
@@ -130,10 +131,9 @@ export class Picture extends Panel {
 
   /** @param {string} name @param {string} what @param {Plane} plane @param {string} hue */
   figure(name, what, plane, hue) {
-    const caption = html("figcaption", {}, name, " ", html("small", {}, what));
+    const caption = html("figcaption", {}, name, " ", html("small", {}, what), html("small"));
     const node = html("figure", { class: "tt-figure" }, caption, plane.node);
     node.style.setProperty("--hue", hue);
-    node.style.setProperty("--tt-least", `${0.6 * name.length + 0.6}em`);
     return node;
   }
 
@@ -294,8 +294,14 @@ export class Picture extends Panel {
     const aside = of("aside").map(shape);
     if (part) aside.push({ ...part.shape, most: (SMALLER * em) / UNIT, least: 8 * em, weight: 1.7 });
     const layout = arrange({ width, height, em, counter, product: this.product ? { A, B, C } : null, main: of("main").map(shape), aside });
-    const { product, main } = layout;
-    const places = [...(product ? [product.A, product.B, product.C] : []), ...main, ...layout.aside];
+    const { product, main, code, counter: counted } = layout;
+    const planes = [...drawings.map(({ plane }) => plane), ...(part ? [part.shape] : [])];
+    const at = [...(product ? [product.A, product.B, product.C] : []), ...main, ...layout.aside];
+    const boxes = [code, ...(counted ? [counted] : []), ...at.map(({ x, y, scale }, i) => ({ x, y: y - em, height: em + scale * planes[i].height }))];
+    const places = at.map((place) => {
+      const beside = boxes.filter(({ x, y, height }) => x > place.x && y < place.y && y + height > place.y - em);
+      return { ...place, room: Math.min(width, ...beside.map(({ x }) => x - 0.5 * em)) - place.x }; // of its caption
+    });
     if (part) part.put(places.splice(places.length - 1, 1)[0]);
     drawings.forEach(({ node, plane }, i) => put(node, plane, places[i]));
     this.signs.forEach((sign, i) => {
@@ -374,8 +380,8 @@ export class Picture extends Panel {
   tellOfSums() {
     const { machine } = this.context;
     const stores = (/** @type {number} */ position) => machine.survey.counts.global[STORE][position] + machine.survey.counts.global[ATOMIC][position];
-    const small = this.drawings.find(({ role }) => role === "C")?.node.querySelector("small");
-    if (small) write(small, small.textContent?.split(",")[0] + (!stores(machine.position) && stores(machine.length) ? ", not stored yet" : ""));
+    const small = this.drawings.find(({ role }) => role === "C")?.node.querySelector("small + small");
+    if (small) write(small, !stores(machine.position) && stores(machine.length) ? ", not stored yet" : "");
   }
 
   drawThreads() {
@@ -440,7 +446,7 @@ class Part {
     this.side = WINDOW.usual;
     this.corner = [0, 0]; // row and column
     this.dragged = false; // by the reader: it stays there
-    this.caption = html("figcaption");
+    this.caption = html("figcaption", { title: HOW });
     this.node = html("figure", { class: "tt-figure tt-part-of" }, this.caption);
     /** @type {Grid | null} */
     this.grid = null;
@@ -506,7 +512,7 @@ class Part {
     this.grid = new Grid({ name: `a part of ${array.name}`, rows, columns, hue: array.hue, margin: MARGIN, origin: this.corner });
     this.node.style.setProperty("--hue", array.hue);
     const [top, left] = this.corner;
-    this.caption.replaceChildren(`${array.name}[${top}:${top + rows}, ${left}:${left + columns}] `, html("small", {}, "drag the box, zoom by wheel"));
+    this.caption.replaceChildren(`${array.name}[${top}:${top + rows}, ${left}:${left + columns}] `, html("small", {}, HOW));
     this.node.replaceChildren(this.caption, this.grid.node);
     plane.around(plane.box, [top, left, rows, columns]);
     if (this.at) this.put(this.at);
@@ -547,8 +553,9 @@ class Part {
  * @param {Plane} plane
  * @param {import("../layout.js").Place} place
  */
-function put(node, plane, { x, y, scale }) {
+function put(node, plane, { x, y, scale, room }) {
   Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${(plane.width + 2) * scale}px` });
+  node.style.setProperty("--tt-room", `${room}px`);
   node.style.setProperty("--tt-scale", String(scale));
   plane.measure(scale);
 }
