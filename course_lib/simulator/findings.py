@@ -133,7 +133,7 @@ class SimulatorError(Exception):
 class KernelError(SimulatorError):
     """A strict launch violated a rule. ``findings`` holds what was found, ``run`` the whole :class:`Run`.
 
-    Both are empty if the launch had to stop: a loop that never ends, a step of 0.
+    A launch that had to stop (a loop that never ends, a step of 0) raises it, strict or not: they hold what was before.
 
     >>> @cuda.jit
     ... def one_too_many(x):

@@ -16,7 +16,7 @@ from .counters import COUNTERS
 from .counters.banks import wavefronts_by_block
 from .counters.coalescing import sectors_by_block
 from .counters.traffic import TrafficObserver
-from .findings import KernelError, LaunchError
+from .findings import KernelError, LaunchError, UnsupportedKernelError
 from .hardware import FORALL, HOPPER, ceil_div
 from .lanes.arrays import Pattern
 from .lanes.loops import PartOfGrid, WaitsForOthers
@@ -42,7 +42,7 @@ def simulate(
     Args:
         kernel: a function decorated with ``@cuda.jit``, or a plain function of the same language.
         strict: raise :class:`KernelError` after a launch that broke a rule. With ``False`` the returned run
-            carries the findings.
+            carries the findings; a launch that had to stop, as in a loop that never ends, raises all the same.
         schedule: which warp of a block runs first between two barriers: "in-order", "reversed", "shuffled" or
             the seed of a shuffle. A correct kernel gives the same results for all of them.
         trace: record every statement of every warp, for the viewer. For small launches.
@@ -173,7 +173,10 @@ class Simulation:
         except (WaitsForOthers, DifferentArrays, PartOfGrid):  # of other blocks: run each by itself, in turns
             for array, values in before:
                 array.storage()[...] = values
+        try:
             return self._observed(ready(patient=True), grid, block)
+        except DifferentArrays as error:
+            raise UnsupportedKernelError(error.text, error.line) from None
 
     def _observed(self, prepared: Prepared, grid: Any, block: Any) -> Run:
         """Run a launch that is prepared, with all that watches it."""
@@ -208,7 +211,9 @@ class Simulation:
         )
         print(run.printed, end="")
         if stopped is not None:
-            before = [f"Before that: {error_text(run, prepared.lines)}"] if run.errors else []
+            before = (
+                [f"Before that: {error_text(run, prepared.lines, 'the run of this error holds')}"] if run.errors else []
+            )
             more = "\n".join([stopped.option, *before])
             raise KernelError(stopped.text, run.errors, run, line=stopped.line, option=more) from None
         if self.strict and run.errors:
@@ -247,12 +252,14 @@ def as_given(value: Any, dims: tuple[int, int, int]) -> tuple[int, ...]:
     return dims[: len(value)] if isinstance(value, (tuple, list)) else dims[:1]
 
 
-def error_text(run: Run, source: tuple[tuple[int, str], ...]) -> str:
-    """Return the first error with its source lines, and the number of others."""
+def error_text(
+    run: Run, source: tuple[tuple[int, str], ...], all_of_them: str = "simulate(..., strict=False) returns the run with"
+) -> str:
+    """Return the first error with its source lines, and the number of others, which are in ``all_of_them``."""
     first, text = run.errors[0], dict(source)
     lines = [n for n in dict.fromkeys((first.other_line, first.line)) if n in text]
     shown = [f"  line {n:>4} | {text[n].strip()}" for n in lines]
     more = len(run.errors) - 1
     if more:
-        shown.append(f"(and {plural(more, 'more finding')}; simulate(..., strict=False) returns the run with them all)")
+        shown.append(f"(and {plural(more, 'more finding')}; {all_of_them} them all)")
     return "\n".join([f"{first.kind} in {run.kernel_name}: {first.message}", *shown])

@@ -12,7 +12,7 @@ from .context import Context
 from .names import GRID_GROUP, dtype_name
 from .operators import cast, cut
 from .program import CallDevice
-from .refusals import bound, check_arguments, mistyped, refuse
+from .refusals import bound, check_arguments, mistyped, refuse, refuse_construct
 from .source import Inner, Source, read
 
 #: ``form(context, call, used)`` translates a call; ``used``: its value is used.
@@ -369,6 +369,9 @@ def say(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 
 def failure(node: ast.Assert | ast.Raise) -> nodes.Expr:
     """Report a failed ``assert`` or a ``raise``, in which a thread ends."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.FormattedValue):
+            refuse_construct(ast.copy_location(ast.JoinedStr([part]), part))
     kind = "failed-assertion" if isinstance(node, ast.Assert) else "raised-exception"
     text = ast.unparse(node).replace("{", "{{").replace("}", "}}")
     code = f"w.failed({kind!r}, {text!r}, {{mask}}, {{line}})"
@@ -382,7 +385,8 @@ def device(x: Context, node: ast.Call, thing: object, used: bool) -> nodes.Expr:
     """A call of a device function, which is compiled once for each combination of argument types."""
     source = read(thing)
     x.analysis.found.append((read, (thing,), source))
-    return _called(x, node, source, used, signatures.declared(thing, source))
+    inlined = getattr(thing, "targetoptions", {}).get("inline") == "always"
+    return _called(x, node, source, used, signatures.declared(thing, source), inlined=inlined)
 
 
 def overloaded(x: Context, node: ast.Call, function: object, used: bool) -> nodes.Expr | None:
@@ -430,7 +434,7 @@ def inner(x: Context, node: ast.Call, source: Inner, used: bool) -> nodes.Expr:
         else x.expr(ast.copy_location(ast.Name(name, ast.Load()), node))
         for name in source.free
     }
-    return _called(x, node, source, used, free=free)
+    return _called(x, node, source, used, free=free, inlined=True)
 
 
 def _called(
@@ -441,10 +445,13 @@ def _called(
     declared: tuple[signatures.Signature, ...] = (),
     *,
     free: Mapping[str, nodes.Expr] = MappingProxyType({}),
+    inlined: bool = False,
 ) -> nodes.Expr:
-    """The call of ``source``; ``free`` are the values of further parameters."""
+    """The call of ``source``, which numba may have ``inlined``; ``free`` are the values of further parameters."""
     if source.key in x.stack:
-        refuse(node, f"{source.name} calls itself; a kernel cannot recurse: write a loop")
+        names = [str(getattr(key, "__name__", getattr(key, "name", "a lambda"))) for key in x.stack]
+        cycle = [*names[x.stack.index(source.key) :], source.name]
+        refuse(node, f"{', which calls '.join(cycle)}: the simulator does not run recursion; write a loop")
     parameters, given = source.parameters, {**_values(x, node, source), **free}
     values = [given[p] for p in parameters]
     result = None
@@ -456,6 +463,11 @@ def _called(
         ]
         result = signature.result
     callee = x.device(node, source, values, result)
+    if callee.returns_other and not inlined:
+        refuse(
+            node if callee.foreign else callee.returns_other,
+            f"numba returns an array only if it is an argument of {source.name}, under its name; pass the array to it",
+        )
     x.calls = True
     x.made.barriers = x.made.barriers or callee.barriers
     x.made.waits = x.made.waits or callee.waits

@@ -102,6 +102,7 @@ CUDA = {
 #: What to write instead of the functions of a module.
 MODULES = {
     "numba.cuda._internal.cuda_bf16": BFLOAT16,
+    "numba.misc.special": "numba compiles it for no GPU: write a statement for each item",
     "cmath": "write it out with .real and .imag and the functions of math",
 }
 #: What to write instead of an argument that numba's version of a function does not take.

@@ -13,6 +13,7 @@ from ..language.reasons import Reason
 from ..language.source import Source
 from ..language.types import SCALARS, ArrayType, TupleType, TypingError, of_value, type_of_records, unfit_records
 from ..language.variables import Variable, Variables
+from ..tables import plural
 
 
 def take(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tuple[Any, ...], Variables]:
@@ -48,7 +49,7 @@ def check_count(source: Source, given: int) -> None:
     more = "; a launch on a GPU fills in no defaults, by numba and by numba-cuda: pass them, too"
     left = len(names) - len(defaults) <= given < len(names)
     raise LaunchError(
-        f"{source.name} takes {len(names)} arguments ({', '.join(names)}) and was given {given}{more if left else ''}"
+        f"{source.name} takes {plural(len(names), 'argument')} ({', '.join(names)}) and was given {given}{more * left}"
     )
 
 
