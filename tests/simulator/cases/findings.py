@@ -90,12 +90,16 @@ y = cuda.threadIdx.y
 s[y, i] = A[y, i]
 C[y, i] = s[i, y]  #? race s
 
-# a race within one warp needs no more than a syncwarp @ 1, (4, 4) : A=np.ones((4, 4), "f4"), C=zeros(4, 4)
-#= run.findings[0].message.endswith("put cuda.syncwarp() or cuda.syncthreads() between the two")
-s = cuda.shared.array((8, 8), float32)
-y = cuda.threadIdx.y
-s[y, i] = A[y, i]
-C[y, i] = s[i, y]  #? race s
+# the order in time says where a loop lacks a barrier, and the warps which one @ 1, $n : out=zeros($n)
+#: ; n,wait,place in 64,cuda.syncthreads(),at_the_end 64,cuda.syncwarp(),between 32,cuda.syncwarp(),at_the_end 32,pass,between
+#= said(f"put {'cuda.syncwarp() or ' * ($n == 32)}cuda.syncthreads() {'$place'.replace('_', ' ')}")
+s = cuda.shared.array($n, float32)
+s[i] = 0
+cuda.syncthreads()
+for k in range(3):
+    s[i] = k
+    $wait
+    out[i] += s[$n - 1 - i]  #? race s
 
 # no race is said to need a syncwarp alone beside one that needs more @ 1, (8, 8)
 #: A=np.ones((8, 8), "f4"), C=zeros(8, 8)
@@ -106,15 +110,6 @@ two = cuda.shared.array((8, 8), float32)
 y = cuda.threadIdx.y
 one[y, i] = two[y, i] = A[y, i]
 C[y, i] = one[y, 7 - i] + two[7 - y, i]  #? race one; race two
-
-# where a loop has a barrier between the two lines, its end lacks one @ 1, 64 : out=zeros(64)
-#= said("put cuda.syncthreads() at the end of the loop's body")
-s = cuda.shared.array(64, float32)
-for k in range(3):
-    s[i] = k
-    cuda.syncthreads()
-    if k < 2:
-        out[i] += s[63 - i]  #? race s
 
 # between two helpers, the order in time counts @ 1, 64 : out=zeros(64)
 #= said("put cuda.syncthreads() after line", "before line")
@@ -139,26 +134,6 @@ for k in range(3):
         s[i] = k
     else:
         out[i] += s[i - 32]  #? race s
-
-# a barrier that is not reached is none, nor is a syncwarp between two warps @ 1, 64 : out=zeros(64)
-#? uninitialized-read s
-#= run.findings[0].message.endswith("put cuda.syncthreads() between the two")
-s = cuda.shared.array(64, float32)
-for k in range(3):
-    s[i] = k
-    cuda.syncwarp()
-    if k > 5:
-        cuda.syncthreads()
-    out[i] += s[63 - i]  #? race s
-    cuda.syncthreads()
-
-# within a warp, a syncwarp is one @ 1, 32 : out=zeros(32)
-#= run.findings[0].message.endswith("put cuda.syncwarp() or cuda.syncthreads() at the end of the loop's body")
-s = cuda.shared.array(32, float32)
-for k in range(3):
-    s[i] = k
-    cuda.syncwarp()
-    out[i] += s[31 - i]  #? race s
 """)  # fmt: skip
 
 SYNCWARPS = Table(None, header=IMPORTS, arguments="a=np.arange(32, dtype='f4'), out=zeros(32, 'f4')",
