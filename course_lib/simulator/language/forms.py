@@ -385,8 +385,14 @@ def device(x: Context, node: ast.Call, thing: object, used: bool) -> nodes.Expr:
     """A call of a device function, which is compiled once for each combination of argument types."""
     source = read(thing)
     x.analysis.found.append((read, (thing,), source))
-    inlined = getattr(thing, "targetoptions", {}).get("inline") == "always"
-    return _called(x, node, source, used, signatures.declared(thing, source), inlined=inlined)
+    call = _called(x, node, source, used, signatures.declared(thing, source))
+    callee = call.function
+    if callee.returns_other and getattr(thing, "targetoptions", {}).get("inline") != "always":
+        text = (
+            f"numba returns an array only if it is an argument of {source.name}, under its name; pass the array to it"
+        )
+        refuse(node if callee.foreign else callee.returns_other, text)
+    return call
 
 
 def overloaded(x: Context, node: ast.Call, function: object, used: bool) -> nodes.Expr | None:
@@ -434,7 +440,7 @@ def inner(x: Context, node: ast.Call, source: Inner, used: bool) -> nodes.Expr:
         else x.expr(ast.copy_location(ast.Name(name, ast.Load()), node))
         for name in source.free
     }
-    return _called(x, node, source, used, free=free, inlined=True)
+    return _called(x, node, source, used, free=free)
 
 
 def _called(
@@ -445,9 +451,8 @@ def _called(
     declared: tuple[signatures.Signature, ...] = (),
     *,
     free: Mapping[str, nodes.Expr] = MappingProxyType({}),
-    inlined: bool = False,
-) -> nodes.Expr:
-    """The call of ``source``, which numba may have ``inlined``; ``free`` are the values of further parameters."""
+) -> CallDevice:
+    """The call of ``source``; ``free`` are the values of further parameters."""
     if source.key in x.stack:
         names = [str(getattr(key, "__name__", getattr(key, "name", "a lambda"))) for key in x.stack]
         cycle = [*names[x.stack.index(source.key) :], source.name]
@@ -463,11 +468,6 @@ def _called(
         ]
         result = signature.result
     callee = x.device(node, source, values, result)
-    if callee.returns_other and not inlined:
-        refuse(
-            node if callee.foreign else callee.returns_other,
-            f"numba returns an array only if it is an argument of {source.name}, under its name; pass the array to it",
-        )
     x.calls = True
     x.made.barriers = x.made.barriers or callee.barriers
     x.made.waits = x.made.waits or callee.waits

@@ -91,7 +91,7 @@ s[y, i] = A[y, i]
 C[y, i] = s[i, y]  #? race s
 
 # the order in time says where a loop lacks a barrier, and the warps which one @ 1, $n : out=zeros($n)
-#: ; n,wait,place in 64,cuda.syncthreads(),at_the_end 64,cuda.syncwarp(),between 32,cuda.syncwarp(),at_the_end 32,pass,between
+#: ; n,wait,place in 64,cuda.syncthreads(),at_the 64,cuda.syncwarp(),between 32,cuda.syncwarp(),at_the 32,pass,between
 #= said(f"put {'cuda.syncwarp() or ' * ($n == 32)}cuda.syncthreads() {'$place'.replace('_', ' ')}")
 s = cuda.shared.array($n, float32)
 s[i] = 0

@@ -20,7 +20,7 @@ from ...launch.prepare import Prepared
 from ...observer import Observer
 from .acquire_release import Releases
 from .log import SharedLog
-from .shadow_memory import READ, Access, Shadow
+from .shadow_memory import READ, Access, Ran, Shadow, Way
 
 IN_BLOCK, WITHIN_WARP = "; put cuda.syncthreads() ", "; put cuda.syncwarp() or cuda.syncthreads() "
 VERBS = ("reads", "writes", "updates")
@@ -117,15 +117,9 @@ class RacesObserver(Observer):
         self.epochs.pop(chunk, None)
 
     def report(
-        self,
-        array: SharedArray | GlobalArray,
-        word: int,
-        one: tuple[int, int, int],
-        other: tuple[int, int, int],
-        same_value: bool,
-        order: tuple[int, int] | None = None,
+        self, array: SharedArray | GlobalArray, word: int, one: Ran, other: Ran, same_value: bool, ways: list[Way]
     ) -> None:
-        """Report two accesses that race: (thread id, line, kind), in any order; ``order`` of the lines, see _order."""
+        """Report two accesses that race, as :class:`Reporter` says."""
         (thread_a, line_a, kind_a), (thread_b, line_b, kind_b) = sorted(
             [one, other], key=lambda access: (access[1], access[0])
         )
@@ -154,7 +148,7 @@ class RacesObserver(Observer):
                 "variable, put a barrier, and write then; between two, put a barrier at the end of the loop's body"
             )
         else:
-            cure = f"{(IN_BLOCK if across else WITHIN_WARP)[2:]}{self._missing(line_a, line_b, order)}"
+            cure = f"{(IN_BLOCK if across else WITHIN_WARP)[2:]}{self._missing(line_a, line_b, ways)}"
         note = " (the same value, this time)" if same_value else ""
         finding = Finding(
             "race",
@@ -176,15 +170,14 @@ class RacesObserver(Observer):
         self.add(finding)
         self.reported.append((finding.key, gravity >= (across, True)))
 
-    def _missing(self, first: int, second: int, order: tuple[int, int] | None) -> str:
-        """Say where a barrier is missing between these lines; ``order`` is theirs in time, if it is known."""
-        nodes = [
-            n for source in self.unit.sources for n in ast.walk(source.tree) if isinstance(n, (ast.For, ast.While))
-        ]
-        in_loop = any(n.lineno <= first and second <= (n.end_lineno or 0) for n in nodes)
-        if order == (second, first):
+    def _missing(self, first: int, second: int, ways: list[Way]) -> str:
+        """Say where a barrier is missing between these lines: in a loop, the second may come before the first."""
+        nodes = (node for source in self.unit.sources for node in ast.walk(source.tree))
+        loops = [n for n in nodes if isinstance(n, (ast.For, ast.While))]
+        in_loop = any(n.lineno <= first and second <= (n.end_lineno or 0) for n in loops)
+        if (second, first) in ways:
             return "at the end of the loop's body" if in_loop else f"after line {second}, before line {first}"
-        return "between the two" + ", and at the end of the loop's body" * (in_loop and order is None)
+        return "between the two" + ", and at the end of the loop's body" * (in_loop and not ways)
 
     def repeat(self, key: FindingKey) -> None:
         self._counts[key] += 1

@@ -27,8 +27,12 @@ KIND = {"load": READ, "store": WRITE, "bulk": WRITE, "atomic": ATOMIC}
 SLOTS = ("latest", "other_lane", "other_warp", "other_block")
 
 
+Ran = tuple[int, int, int]  # an access: thread id, line and kind
+Way = tuple[int, int]  # the lines of two accesses as a warp ran them since the last barrier
+
+
 class Reporter(Protocol):
-    """Receives races; ``one`` and ``other`` are (thread id, line, kind) of two accesses, in any order.
+    """Receives races of two accesses, in any order; ``ways``: how the warps ran their lines, as far as they have.
 
     ``reported`` lists the reports since it was last emptied: the key of the finding, and whether another report of it
     can change more than its count.
@@ -45,15 +49,7 @@ class Reporter(Protocol):
     def repeat(self, key: FindingKey) -> None:
         """Count a known race once more."""
 
-    def report(
-        self,
-        array: Any,
-        word: int,
-        one: tuple[int, int, int],
-        other: tuple[int, int, int],
-        same_value: bool,
-        order: tuple[int, int] | None = None,
-    ) -> None: ...
+    def report(self, array: Any, word: int, one: Ran, other: Ran, same_value: bool, ways: list[Way]) -> None: ...
 
 
 @dataclass(slots=True)
@@ -211,9 +207,7 @@ class Shadow:
         self.slots: dict[tuple[int, str], Slot] = {}  # (kind, which of SLOTS); created when needed
         self.values: np.ndarray | None = None  # the last written values, to report when two writers agreed
         self.interval: Ints | None = None  # the epoch of:
-        self.begun: dict[
-            tuple[int, int], int
-        ] = {}  # the order in which the warps came to their lines, by warp and line
+        self.begun: dict[tuple[int, int], int] = {}  # when a warp first ran a line in it
         self.time: tuple[Any, Any] = (None, None)  # the order and the epoch of the accesses in the following two
         self.seen: dict[Any, int] = {}  # how often the loop's accesses were seen
         self.effects: dict[Any, tuple[list[tuple[Slot, Ints, Ints]], list[FindingKey]]] = {}  # by access and state
@@ -328,15 +322,13 @@ class Shadow:
                 (int(thread[i]), int(who[i] & LINE_MASK), kind),
                 (int(me.thread[i]), access.line, access.kind),
                 bool(same),
-                self._order(int(who[i] & LINE_MASK), access.line, (int(warp[i]), mine) if across[i] else ()),
+                self._ways(int(who[i] & LINE_MASK), access.line, [int(warp[i]), mine] if across[i] else []),
             )
 
-    def _order(self, one: int, other: int, warps: Iterable[int]) -> tuple[int, int] | None:
-        """Two lines as one of these warps came to them since the last barrier; None if none did; no warps: as given."""
-        for warp in warps:
-            if (warp, one) in self.begun and (warp, other) in self.begun:
-                return (one, other) if self.begun[warp, one] <= self.begun[warp, other] else (other, one)
-        return None if warps else (one, other)
+    def _ways(self, one: int, other: int, warps: list[int]) -> list[Way]:
+        """The order of two lines in those of the warps that ran both; of no warps, the order given."""
+        begun = [(self.begun[w, one], self.begun[w, other]) for w in warps if {(w, one), (w, other)} <= {*self.begun}]
+        return [(one, other) if a <= b else (other, one) for a, b in begun] if warps else [(one, other)]
 
     def _unordered(self, places: Ints, me: ActiveLanes, thread: Ints, when: Ints, stamps: Stamps) -> Ints:
         """The rest of ``places``, from the first lane on that no release orders after the earlier access."""
@@ -390,6 +382,7 @@ class Shadow:
             (int(me.thread[a[0]]), me.access.line, WRITE),
             (int(me.thread[b[0]]), me.access.line, WRITE),
             bool((values[a] == values[b]).all()),
+            [],
         )
 
     def _enter(self, keys: Ints, me: ActiveLanes, kind: int) -> None:
