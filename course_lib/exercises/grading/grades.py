@@ -168,9 +168,9 @@ class Grading:
     def refused(self, error: SimulatorError) -> Verdict:
         """Return the verdict on a kernel that the simulator refused or stopped; nothing else can be judged."""
         said = error.without_option()  # a student cannot pass the option to check
-        line = self._cause_in_text.line if self._cause_in_text else error.line
-        hint = self._cause.advice if self._cause else said
-        checks = [Check(False, "the simulator cannot run it" if hint == said else said, self.source.quoted(line))]
+        hint, line = (self._cause.advice, self._cause.line) if self._cause else (said, None)
+        lines = self.source.quoted(error.line, line)
+        checks = [Check(False, "the simulator cannot run it" if hint == said else said, lines)]
         checks.append(Check(None, f"{self.output} and its costs: not judged, since the kernel did not finish"))
         return self._verdict(checks, hint, self._remarks)
 

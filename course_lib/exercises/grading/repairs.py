@@ -1,7 +1,7 @@
 """Frequent mistakes of students, and what repairs them: one table of rules, whose words are in `HINTS` by their ids.
 
-A rule of the first kind sees a mistake in the text, which no correct kernel contains. All others propose changes: each
-is made in a copy of the kernel, which is launched, and a mistake is named only if its repair gives the right values.
+A rule of the first kind needs no launch: no correct kernel has such a text. The others propose changes: each is made in
+a copy of the kernel, which is launched, and a mistake is named only if its repair gives the right values.
 """
 
 import ast
@@ -25,17 +25,17 @@ HINTS = {
     "part-of-cuda": "{name} is a part of cuda: write cuda.{name}.",
     "unknown-width": "{name} is not known here; the width of the tiles is called {width}.",
     "misspelt-name": "the name {name} is not known here; did you mean {similar}?",
-    "bits-for-and": "{sign} combines bits, and is evaluated before any comparison: what is compared here is `{part}`. "
-    "Between two conditions write {word}.",
     "array-renamed": "`{name} = …` stores nothing into the array; it gives the name to something else. "
     "Store an element: `{name}[…] = …`.",
-    "grid-by-rows": "cuda.grid(2) gives x first, which counts columns: `col, row = cuda.grid(2)`.",
     "all-in-every-thread": "the loops over {names} go through all of {output}, in every thread that comes here. "
     "Threads share the work: at least one of these indices is the thread's own, made of blockIdx, blockDim and "
     "threadIdx.",
     "mixed-directions": "`{part}` mixes two directions: multiply blockIdx.{of} by blockDim.{of}, the threads of a "
     "block in the same direction.",
     # likely mistakes
+    "bits-for-and": "{sign} combines bits, and is evaluated before any comparison: what is compared here is `{part}`. "
+    "Between two conditions write {word}.",
+    "grid-by-rows": "cuda.grid(2) gives x first, which counts columns: `{y}, {x} = cuda.grid(2)`.",
     "sum-replaced": "`{name} = …` replaces the sum in every iteration; add to it with `{name} += …`.",
     "sum-begins-again": "{name} starts again in every iteration: set it to zero once, before the loop.",
     "other-width": "{other} is {value}; these tiles are {width} = {wide} wide.",
@@ -119,14 +119,15 @@ class KernelText:
 
     @cached_property
     def shared(self) -> set[str]:
-        """The names of the kernel's arrays in shared memory."""
-        return {
-            node.targets[0].id
-            for node in self.every(ast.Assign)
-            if isinstance(node.targets[0], ast.Name)
-            and isinstance(node.value, ast.Call)
-            and ast.unparse(node.value.func).endswith("shared.array")
-        }
+        """The names of the kernel's arrays in shared memory, also those that are given to one later."""
+        found: set[str] = set()
+        for node in self.every(ast.Assign):
+            value = node.value.func if isinstance(node.value, ast.Call) else node.value
+            if isinstance(node.targets[0], ast.Name) and (
+                ast.unparse(value).endswith("shared.array") or ast.unparse(value) in found
+            ):
+                found.add(node.targets[0].id)
+        return found
 
     @cached_property
     def unknown(self) -> list[ast.Name]:
@@ -186,27 +187,13 @@ def _misspelt(kernel: KernelText) -> Iterator[Mistake]:
                 yield _mistake("misspelt-name", node, name=node.id, similar=similar)
 
 
-def _bits_for_and(kernel: KernelText) -> Iterator[Mistake]:
-    for node in kernel.every(ast.Compare):
-        for part in (node.left, *node.comparators):
-            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitAnd | ast.BitOr):
-                sign, word = ("&", "and") if isinstance(part.op, ast.BitAnd) else ("|", "or")
-                yield _mistake("bits-for-and", node, sign=sign, part=ast.unparse(part), word=word)
-
-
 def _array_renamed(kernel: KernelText) -> Iterator[Mistake]:
     """``tile = A[row, col]``, or ``C = acc``, instead of a store to an element of the array."""
     for node in kernel.every(ast.Assign):
         name, value = ast.unparse(node.targets[0]), ast.unparse(node.value)
-        if name in kernel.shared | {kernel.output} and not value.startswith(("cuda.", f"{name}[")):
+        known = value in kernel.shared or value.startswith(("cuda.", f"{name}["))
+        if name in kernel.shared | {kernel.output} and not known:
             yield _mistake("array-renamed", node, name=name)
-
-
-def _grid_by_rows(kernel: KernelText) -> Iterator[Mistake]:
-    """``row, col = cuda.grid(2)``, which gives x first."""
-    for node in kernel.every(ast.Assign):
-        if ast.unparse(node) == "row, col = cuda.grid(2)":
-            yield _mistake("grid-by-rows", node)
 
 
 def _all_in_every_thread(kernel: KernelText) -> Iterator[Mistake]:
@@ -232,6 +219,40 @@ def _mixed_directions(kernel: KernelText) -> Iterator[Mistake]:
 
 
 # ---- likely mistakes ------------------------------------------------------------------------------------------
+
+
+def _bits_for_and(kernel: KernelText) -> Iterator[Mistake]:
+    """``a < m & b < n``, which compares ``m & b``, instead of ``a < m and b < n``."""
+    for node in kernel.every(ast.Compare):
+        parts = [node.left, *node.comparators]
+        if part := next(filter(_combines_bits, parts), None):
+            sign, word = ("&", "and") if isinstance(part.op, ast.BitAnd) else ("|", "or")
+            change = (node, _conditions(parts, node.ops))
+            yield _mistake("bits-for-and", node, change, sign=sign, part=ast.unparse(part), word=word)
+
+
+def _combines_bits(part: ast.expr) -> TypeGuard[ast.BinOp]:
+    return isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitAnd | ast.BitOr)
+
+
+def _conditions(parts: list[ast.expr], ops: list[ast.cmpop]) -> ast.expr:
+    """A chain of comparisons, cut in two at each part that combines bits."""
+    for i, part in enumerate(parts):
+        if _combines_bits(part):
+            before, after = [*parts[:i], part.left], [part.right, *parts[i + 1 :]]
+            word = ast.And() if isinstance(part.op, ast.BitAnd) else ast.Or()
+            return ast.BoolOp(word, [_conditions(before, ops[:i]), _conditions(after, ops[i:])])
+    return ast.Compare(parts[0], ops, parts[1:]) if ops else parts[0]
+
+
+def _grid_by_rows(kernel: KernelText) -> Iterator[Mistake]:
+    """``row, col = cuda.grid(2)``, which gives x first."""
+    for node in kernel.every(ast.Assign):
+        match node:
+            case ast.Assign([ast.Tuple([ast.Name(x), ast.Name(y)]) as both], ast.Call()):
+                if ast.unparse(node.value) == "cuda.grid(2)":
+                    change = (both, ast.Tuple(both.elts[::-1], ast.Store()))
+                    yield _mistake("grid-by-rows", node, change, x=x, y=y)
 
 
 def _forgotten_sums(kernel: KernelText) -> Iterator[Mistake]:
@@ -492,18 +513,12 @@ def _exchanged(place: ast.Subscript) -> Iterator[Change]:
 
 #: The rules of each kind, in their order.
 RULES: dict[str, tuple[Rule, ...]] = {
-    "text": (
-        _without_parentheses,
-        _without_cuda,
-        _unknown_width,
-        _misspelt,
-        _bits_for_and,
-        _array_renamed,
-        _grid_by_rows,
-    ),
+    "text": (_without_parentheses, _without_cuda, _unknown_width, _misspelt, _array_renamed),
     "threads": (_all_in_every_thread,),
     "blocks": (_mixed_directions,),
     "likely": (
+        _bits_for_and,
+        _grid_by_rows,
         _forgotten_sums,
         _sums_begun_in_the_loop,
         _other_widths,

@@ -29,6 +29,19 @@ def test_occupancy(threads, registers, shared, blocks, limit):
     assert held.share == blocks * -(-threads // 32) / 64
 
 
+@pytest.mark.parametrize(
+    "asked, said",
+    [
+        (lambda: model.occupancy(0, 32, 0, H200), "at least one thread, not 0"),
+        (lambda: model.loads_per_output(0, 4, 4), "M, N and K of at least 1"),
+        (lambda: model.flop_per_byte(4, 4, 0, 8), "M, N and K of at least 1"),
+    ],
+)
+def test_nothing_has_no_ratio(asked, said):
+    with pytest.raises(ValueError, match=said):
+        asked()
+
+
 def test_the_driver_holds_as_many_blocks():
     """For 10 sizes of blocks, some of no whole warps, 36 numbers of registers and three sizes of shared memory."""
     recording = measurements.load("occupancy")
