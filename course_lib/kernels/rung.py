@@ -11,11 +11,6 @@ from numba import float32
 from numpy import integer
 
 
-def no_tile(**params):
-    """Return None, the tile of a kernel whose threads each load all they need."""
-    return None
-
-
 def with_tile(tile: Callable[..., tuple[int, int]]) -> Any:
     """Return a decorator of a launch whose blocks each load A and B once for a tile of C: its (rows, columns)."""
 
@@ -40,11 +35,6 @@ def blocks(rows: int, columns: int, width: int, height: int = 1) -> Any:
         return (max(1, -(-N // columns)), max(1, -(-M // rows))), (width, height)
 
     return launch
-
-
-def as_given(X, **params):
-    """Return X: the kernel takes and multiplies a float32 matrix as it is."""
-    return X
 
 
 def ready_made(kernel: Any) -> Any:
@@ -95,8 +85,8 @@ class Rung:
     dtypes: tuple[str, ...] = ("float32", "float64", "int32")
     orders: tuple[str, ...] = ("C", "F")
     dynamic_bytes: int = 0
-    operand: Callable[..., Any] = as_given
-    multiplied: Callable[..., Any] = as_given
+    operand: Callable[..., Any] = lambda X: X
+    multiplied: Callable[..., Any] = lambda X, **params: X
     lesson: str = ""
     change: str = ""
 
@@ -106,5 +96,8 @@ class Rung:
 
     @property
     def tile(self) -> Callable[..., tuple[int, int] | None]:
-        """The function of the parameters that gives the (rows, columns) of C for which a block loads A and B once."""
-        return getattr(self.launch, "tile", no_tile)
+        """The function of the parameters that gives the (rows, columns) of C for which a block loads A and B once.
+
+        It returns None for a kernel whose threads each load all they need.
+        """
+        return getattr(self.launch, "tile", lambda **params: None)

@@ -3,6 +3,7 @@
 How to call them, what must hold, and the source: instructions.md in this folder.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -69,14 +70,12 @@ def as_tf32(X: Any, rounded: bool = False, **params: Any) -> Any:
     return round_to_tf32(X) if rounded else cut_to_tf32(X)
 
 
-def as_bfloat16(X: Any, **params: Any) -> Any:
-    """Return the float32 numbers that a float32 matrix becomes in bfloat16."""
-    return from_bfloat16(to_bfloat16(X))
+def _rounded(to: Callable[[Any], Any], of: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Return the function that gives the float32 numbers which a float32 matrix becomes in a format."""
+    return lambda X, **params: of(to(X))
 
 
-def as_float16(X: Any, **params: Any) -> Any:
-    """Return the float32 numbers that a float32 matrix becomes in float16."""
-    return from_float16(to_float16(X))
+as_bfloat16, as_float16 = _rounded(to_bfloat16, from_bfloat16), _rounded(to_float16, from_float16)
 
 
 def lines_of_bfloat16(X: Any) -> Any:

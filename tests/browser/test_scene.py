@@ -27,7 +27,7 @@ LEFT_OUT = {"best": 2, "padded": 4, "register_2d": 3, "vectorized": 3, "eight_bl
 MANY = 40 if NIGHTLY else 6
 SMALL = ("tiled_two_warps", "reduction", "histogram", "transpose", "returns_early",
          "race_in_a_warp", "out_of_bounds_2d", "divergent", "odd_blocks", "three_dimensions", "complex",
-         "large_integers", "exchanges", "exchange", "lock", "four_blocks_a_side")  # fmt: skip
+         "large_integers", "exchanges", "exchange", "lock", "four_blocks_a_side", "uninitialized")  # fmt: skip
 RESEMBLED = ("prefetched", "stencil", "device_function", "out_of_bounds", "half", "one_thread", "shuffles")
 
 

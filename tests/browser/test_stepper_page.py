@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from numba import cuda, float32
+from numba import cuda
 from playwright.sync_api import expect
 
 from course_lib import simulate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
-from course_lib.trace.viewer.words import sentence
 
 from .conftest import resize, stop_clock
 
@@ -66,14 +65,6 @@ def test_nothing_is_cut_off(show, launch_of, name):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def without_first_write(x):
-    """Read shared memory to which nothing was stored."""
-    part = cuda.shared.array(4, float32)
-    i = cuda.threadIdx.x
-    if i < 4:
-        x[i + 4 * cuda.blockIdx.x] = part[3 - i]
-
-
 def guarded(x):
     """Let a block beyond the end of the array return early, in fewer steps."""
     i = cuda.grid(1)
@@ -81,19 +72,6 @@ def guarded(x):
         return
     x[i] += 1
     x[i] *= 2
-
-
-def test_reading_what_was_never_stored(show):
-    """Vectors are drawn too; an element that nothing was stored to stays empty when it is read."""
-    run = simulate(without_first_write, trace=True, strict=False)[1, 4](np.ones(4, np.float32))
-    stepper = Stepper(run, step=len(Stepper(run).timeline))
-    page = show(stepper)
-
-    says = page.locator(".tt-sentence").inner_text()
-    assert "Thread 0 reads part[3] = empty; writes x[0] = " in says
-    assert says == sentence(stepper.timeline, stepper.step, 0)
-    assert page.locator("[data-space=shared] .tt-t").all_text_contents() == [""] * 4
-    assert not page.locator(".tt-matrix-C").count()
 
 
 def test_a_shorter_block_ends_the_walk(show):

@@ -46,37 +46,32 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Bug:
-    """One row of a table. `arguments(rng)` makes the inputs, and `answer(*arguments)` is {position: right array}."""
-
-    what: str
-    edits: list[tuple[str, str]]
-    finds: list[tuple[str, str | None, str | None, str | None]]
-    also: tuple[str, ...]
-    twin: list[tuple[str, str]]
-    grid: Any
-    block: Any
-    arguments: Callable
-    answer: Callable
-    bug_grid: Any = None
-
-
-@dataclass(frozen=True)
 class Case:
-    """A bug and its twin, the same kernel without the mistake, that can be launched."""
+    """A bug and its twin, the same kernel without the mistake, that can be launched.
+
+    `inputs(rng)` makes the arguments, and `answer(*arguments)` is {position: right array}.
+    """
 
     name: str
     safe: Any
-    row: Bug
+    edits: list[tuple[str, str]]
+    common: list[tuple[str, str]]
+    finds: list[tuple[str, str | None, str | None, str | None]]
+    also: tuple[str, ...]
+    grid: Any
+    block: Any
+    inputs: Callable
+    answer: Callable
+    bug_grid: Any = None
 
     @property
     def expected(self):
         lines = self.lines
-        return [Expected(kind, array, lines(one), lines(other)) for kind, array, one, other in self.row.finds]
+        return [Expected(kind, array, lines(one), lines(other)) for kind, array, one, other in self.finds]
 
     @property
     def kinds(self):
-        return {e.kind for e in self.expected} | set(self.row.also)
+        return {e.kind for e in self.expected} | set(self.also)
 
     @cached_property
     def bug(self):
@@ -89,7 +84,7 @@ class Case:
     def text(self, which):
         """Return the text of the "bug" or of the "twin", after the device functions of its file that it calls."""
         text = "@cuda.jit" + inspect.getsource(self.safe.py_func).split("@cuda.jit", 1)[1]
-        for old, new in [*self.row.twin, *(self.row.edits if which == "bug" else [])]:
+        for old, new in [*self.common, *(self.edits if which == "bug" else [])]:
             text = edited(text, old, new)
         names = set(re.findall(r"\w+", text))
         called = [f.py_func for name, f in vars(self._module).items() if name in names and hasattr(f, "py_func")]
@@ -98,10 +93,10 @@ class Case:
 
     def launch(self, which):
         """Return grid and block."""
-        return (which == "bug" and self.row.bug_grid) or self.row.grid, self.row.block
+        return (which == "bug" and self.bug_grid) or self.grid, self.block
 
     def arguments(self, seed=7):
-        return self.row.arguments(np.random.default_rng(seed))
+        return self.inputs(np.random.default_rng(seed))
 
     def simulated(self, which, **options):
         """Return the run of a launch, which raises nothing for its findings, and the arguments after it."""
@@ -110,7 +105,7 @@ class Case:
 
     def wrong(self, after):
         """Return the positions of the arrays that are not right after a launch."""
-        return [k for k, right in self.row.answer(*self.arguments()).items() if not same(after[k], right)]
+        return [k for k, right in self.answer(*self.arguments()).items() if not same(after[k], right)]
 
     def line(self, number, which="bug"):
         """Return the text of a line."""
@@ -145,7 +140,7 @@ def same(got, right):
 
 
 def edited(text, old, new):
-    """Return the text with `new` in the place of `old`; see Bug."""
+    """Return the text with `new` in the place of `old`; see BUGS."""
     first = old.split("\n")[0]
     places = []
     for start in (match.start() for match in re.finditer(re.escape(first), text)):
@@ -160,7 +155,7 @@ def edited(text, old, new):
 
 
 def safe(grid, block, arguments, answer):
-    """Say how a safe kernel is launched, and the bugs in it: see `Bug`."""
+    """Say how a safe kernel is launched, and what it gives: see `Case`."""
 
     def enter(kernel):
         LAUNCHES[kernel] = {"grid": grid, "block": block, "arguments": arguments, "answer": answer}
@@ -171,20 +166,18 @@ def safe(grid, block, arguments, answer):
 
 def cases():
     """Return {name: case} of what stands in `BUGS`."""
-    rows = [(kernel, row) for kernel, table in BUGS.items() for row in table.strip().split("\n\n")]
-    found = [Case(row.split(":")[0], kernel, bug(row, kernel)) for kernel, row in rows]
+    found = [read(row, kernel) for kernel, table in BUGS.items() for row in table.strip().split("\n\n")]
     return {case.name: case for case in sorted(found, key=lambda case: case.name)}
 
 
-def bug(row, kernel):
-    """Read a row of a table: see `BUGS`."""
+def read(row, kernel):
+    """Return the case of a row of a table: see `BUGS`."""
     title, *lines = re.split(r"\n(?=[-+?@])", row)
-    what = " ".join(title.partition(": ")[2].split())
-    found = {**LAUNCHES[kernel], "what": what, "edits": [], "finds": [], "also": (), "twin": []}
+    found = {**LAUNCHES[kernel], "edits": [], "common": [], "finds": [], "also": ()}
     last = ""
     for line in lines:
         sign, _, said = line.partition(" ")
-        edits = found["twin" if len(sign) == 2 else "edits"]
+        edits = found["common" if len(sign) == 2 else "edits"]
         if sign == "?":
             said, _, also = said.partition("~ ")
             found["finds"] += [finding(each) for each in said.strip().split("; ") if each]
@@ -199,7 +192,7 @@ def bug(row, kernel):
         last = "" if " ->" in said else sign
     if not found["finds"] or not (found["edits"] or "bug_grid" in found):
         raise ValueError(f"nothing is changed, or nothing is expected to be found, in {row!r}")
-    return Bug(**found)
+    return Case(title.split(":")[0], kernel, inputs=found.pop("arguments"), **found)
 
 
 def finding(text):

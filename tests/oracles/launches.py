@@ -22,13 +22,13 @@ def group(pair):
 
 def blocks(pair):
     """Return the block's extents in x and y."""
-    return (pair.row.block, 1) if isinstance(pair.row.block, int) else pair.row.block[:2]
+    return (pair.block, 1) if isinstance(pair.block, int) else pair.block[:2]
 
 
 def launch_of(pair, which):
     """Return `launch(n)`, `launch(M, N)` or `launch(M, N, K)` of the bug or of its twin."""
     x, y = blocks(pair)
-    rounds_down = which == "bug" and pair.row.bug_grid
+    rounds_down = which == "bug" and pair.bug_grid
     like = pair.arguments()
 
     def ended(shapes, over_x, over_y):
@@ -40,7 +40,7 @@ def launch_of(pair, which):
             for shape, a in zip(shapes, like, strict=True)
         ]
         try:
-            right = pair.row.answer(*(array.copy() for array in made))
+            right = pair.answer(*(array.copy() for array in made))
         except (ValueError, IndexError):  # an answer for the corpus' own launch alone
             right = {}
         grid = (over_x // x, over_y // y) if rounds_down else (-(-over_x // x), -(-over_y // y))

@@ -17,7 +17,7 @@ import os
 import shlex
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -158,7 +158,7 @@ def _kernel(options: argparse.Namespace, target: str) -> int:
     settings = {name: getattr(options, name) for name in ("shared_bytes", "registers", "gpu", "max_steps")}
     launch = profile(kernel, grid, block, *values, **settings)
     judged = _judged(options, launch, checked=checked)
-    return _told(options, [judged], lambda: as_data(judged) | {"clean": not judged.fails} | _data(checked))
+    return _told(options, [judged], as_data(judged) | {"clean": not judged.fails} | _data(checked))
 
 
 def _judged(
@@ -170,22 +170,18 @@ def _judged(
         verdict = replace(verdict, word="WRONG", says=repr(checked))
     budgets = {count: limit for count in COUNTS if (limit := getattr(options, f"max_{count}")) is not None}
     over = tuple(map(str, exceeded(launch.run, budgets)))
-    bad = sorted(not_allowed(launch.run, options.allow), key=lambda found: found.severity != "error")
-    if options.fail_on == "error":
-        bad = [found for found in bad if found.severity == "error"]
-    fails = [repr(checked)] if checked is not None else []
-    fails += [*filter(None, [launch.failed]), *over, *map(str, bad)]
-    fails += map(str, launch.slow if options.fail_on == "warning" else ())
+    found, slow = not_allowed(launch.run, options.allow), launch.slow if options.fail_on == "warning" else ()
+    severities = ("error", "warning") if options.fail_on == "warning" else ("error",)
+    bad = [each for severity in severities for each in found if each.severity == severity]
+    fails = [repr(checked) if checked is not None else "", launch.failed, *over, *map(str, bad), *map(str, slow)]
     wanted = checked.wanted if checked is not None else {}
-    return ProfiledLaunch(launched(launch.run, times), verdict, launch, tuple(fails), over, wanted, times)
+    return ProfiledLaunch(launched(launch.run, times), verdict, launch, (*filter(None, fails),), over, wanted, times)
 
 
-def _told(
-    options: argparse.Namespace, launches: Sequence[ProfiledLaunch], data: Callable[[], Any], more: int = 0
-) -> int:
-    """Print what the options ask for; return the exit status."""
+def _told(options: argparse.Namespace, launches: Sequence[ProfiledLaunch], data: Any, more: int = 0) -> int:
+    """Print what the options ask for, as JSON the data; return the exit status."""
     if options.json:
-        print(json.dumps(data(), indent=1))
+        print(json.dumps(data, indent=1))
     else:
         several = len({each.script for each in launches}) > 1
         for number, each in enumerate(launches if options.all else (), 1):
@@ -241,10 +237,8 @@ def _scripts(options: argparse.Namespace) -> int:
             said = f"{name}: {judged.launched}" if several else judged.launched
             every.append(replace(judged, launched=said, script=name))
 
-    def data() -> dict[str, Any]:
-        clean = not failed and not any(each.fails or each.profile is None for each in every)
-        return {"launches": [*map(as_data, every)], "clean": clean, "not_profiled": more}
-
+    clean = not failed and not any(each.fails or each.profile is None for each in every)
+    data = {"launches": [*map(as_data, every)], "clean": clean, "not_profiled": more}
     status = _told(options, every, data, more) if every else 2
     return 1 if failed else status or (2 if options.stopped or without else 0)
 

@@ -4,6 +4,7 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,18 +20,7 @@ from .verdicts import WORDS, Opinion, launched, leading
 
 VERSION = metadata.version("tile-by-tile")
 
-_STYLE = """<style>
-.profile { line-height: 1.45; }
-.profile h2 { font-size: 1.1rem; margin: 2rem 0 0.4rem; }
-.profile h3 { font-size: 1rem; margin: 1.4rem 0 0.4rem; }
-.profile .wide { overflow-x: auto; }
-.profile table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.85rem; }
-.profile :is(td, th) { padding: 0.15rem 0.6rem; text-align: right; white-space: nowrap; }
-.profile .lines th:last-child { text-align: left; }
-.profile td[colspan] { white-space: normal; }
-.profile thead th { border-bottom: 1px solid currentColor; }
-.profile li { margin: 0.2rem 0; }
-</style>"""
+_STYLE = f"<style>\n{Path(__file__).with_suffix('.css').read_text(encoding='utf-8')}</style>"
 
 
 @dataclass(frozen=True)

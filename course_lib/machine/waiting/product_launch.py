@@ -36,11 +36,10 @@ FEWEST, INSTRUCTIONS = 6, 3000
 
 @dataclass(frozen=True)
 class Played:
-    """A simulated launch: cycles, each reason's share of the warps' time, instructions per cycle of a scheduler."""
+    """A simulated launch: cycles, and each reason's share of the warps' time."""
 
     cycles: float
     waits: Mapping[str, float]
-    issued_per_cycle: float
 
 
 @dataclass(frozen=True)
@@ -228,7 +227,7 @@ def _mixed(*parts: tuple[schedule.Play | Played, float]) -> Played:
     """Combine plays with the cycles that are spent in each."""
     whole = sum(cycles for _, cycles in parts)
     waits = {reason: sum(cycles * play.waits[reason] for play, cycles in parts) / whole for reason in schedule.REASONS}
-    return Played(whole, waits, sum(cycles * play.issued_per_cycle for play, cycles in parts) / whole)
+    return Played(whole, waits)
 
 
 def _alike(program: Sequence[Instruction], once: bool) -> list[Instruction]:

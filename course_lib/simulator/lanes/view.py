@@ -187,7 +187,7 @@ def reshaped(array: Array | View, sizes: tuple[Vector, ...], full: Any, mask: Ma
     return Reshaped(array, (), shape)
 
 
-def flattened(array: Array | View, size: Vector) -> View:
+def flattened(array: Array | View) -> View:
     """``array.flat``."""
     return Reshaped(array, (), (np.asarray(array.size, np.int64)[()],))
 

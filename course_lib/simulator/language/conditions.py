@@ -68,10 +68,8 @@ def decided(x: Context, node: ast.expr) -> bool | None:
                     return ends
                 unknown |= outcome is None
             return None if unknown else not ends
-        case ast.Compare(left, ops, comparators) if len(ops) > 1:
-            sides = zip([left, *comparators], ops, comparators, strict=False)
-            links: list[ast.expr] = [ast.copy_location(ast.Compare(a, [op], [b]), node) for a, op, b in sides]
-            return decided(x, ast.BoolOp(ast.And(), links))
+        case ast.Compare(left, [_, _, *_], comparators):
+            return decided(x, ast.BoolOp(ast.And(), [*_links(node, [left, *comparators])]))
         case ast.Compare(left, _, [right]) | ast.BinOp(left, _, right):
             parts = [left, right]
         case _:
@@ -127,12 +125,15 @@ def _text(x: Context, node: ast.expr) -> str | None:
 
 def _chain(x: Context, node: ast.Compare) -> Expr:
     """``a < b < c``: c is evaluated in the lanes where a < b."""
-    links, left = [], node.left
-    for op, comparator in zip(node.ops, node.comparators, strict=True):
-        right = Given(once(x.scalar(comparator)), comparator) if comparator is not node.comparators[-1] else comparator
-        links.append(compare(x, ast.copy_location(ast.Compare(left, [op], [right]), node)))
-        left = right
-    return logical(x, True, links)
+    *between, last = node.comparators
+    sides = [node.left, *(Given(once(x.scalar(part)), part) for part in between), last]
+    return logical(x, True, [compare(x, link) for link in _links(node, sides)])
+
+
+def _links(node: ast.Compare, sides: list[ast.expr]) -> list[ast.Compare]:
+    """The comparisons of a chain, each of two neighbours."""
+    pairs = zip(sides, node.ops, sides[1:], strict=False)
+    return [ast.copy_location(ast.Compare(a, [op], [b]), node) for a, op, b in pairs]
 
 
 def compared(x: Context, node: ast.Compare, name: str, left: Expr, right: Expr) -> Expr:

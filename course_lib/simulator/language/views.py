@@ -59,18 +59,15 @@ def reshape(x: Context, node: ast.Call, array: Expr) -> Expr:
         if not (isinstance(value.type, str) and is_int(value.type)):
             refuse(node, f"the sizes in {ast.unparse(node)} must be integers; convert them with int()")
     code = f"reshaped({{0}}, {listed(1, len(values))}, w.full, {{mask}}, {{line}})"
-    return _shaped(node, array, tuple(values), code)
+    kind = ArrayType(array.array_type.dtype, len(values), view=True)
+    operands = (array, *(cast(size, "int64") for size in values))
+    return Apply(code=code, args=operands, type=kind, line=node.lineno)
 
 
 def flat(x: Context, node: ast.expr, array: Expr) -> Expr:
     """``array.flat``: all elements in one dimension."""
-    return _shaped(node, array, (x.number(-1),), "flattened({0}, {1})")
-
-
-def _shaped(node: ast.expr, array: Expr, sizes: tuple[Expr, ...], code: str) -> Expr:
-    kind = ArrayType(array.array_type.dtype, len(sizes), view=True)
-    operands = (array, *(cast(size, "int64") for size in sizes))
-    return Apply(code=code, args=operands, type=kind, line=node.lineno)
+    kind = ArrayType(array.array_type.dtype, 1, view=True)
+    return Apply(code="flattened({0})", args=(array,), type=kind, line=node.lineno)
 
 
 def fill(x: Context, node: ast.Call, array: Expr) -> Expr:

@@ -168,10 +168,10 @@ def test_a_file_that_is_no_notebook_is_named(text, tmp_path, capsys):
     assert capsys.readouterr().err == f"{path} is no notebook of version 4 or older, so nothing is written.\n"
 
 
-def nbconvert(path, *options, to="html"):
+def nbconvert(path, to):
     """Return what the command, with the configuration in the course's folder, prints about a notebook, and the page."""
     config = Path(__file__).parents[3] / "jupyter_nbconvert_config.json"
-    command = [sys.executable, "-m", "nbconvert", "--config", config, "--to", to, *options, path]
+    command = [sys.executable, "-m", "nbconvert", "--config", config, "--to", to, path]
     home = {"JUPYTER_CONFIG_DIR": str(path.parent)}
     said = subprocess.run(
         command, cwd=Path(__file__).parents[3], capture_output=True, text=True, check=True, env=os.environ | home
@@ -191,16 +191,6 @@ def test_nbconvert_alone_shows_the_pictures(notebook, kept, to, tmp_path):
     assert [True, True] == [bool(re.search(r'alt="tiled, (?:step|frame) \d+', picture)) for picture in pictures]
     slider = f'<script type="{VIEW}">' if kept == "as executed" else "IntSlider(value=3"
     assert 1 == text.count(slider)
-
-
-@pytest.mark.nightly
-def test_nbconvert_alone_executes_and_shows_the_pictures(tmp_path):
-    predicted = "from course_lib.exercises import predict\npredict('How many?', 3)"
-    nbformat.write(book(*map(cell, (SETUP, STEPPER, predicted))), tmp_path / "lesson.ipynb")
-    said, text = nbconvert(tmp_path / "lesson.ipynb", "--execute")
-    assert "Alternative text is missing" not in said
-    assert f'<script type="{VIEW}">' not in text
-    assert re.search(r'<img [^>]*alt="tiled, step 7: Line \d+', text) and "How many?" in text
 
 
 def test_documents_without_html_have_the_pictures_too(notebook):

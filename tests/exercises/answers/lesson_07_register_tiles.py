@@ -58,6 +58,7 @@ read for each product ? shared-loads-per-thread
 - acc[1, 1] += a1 * b1 -> acc[1, 1] += A_tile[k, ty + 8] * B_tile[k, tx + 8]
 
 # four-rows
+one sum for all: acc[i] += A_tile -> acc[0] += A_tile ? other-rows: only one of a thread's four sums
 one row of B for a thread: b = B_tile[k, x] -> b = B_tile[y, x] ? one-name-or-number: B_tile[y, x]
 B's indices exchanged: b = B_tile[k, x] -> b = B_tile[x, k] ? swapped-indices
 
