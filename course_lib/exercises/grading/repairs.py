@@ -163,28 +163,21 @@ def _without_parentheses(kernel: KernelText) -> Iterator[Mistake]:
             yield _mistake("call-without-parentheses", node, name=name)
 
 
-def _without_cuda(kernel: KernelText) -> Iterator[Mistake]:
-    for node in kernel.unknown:
-        if node.id in _OF_CUDA:
-            yield _mistake("part-of-cuda", node, name=node.id)
-
-
-def _unknown_width(kernel: KernelText) -> Iterator[Mistake]:
-    for node in kernel.unknown:
-        if kernel.width and node.id in _WIDTHS:
-            yield _mistake("unknown-width", node, name=node.id, width=kernel.width)
-
-
-def _misspelt(kernel: KernelText) -> Iterator[Mistake]:
-    """An undefined name, and the most similar name that the kernel uses."""
-    unknown = [node for node in kernel.unknown if not hasattr(builtins, node.id)]
+def _unknown_names(kernel: KernelText) -> Iterator[Mistake]:
+    """A part of cuda without cuda, a usual name of the tiles' width, or a name that is similar to one of the kernel."""
     used = {node.id for node in kernel.every(ast.Name)} | set(kernel.arguments)
-    used -= {node.id for node in unknown}
-    for node in unknown:
-        for similar in difflib.get_close_matches(node.id, sorted(used), 1):
-            # one common letter of two is not similar: As is rather a tile of A than A
-            if len(node.id) > 2 or node.id.lower() == similar.lower():
-                yield _mistake("misspelt-name", node, name=node.id, similar=similar)
+    used -= {node.id for node in kernel.unknown if not hasattr(builtins, node.id)}
+    for node in kernel.unknown:
+        name = node.id
+        if name in _OF_CUDA:
+            yield _mistake("part-of-cuda", node, name=name)
+        elif kernel.width and name in _WIDTHS:
+            yield _mistake("unknown-width", node, name=name, width=kernel.width)
+        elif not hasattr(builtins, name):
+            for similar in difflib.get_close_matches(name, sorted(used), 1):
+                # one common letter of two is not similar: As is rather a tile of A than A
+                if len(name) > 2 or name.lower() == similar.lower():
+                    yield _mistake("misspelt-name", node, name=name, similar=similar)
 
 
 def _array_renamed(kernel: KernelText) -> Iterator[Mistake]:
@@ -513,7 +506,7 @@ def _exchanged(place: ast.Subscript) -> Iterator[Change]:
 
 #: The rules of each kind, in their order.
 RULES: dict[str, tuple[Rule, ...]] = {
-    "text": (_without_parentheses, _without_cuda, _unknown_width, _misspelt, _array_renamed),
+    "text": (_without_parentheses, _unknown_names, _array_renamed),
     "threads": (_all_in_every_thread,),
     "blocks": (_mixed_directions,),
     "likely": (

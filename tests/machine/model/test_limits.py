@@ -29,17 +29,11 @@ def test_occupancy(threads, registers, shared, blocks, limit):
     assert held.share == blocks * -(-threads // 32) / 64
 
 
-@pytest.mark.parametrize(
-    "asked, said",
-    [
-        (lambda: model.occupancy(0, 32, 0, H200), "at least one thread, not 0"),
-        (lambda: model.loads_per_output(0, 4, 4), "M, N and K of at least 1"),
-        (lambda: model.flop_per_byte(4, 4, 0, 8), "M, N and K of at least 1"),
-    ],
-)
-def test_nothing_has_no_ratio(asked, said):
-    with pytest.raises(ValueError, match=said):
-        asked()
+def test_nothing_has_no_ratio():
+    with pytest.raises(ValueError, match="at least one thread, not 0"):
+        model.occupancy(0, 32, 0, H200)
+    with pytest.raises(ValueError, match="M, N and K of at least 1"):
+        model.loads_per_output(0, 4, 4)
 
 
 def test_the_driver_holds_as_many_blocks():
