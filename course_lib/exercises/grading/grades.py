@@ -179,7 +179,8 @@ class Grading:
         rules, values, *costs = checks = self.checks()
         remarks = self._remarks
         if not any("float64" in remark for remark in remarks):
-            remarks += self._warnings()
+            findings = (finding for outcome in self.outcomes for finding in outcome.run.findings)
+            remarks += tuple(sorted({f"line {f.line}: {f.message}" for f in findings if f.kind == "float64"})[:1])
         if self.seed is not None and (drawn := self._drawn):
             remarks += (f"{self._named(drawn.shape)} and its numbers were drawn by the seed {self.seed}.",)
         if not all(check.passed for check in checks):
@@ -251,10 +252,6 @@ class Grading:
     @property
     def _remarks(self) -> tuple[str, ...]:
         return remarks_on_text(self.source, self._alone)
-
-    def _warnings(self) -> tuple[str, ...]:
-        findings = (finding for outcome in self.outcomes for finding in outcome.run.findings)
-        return tuple(sorted({f"line {f.line}: {f.message}" for f in findings if f.kind == "float64"})[:1])
 
     def _named(self, shape: Shape) -> str:
         return f"{self.exercise.task.sizes} = {shape if len(shape) > 1 else shape[0]}"

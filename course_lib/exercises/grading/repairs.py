@@ -217,35 +217,22 @@ def _mixed_directions(kernel: KernelText) -> Iterator[Mistake]:
 def _bits_for_and(kernel: KernelText) -> Iterator[Mistake]:
     """``a < m & b < n``, which compares ``m & b``, instead of ``a < m and b < n``."""
     for node in kernel.every(ast.Compare):
-        parts = [node.left, *node.comparators]
-        if part := next(filter(_combines_bits, parts), None):
-            sign, word = ("&", "and") if isinstance(part.op, ast.BitAnd) else ("|", "or")
-            change = (node, _conditions(parts, node.ops))
-            yield _mistake("bits-for-and", node, change, sign=sign, part=ast.unparse(part), word=word)
-
-
-def _combines_bits(part: ast.expr) -> TypeGuard[ast.BinOp]:
-    return isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitAnd | ast.BitOr)
+        for part in (parts := [node.left, *node.comparators]):
+            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitAnd | ast.BitOr):
+                sign, word = ("&", "and") if isinstance(part.op, ast.BitAnd) else ("|", "or")
+                change = (node, _conditions(parts, node.ops))
+                yield _mistake("bits-for-and", node, change, sign=sign, part=ast.unparse(part), word=word)
 
 
 def _conditions(parts: list[ast.expr], ops: list[ast.cmpop]) -> ast.expr:
     """A chain of comparisons, cut in two at each part that combines bits."""
     for i, part in enumerate(parts):
-        if _combines_bits(part):
-            before, after = [*parts[:i], part.left], [part.right, *parts[i + 1 :]]
-            word = ast.And() if isinstance(part.op, ast.BitAnd) else ast.Or()
-            return ast.BoolOp(word, [_conditions(before, ops[:i]), _conditions(after, ops[i:])])
+        match part:
+            case ast.BinOp(left, ast.BitAnd() | ast.BitOr() as sign, right):
+                before, after = ([*parts[:i], left], ops[:i]), ([right, *parts[i + 1 :]], ops[i:])
+                word = ast.And() if isinstance(sign, ast.BitAnd) else ast.Or()
+                return ast.BoolOp(word, [_conditions(*before), _conditions(*after)])
     return ast.Compare(parts[0], ops, parts[1:]) if ops else parts[0]
-
-
-def _grid_by_rows(kernel: KernelText) -> Iterator[Mistake]:
-    """``row, col = cuda.grid(2)``, which gives x first."""
-    for node in kernel.every(ast.Assign):
-        match node:
-            case ast.Assign([ast.Tuple([ast.Name(x), ast.Name(y)]) as both], ast.Call()):
-                if ast.unparse(node.value) == "cuda.grid(2)":
-                    change = (both, ast.Tuple(both.elts[::-1], ast.Store()))
-                    yield _mistake("grid-by-rows", node, change, x=x, y=y)
 
 
 def _forgotten_sums(kernel: KernelText) -> Iterator[Mistake]:
@@ -359,7 +346,11 @@ def _written_sizes(kernel: KernelText) -> Iterator[Mistake]:
 
 
 def _swapped_directions(kernel: KernelText) -> Iterator[Mistake]:
-    """x and y exchanged: in the index of the block, or in all of blockIdx, blockDim and threadIdx."""
+    """x and y exchanged: in ``row, col = cuda.grid(2)``, in blockIdx, or in all of blockIdx, blockDim and threadIdx."""
+    for node in kernel.every(ast.Assign):
+        match node.targets:
+            case [ast.Tuple([ast.Name(x), ast.Name(y)]) as both] if ast.unparse(node.value) == "cuda.grid(2)":
+                yield _mistake("grid-by-rows", node, (both, ast.Tuple(both.elts[::-1], ast.Store())), x=x, y=y)
     nodes = [node for node in kernel.every(ast.Attribute) if node.attr in ("x", "y")]
     for asked in (["cuda.blockIdx"], ["cuda.blockIdx", "cuda.blockDim", "cuda.threadIdx"]):
         places = [node for node in nodes if ast.unparse(node.value) in asked]
@@ -511,7 +502,6 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "blocks": (_mixed_directions,),
     "likely": (
         _bits_for_and,
-        _grid_by_rows,
         _forgotten_sums,
         _sums_begun_in_the_loop,
         _other_widths,
