@@ -293,18 +293,14 @@ def test_environments_agree():
     assert "-e ." in from_pip
     assert "pip" in plain
     listed = [entry for entry in plain + from_pip if entry not in (python_pin, "pip", "-e .")]
-    assert sorted(map(same_form, expected)) == sorted(map(same_form, listed))
+    forms = [{(one.name.lower(), str(one.specifier)) for one in map(Requirement, rows)} for rows in (expected, listed)]
+    assert forms[0] == forms[1]
     supported = SpecifierSet(PROJECT["project"]["requires-python"])
     assert Version(python_pin.removeprefix("python=")) in supported
     binder = yaml.safe_load((REPOSITORY / "binder" / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
     own_tools = {Requirement(tool).name for tool in tools}
     needed = {entry for entry in plain if Requirement(entry.split("=")[0].rstrip("<>")).name not in own_tools}
     assert binder[:2] == [python_pin, "pip"] and set(binder) == needed, "binder/ has what the tests do not need"
-
-
-def same_form(requirement):
-    parsed = Requirement(requirement)
-    return parsed.name.lower(), str(parsed.specifier)
 
 
 @pytest.fixture(scope="module")
