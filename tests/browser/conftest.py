@@ -147,16 +147,16 @@ class OpenNotebook:
     page: Page
     page_errors: list[str]
 
-    def run_all(self, timeout: float = PATIENCE) -> None:
-        """Run all cells and wait, at most `timeout` seconds, until the last one is done."""
+    def run_all(self) -> None:
+        """Run all cells and wait until the last one is done."""
         finished = self.page.evaluate(
             """seconds => Promise.race([
                 window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => true),
                 new Promise(resolve => setTimeout(() => resolve(false), 1000 * seconds)),
             ])""",
-            timeout,
+            PATIENCE,
         )
-        assert finished, f"the notebook still runs after {timeout} s"
+        assert finished, f"the notebook still runs after {PATIENCE} s"
 
     def cell(self, index: int) -> Locator:
         """The cell with this index, Markdown cells counted too."""
