@@ -16,7 +16,7 @@ import numpy as np
 from ..machine import measurements
 from ..machine.waiting.model_errors import largest_error
 from ..simulator.findings import SimulatorError
-from ..simulator.hardware import ceil_div
+from ..simulator.hardware import MAX_THREADS_PER_BLOCK, ceil_div
 from ..simulator.tables import html_table, text_table
 from .capstone_costs import MOST_REGISTERS, Costs, Size, WrongProduct, costs
 from .grading.exercise import Exercise, write
@@ -26,7 +26,6 @@ from .grading.verdict import FAILED, Check, Verdict
 from .progress import score
 
 NAME = "capstone"
-_MOST_THREADS = 1024
 
 
 @dataclass(frozen=True)
@@ -294,8 +293,8 @@ def exercise(tile: Size, threads: Size, seed: int = 0) -> Exercise:
     """The task of a kernel for blocks of this shape: the gates of `attempt`. The seed draws the largest sizes."""
     down, across = _pair(tile, "tile", "(rows, columns)")
     x, y = _pair(threads, "threads", "(x, y)")
-    if x * y > _MOST_THREADS:
-        raise ValueError(f"threads is {x}×{y}: a block has at most {_MOST_THREADS:,}")
+    if x * y > MAX_THREADS_PER_BLOCK:
+        raise ValueError(f"threads is {x}×{y}: a block has at most {MAX_THREADS_PER_BLOCK:,}")
     if down * across > MOST_REGISTERS * x * y:
         raise ValueError(
             f"tile is {down}×{across}: with {x}×{y} threads that is more elements of C for each than the "

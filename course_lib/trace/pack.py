@@ -24,7 +24,8 @@ class Events:
     The lists hold tuples: ``accesses`` (event, op, pattern, base, value, of an atomic (operation, what each lane found,
     operands), else None); ``variables`` (event, name, value, mask); ``tests`` (event, text, left, right, truth, mask);
     ``outside`` (event, op, index, array, lanes); ``exchanges`` (event, name, given, source, result, mask); ``arrivals``
-    (event, mask); ``products`` (event, product, its ends: (event, lanes)).
+    (event, mask); ``products`` (event, product, its ends: (event, lanes)). ``now`` is the event of each warp that is
+    being recorded, ``latest`` the latest one of each (warp, line).
     """
 
     lines: list[int] = field(default_factory=list)
@@ -38,6 +39,8 @@ class Events:
     exchanges: list[tuple[int, str, Any, Any, Any, Any]] = field(default_factory=list)
     arrivals: list[tuple[int, Any]] = field(default_factory=list)
     products: list[tuple[int, Any, list[tuple[int, np.ndarray]]]] = field(default_factory=list)
+    now: dict[int, int] = field(default_factory=dict)
+    latest: dict[tuple[int, int], int] = field(default_factory=dict)
 
 
 class PackedLanes:

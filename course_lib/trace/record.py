@@ -4,6 +4,7 @@ While the kernel runs, only references are kept; a chunk of blocks is converted 
 (:mod:`pack`), so that tracing costs little more than the launch.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -94,18 +95,10 @@ class TraceObserver(StepCounter):
             self._encoder.shared_by_blocks = {
                 name: initial.reshape(-1) for name, initial in known if initial is not None
             }
-        #: what is recorded of each chunk of blocks that runs: one, unless blocks wait for each other
-        self._running: dict[Any, tuple[Events, dict[int, int], dict[tuple[int, int], int]]] = {}
-        self._of: Any = None  # the chunk whose records these are:
+        #: what is recorded of each chunk of blocks that runs: one, unless blocks wait for each other; and of the latest
+        self._running: defaultdict[Any, Events] = defaultdict(Events)
         self._chunk = Events()
         self._group_products: dict[int, Any] = {}  # by their lines
-        self._now: dict[int, int] = {}  # warp -> the event that is being recorded
-        self._latest: dict[tuple[int, int], int] = {}  # (warp, line) -> its latest event
-
-    def _turn_to(self, vector: Any) -> None:
-        if vector.chunk is not self._of:
-            self._of = vector.chunk
-            self._chunk, self._now, self._latest = self._running.setdefault(self._of, (Events(), {}, {}))
 
     def watch(self, array: Any) -> Callable[..., None] | None:
         if array.name not in self._arrays:
@@ -119,8 +112,8 @@ class TraceObserver(StepCounter):
     # --- what happens, in order ------------------------------------------------------------------------------
 
     def statement(self, vector: Any, line: int, mask: Any, head: bool) -> None:
-        self._turn_to(vector)
         if line in self._program.prefix:
+            self._chunk = self._running[vector.chunk]
             self._open(vector, line, mask, ITERATION if head else 0)
 
     def _open(self, vector: Any, line: int, mask: Any, flags: int) -> int:
@@ -130,7 +123,7 @@ class TraceObserver(StepCounter):
         chunk.warps.append(warp)
         chunk.masks.append(mask)
         chunk.flags.append(flags)
-        self._now[warp] = self._latest[warp, line] = event
+        chunk.now[warp] = chunk.latest[warp, line] = event
         self.count(vector, mask)
         self._recorded += 1
         if not self._counted and (self._recorded >= COUNT_AFTER or self._steps > MAX_STEPS // 8):
@@ -161,15 +154,15 @@ class TraceObserver(StepCounter):
 
         A device function that the statement calls has events of its own; the statement's event continues after it.
         """
-        self._turn_to(vector)
-        event = self._now.get(vector.warp)
+        self._chunk = chunk = self._running[vector.chunk]
+        event = chunk.now.get(vector.warp)
         if event is None or line is None:
             return event
         first = self._program.first.get(line, line)
-        if self._chunk.lines[event] == first:
+        if chunk.lines[event] == first:
             return event
-        before = self._latest.get((vector.warp, first))
-        return event if before is None else self._open(vector, first, self._chunk.masks[before], RESUMED)
+        before = chunk.latest.get((vector.warp, first))
+        return event if before is None else self._open(vector, first, chunk.masks[before], RESUMED)
 
     def _access(self, site: Any, pattern: Any, base: int, value: Any) -> None:
         event = self._event(site.vector, site.line)
@@ -252,11 +245,9 @@ class TraceObserver(StepCounter):
             self._chunk.accesses.append((event, "result", pattern, 0, list(values), None))
 
     def end_of_chunk(self, vectors: Sequence[Any]) -> None:
-        self._turn_to(vectors[0])
+        recorded = self._running.pop(vectors[0].chunk, Events())
         if not self._refused:
-            self._encoder.pack(self._chunk, vectors, self._arrays)
-        del self._running[self._of]
-        self._of = None
+            self._encoder.pack(recorded, vectors, self._arrays)
 
     # --- the result ----------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ..simulator.hardware import WARP_SIZE, ceil_div
-from .columns import BARRIER, NONE, OPS, Touches, lanes_of, taken
+from .columns import BARRIER, NONE, OPS, Table, Touches, lanes_of, taken
 from .trace import Dim3, Step, Trace
 
 #: What a step does, or a phase of a warp; the last of these where it does several, and the first where it does none.
@@ -43,6 +43,9 @@ class Timeline:
 
     # --- columns, lane by lane ----------------------------------------------------------------------------------
 
+    def _table(self, name: str) -> Table:
+        return taken(getattr(self.columns, name), self.columns.rows(name, self.first, self.last))
+
     def touches(self, name: str) -> Touches:
         """Return the accesses of the block's lanes to one array."""
         if name not in self._touches:
@@ -50,9 +53,7 @@ class Timeline:
         return self._touches[name]
 
     def _expand(self, name: str) -> Touches:
-        columns, array = self.columns, self.trace.arrays[name]
-        rows = columns.rows("access", self.first, self.last)
-        table = taken(columns.access, rows)
+        columns, array, table = self.columns, self.trace.arrays[name], self._table("access")
         table = taken(table, table["array"] == columns.arrays.index(name))
         row, lane, rank = lanes_of(table["lanes"])
         width = table["width"][row].astype(np.int64)
@@ -119,13 +120,10 @@ class Timeline:
 
     def does(self, space: str, *ops: str) -> np.ndarray:
         """Return which steps access an array of this space by one of these operations of `columns.OPS`."""
-        columns = self.columns
-        rows = columns.rows("access", self.first, self.last)
-        arrays = [at for at, name in enumerate(columns.arrays) if self.trace.arrays[name].space == space]
-        chosen = np.isin(columns.access["array"][rows], arrays)
-        chosen &= np.isin(columns.access["op"][rows], [*map(OPS.index, ops)])
-        found = np.zeros(len(self), bool)
-        found[columns.access["step"][rows][chosen] - self.first] = True
+        access, found = self._table("access"), np.zeros(len(self), bool)
+        arrays = [at for at, name in enumerate(self.columns.arrays) if self.trace.arrays[name].space == space]
+        chosen = np.isin(access["array"], arrays) & np.isin(access["op"], [*map(OPS.index, ops)])
+        found[access["step"][chosen] - self.first] = True
         return found
 
     # --- where to stop --------------------------------------------------------------------------------------------
@@ -155,12 +153,10 @@ class Timeline:
         moves.
         """
         columns, changes = self.columns, ("store", "atomic", "result")
-        rows = columns.rows("variable", self.first, self.last)
+        variable, computes = self._table("variable"), np.zeros(len(self), bool)
         real = np.array([pool.dtype.kind in "fc" for pool in columns.pools] or [False])
-        floats = real[columns.lists[0][columns.variable["values"][rows]]]
-        computes = np.zeros(len(self), bool)
-        computes[columns.variable["step"][rows][floats] - self.first] = True
-        computes[columns.access["step"][columns.rows("access", self.first, self.last)] - self.first] = False
+        computes[variable["step"][real[columns.lists[0][variable["values"]]]] - self.first] = True
+        computes[self._table("access")["step"] - self.first] = False
         computes |= self.does("shared", "load") | (self.does("local", *changes) & self.does("local", "load"))
         kind = np.where(computes, KINDS.index("compute"), KINDS.index(""))
         stores = self.does("global", *changes) | (self.does("shared", *changes) & ~self.does("shared", "load"))

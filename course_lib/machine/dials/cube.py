@@ -78,15 +78,12 @@ def draw_cube(tile: int) -> tuple[Any, ...]:
     shapes += _box((0, column, done), (tile, N, done + tile), COLOURS["shared"], 0.9)
     for fixed, at in ((0, 0), (1, N), (2, N)):  # its near edges
         shapes.append(_face(fixed, at, (0, N), (0, N), edge=tint(GROUND, 0.55), thick=0.8))
-    return tuple(shapes), _SIDE * N * (2 + 1.5 * _APART) + 44, tuple(_says(tile))
-
-
-def _says(tile: int) -> list[str]:
     loads, work = 2 * tile * tile, tile**3
-    return [
+    says = (
         f"The cube has {N**3:,} multiply-adds, {N} × {N} × {N}",
         f"A pair of tiles has {loads:,} numbers, two faces of {tile} × {tile}, and {plural(work, 'multiply-add')}",
         "Green: the multiply-adds of the blocks before, and darker those of this block's pairs of tiles before",
         f"So each number that is loaded is used {plural(tile, 'time')}",
         f"The whole product loads {2 * N**3 // tile:,} numbers from global memory",
-    ]
+    )
+    return tuple(shapes), _SIDE * N * (2 + 1.5 * _APART) + 44, says

@@ -72,7 +72,8 @@ class Levels(tuple[Level, ...]):
 
     def _rows(self) -> list[tuple[str, ...]]:
         def row(label: str, value: str, scale: float = 1e9, digits: int = 3) -> tuple[str, ...]:
-            return (label, *(_rounded(getattr(level, value) / scale, digits) for level in self))
+            numbers = (getattr(level, value) / scale for level in self)
+            return (label, *(f"{n:#.{digits}g}" if 0 < n < 100 and digits else f"{n:,.0f}" for n in numbers))
 
         return [
             ("", *(level.name for level in self)),
@@ -95,11 +96,6 @@ class Levels(tuple[Level, ...]):
 
     def _title(self) -> str:
         return f"A whole launch, n = {self[0].n:,}, as recorded"
-
-
-def _rounded(value: float, digits: int) -> str:
-    """Return three digits of a small number, no decimals of a large one."""
-    return f"{value:,.0f}" if not value or not digits or value >= 100 else f"{value:#.{digits}g}"
 
 
 def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:

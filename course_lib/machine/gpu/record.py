@@ -75,20 +75,6 @@ def name_of(result: dict[str, Any]) -> str:
     return next((result[key] for key in kinds if key in result), "")
 
 
-def parser(experiments: Mapping[str, Experiment], module: str) -> argparse.ArgumentParser:
-    """Return the command line's parser."""
-    result = argparse.ArgumentParser(
-        prog=f"python -m {module} record",
-        description="Make a folder with all recordings of this GPU; what it has already is kept.",
-        epilog="Read them with course_lib.machine.measurements.load(WHAT, NAME).",
-    )
-    result.add_argument("name", type=_folder, help="the folder's name, for example nvidia-h100")
-    result.add_argument("what", nargs="*", metavar="WHAT", help=f"some of {', '.join(experiments)} (default: all)")
-    result.add_argument("--repeats", type=int, default=20, help="timed launches per kernel (default 20)")
-    result.add_argument("--output", type=Path, default=measurements.FOLDER, help="where the folder is (default: here)")
-    return result
-
-
 def _folder(text: str) -> str:
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]*", text):
         raise argparse.ArgumentTypeError(
@@ -102,7 +88,17 @@ def main(arguments: Sequence[str], experiments: Mapping[str, Experiment], module
 
     experiments: those that can be recorded, by name; module: the command that measures one of them.
     """
-    commands = parser(experiments, module)
+    commands = argparse.ArgumentParser(
+        prog=f"python -m {module} record",
+        description="Make a folder with all recordings of this GPU; what it has already is kept.",
+        epilog="Read them with course_lib.machine.measurements.load(WHAT, NAME).",
+    )
+    commands.add_argument("name", type=_folder, help="the folder's name, for example nvidia-h100")
+    commands.add_argument("what", nargs="*", metavar="WHAT", help=f"some of {', '.join(experiments)} (default: all)")
+    commands.add_argument("--repeats", type=int, default=20, help="timed launches per kernel (default 20)")
+    commands.add_argument(
+        "--output", type=Path, default=measurements.FOLDER, help="where the folder is (default: here)"
+    )
     options = commands.parse_args(arguments)
     unknown = [what for what in options.what if what not in experiments]
     if unknown:

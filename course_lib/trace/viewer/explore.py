@@ -4,6 +4,7 @@ import html
 import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 from typing import Any
 
@@ -131,13 +132,11 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
         for name, rung in self._rungs.items():
             key = (name, n, tile_width)
             if key not in self._counted:
-                try:
+                self._counted[key] = None  # where it has no such launch, and so no point in the plot
+                with suppress(*REFUSED):
                     loads = run_product(rung, n, tile_width).traffic.select(space="global", op="load")
                     self._counted[key] = loads.accesses, loads.sectors
-                except REFUSED:  # it has no such launch, and so no point in the plot
-                    self._counted[key] = None
-            counted = self._counted[key]
-            if counted is not None:
+            if counted := self._counted[key]:
                 found[rung.title] = counted
         return found
 

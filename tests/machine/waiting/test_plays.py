@@ -365,5 +365,5 @@ def test_the_reasons_stand_beside_the_profilers():
     lines = repr(table).splitlines()
     assert len(lines) == len(rows) + 1
     assert all(line.count(" %") == 6 for line in lines[1:])
-    assert table._repr_html_().count("<td") == 3 * len(rows)
+    assert table._repr_html_().count("<td") == 2 * len(rows)
     assert " %" not in table._repr_html_() and ", " in table._repr_html_()  # a number stays beside its %

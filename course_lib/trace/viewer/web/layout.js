@@ -159,7 +159,7 @@ function stacked({ width, height, em, product, main, aside, counter }, codeHigh)
     places = atTheEdges(product, scale, caption);
     const [left, high] = [A.width * scale, scale * (B.height + C.height) + 2 * caption];
     const end = left + C.width * scale + GAP;
-    rooms = [{ x: 0, y: 0, width: left - GAP, height: high - A.height * scale - caption }, { x: end, y: 0, width: width - end, height: high }];
+    rooms = [{ x: end, y: 0, width: width - end, height: high }, { x: 0, y: 0, width: left - GAP, height: high - A.height * scale - caption }];
     y = high + GAP;
   }
   const below = flow(all, { x: 0, y: 0, width, height: Math.max(16 * em, height) }, em);
