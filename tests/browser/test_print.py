@@ -15,7 +15,7 @@ def test_print_shows_all(show, launch_of):
         "nodes => nodes.filter((n) => n.clientHeight && n.scrollHeight > n.clientHeight + 2"
         " && !/visible/.test(getComputedStyle(n).overflowY)).map((n) => n.className)"
     )
-    assert set(cut) <= {"tt-lines", "tt-registers", "tt-counter"}  # what is around the current line
+    assert set(cut) <= {"tt-lines", "tt-registers", "tt-counter", "tt-caption"}  # what is around the current line
     expect(page.locator(".tt-play")).to_be_hidden()
     page.evaluate("() => dispatchEvent(new Event('afterprint'))")
     expect(page.locator(".tt-play")).to_be_visible()
