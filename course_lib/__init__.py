@@ -72,14 +72,11 @@ __getattr__, __dir__ = lazily(
     },
 )
 
-#: Short names of modules by which lessons import them, and, until the next release, those of commands and of modules
-#: that a test suite may import: ``python -m course_lib.gpu`` is ``tile-by-tile gpu``.
+#: Short names of modules that lessons import, and of commands: ``python -m course_lib.gpu`` is ``tile-by-tile gpu``.
 open_doors(
     __name__,
     {
         **{name: f"{__name__}.machine.{name}" for name in ("gpu", "measurements", "profile", "waiting")},
         **{name: f"{__name__}.classroom.{name}" for name in ("export", "site", "teach")},
-        "look": f"{__name__}.trace.palette",
-        "testing": f"{__name__}.simulator.testing",
     },
 )

@@ -102,7 +102,7 @@ def wrong_imports(package):
 
 
 def test_imports_follow_the_arrows():
-    """Seven rooms; a folder beside them has no row, and may import nothing."""
+    """Six rooms; a folder beside them has no row, and may import nothing."""
     rooms = {path.parent.name for path in PACKAGE.glob("*/*.py")}
     loose = {path.name for path in PACKAGE.glob("*.py")}
 
@@ -225,14 +225,6 @@ def test_classes_do_not_share_names():
     assert {name: places for name, places in homes.items() if len(places) > 1} == {}
 
 
-def python(code):
-    """Run code in a fresh interpreter, on one thread, and return what it prints."""
-    alone = os.environ | {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-c", code], env=alone, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
 def test_no_text_that_was_written_from_a_tree_is_read_as_code():
     """`ast.unparse` may write another program than the tree: the text of an f-string can become an expression."""
     readers = {"parse", "compile", "exec", "eval", "literal_eval"}
@@ -258,7 +250,9 @@ def test_slow_packages_are_not_imported():
     """numba costs most of a second; only the kernels and the GPU need it, and only pictures need matplotlib."""
     parts = ", ".join(f"course_lib.{name}" for name in ("machine.model", "machine.measurements", "classroom.lab"))
     slow = "{'numba', 'matplotlib', 'IPython'}"
-    assert python(f"import {parts}, sys; print({slow} & sys.modules.keys())") == "set()"
+    code = f"import {parts}, sys; print({slow} & sys.modules.keys())"
+    alone = os.environ | {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    assert subprocess.check_output([sys.executable, "-c", code], env=alone, text=True, timeout=120) == "set()\n"
 
 
 #: Clocks and fixed waits. A fixture may poll, and may set a deadline.
@@ -299,21 +293,14 @@ def test_environments_agree():
     assert "-e ." in from_pip
     assert "pip" in plain
     listed = [entry for entry in plain + from_pip if entry not in (python_pin, "pip", "-e .")]
-    assert sorted(map(same_form, expected)) == sorted(map(same_form, listed))
+    forms = [{(one.name.lower(), str(one.specifier)) for one in map(Requirement, rows)} for rows in (expected, listed)]
+    assert forms[0] == forms[1]
     supported = SpecifierSet(PROJECT["project"]["requires-python"])
     assert Version(python_pin.removeprefix("python=")) in supported
     binder = yaml.safe_load((REPOSITORY / "binder" / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
-    needed = {entry for entry in plain if Requirement(entry.split("=")[0].rstrip("<>")).name not in map(name_of, tools)}
+    own_tools = {Requirement(tool).name for tool in tools}
+    needed = {entry for entry in plain if Requirement(entry.split("=")[0].rstrip("<>")).name not in own_tools}
     assert binder[:2] == [python_pin, "pip"] and set(binder) == needed, "binder/ has what the tests do not need"
-
-
-def name_of(requirement):
-    return Requirement(requirement).name
-
-
-def same_form(requirement):
-    parsed = Requirement(requirement)
-    return parsed.name.lower(), str(parsed.specifier)
 
 
 @pytest.fixture(scope="module")

@@ -173,16 +173,16 @@ STEPS = ("naive", PUT_RIGHT, "tiled", "register_2d", "best", "cublas")
 
 
 def short() -> str:
-    """Return the README's table: six steps, `naive` as written and the next three with unsigned indices."""
+    """Return the README's table: six steps as written, their speeds and quotients as in docs/measured.md."""
     ladder, ways = load("ladder"), speeds()
     gpu, last = ladder.provenance["gpu"], ladder.result("cublas")
     rows = [f"| {gpu}, float32, n = {last['M']}, GFLOP/s | numba | CUDA C | of cuBLAS |", "|---|---:|---:|---:|"]
     for name in STEPS:
         way = ways[name]
-        numba = way.written if name == "naive" or way.unsigned is None else way.unsigned
+        numba = way.written or way.unsigned or 0.0
         title = "… indices and loop put right" if name == PUT_RIGHT else ladder.result(name)["title"]
         c = "" if way.c is None else f"{way.c:,.0f}"
-        rows.append(f"| {title} | {numba:,.0f} | {c} | {numba / last['gflops']:.0%} |")
+        rows.append(f"| {title} | {numba:,.0f} | {c} | {numba / last['gflops']:.1%} |")
     return "\n".join(rows)
 
 

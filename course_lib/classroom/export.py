@@ -1,6 +1,6 @@
 """Executes notebooks and writes each as one HTML page, with steppers that need no kernel and no network.
 
-python -m course_lib.export notebooks/02_naive.ipynb --output site
+tile-by-tile export notebooks/02_naive.ipynb --output site
 """
 
 import argparse

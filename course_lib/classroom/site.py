@@ -1,6 +1,6 @@
 """Writes the course as a site: lessons as pages with live steppers and predictions, and bugs to find.
 
-python -m course_lib.site --out _site
+tile-by-tile site --out _site
 """
 
 import argparse

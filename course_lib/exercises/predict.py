@@ -187,16 +187,15 @@ def _shown(value: Any) -> str:
 
 def _numbers(text: str, count: int) -> list[float] | None:
     """The ``count`` numbers in a text such as "1, 4", "1,024", "3/4" or "2*8+3"; None where there are others."""
-    if count == 1:
-        parts = [re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)]
-    else:
-        parts = [part for part in re.split(r"[,;]|\band\b", text) if part.strip()]
-        parts = parts if len(parts) == count else re.split(r"[\s,;]+", text.replace(" and ", " ").strip())
+    whole = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)
+    ways = (r"[,;]|\band\b", text), (r"(?:[\s,;]|\band\b)+", text), (r"(?:[\s,;]|\band\b)+", whole)
+    split = ([part for part in re.split(signs, each) if part.strip()] for signs, each in ways)
+    parts = [whole] if count == 1 else next((found for found in split if len(found) == count), [])
     try:
         numbers = [calculated(part) for part in parts]
     except (ValueError, ArithmeticError):
         return None
-    return numbers if len(numbers) == count and all(map(math.isfinite, numbers)) else None
+    return numbers if numbers and all(map(math.isfinite, numbers)) else None
 
 
 def _equal(guess: float, truth: float) -> bool:

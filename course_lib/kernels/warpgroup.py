@@ -235,19 +235,14 @@ def _is_acc(kind):
     return isinstance(kind, types.Array) and (kind.dtype, kind.ndim, kind.layout) == (types.float32, 1, "C")
 
 
-def _elements(context, builder, kind, value, count):
-    """Return the addresses of the first elements of an array."""
-    data = context.make_array(kind)(context, builder, value).data
-    return [builder.gep(data, [INT32(i)]) for i in range(count)]
-
-
-def _with_results(builder, places, text, constraints, operands):
-    """Write the instruction `text`, whose first operands, $0 and so on, are the elements at `places`, in registers."""
-    count = len(places)
+def _with_results(context, builder, acc, value, count, text, constraints=(), operands=()):
+    """Write the instruction `text`, whose first operands, $0 and so on, are `count` elements of acc, in registers."""
+    data = context.make_array(acc)(context, builder, value).data
+    places = [builder.gep(data, [INT32(i)]) for i in range(count)]
     values = [builder.load(place) for place in places]
     result = ir.LiteralStructType([FLOAT] * count)
     kind = ir.FunctionType(result, [v.type for v in (*operands, *values)])
-    all_constraints = ",".join(["=f"] * count + constraints + [str(i) for i in range(count)] + ["~{memory}"])
+    all_constraints = ",".join(["=f"] * count + [*constraints] + [str(i) for i in range(count)] + ["~{memory}"])
     out = builder.asm(kind, text, all_constraints, [*operands, *values], side_effect=True)
     for i, place in enumerate(places):
         builder.store(builder.extract_value(out, i), place)
@@ -288,9 +283,8 @@ def products(form: Format, columns: int, registers: bool = False) -> Any:
                 f"wgmma.mma_async.sync.aligned.m64n{columns}k{form.depth}.f32.{form.name}.{form.name} "
                 f"{{{d}}}, {of}, ${count + len(first)}, p, 1, 1{ways}; }}"
             )
-            places = _elements(context, builder, signature.args[0], args[0], count)
             constraints = ["r" if registers else "l"] * len(first) + ["l", "r"]
-            _with_results(builder, places, text, constraints, [*first, args[2], keep])
+            _with_results(context, builder, acc, args[0], count, text, constraints, [*first, args[2], keep])
             return context.get_dummy_value()
 
         return types.none(acc, a, b, add), generate
@@ -311,8 +305,8 @@ def wait_for_products(columns: int) -> Any:
 
         def generate(context, builder, signature, args):
             # acc is an operand, so that the compiler leaves what is done with it after the wait there.
-            places = _elements(context, builder, signature.args[0], args[0], columns // 2)
-            _with_results(builder, places, f"wgmma.wait_group.sync.aligned {pending.literal_value};", [], [])
+            text = f"wgmma.wait_group.sync.aligned {pending.literal_value};"
+            _with_results(context, builder, acc, args[0], columns // 2, text)
             return context.get_dummy_value()
 
         return types.none(acc, pending), generate

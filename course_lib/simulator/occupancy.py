@@ -34,8 +34,10 @@ def occupancy(threads: int, registers: int, shared_bytes: int, gpu: Mapping[str,
     """Return the Occupancy of blocks of `threads` threads with `registers` per thread and `shared_bytes` per block.
 
     gpu holds threads_per_multiprocessor, registers_per_multiprocessor and shared_bytes_per_multiprocessor, as a
-    recording's provenance does.
+    recording's provenance does. Raises ValueError for a block without threads.
     """
+    if threads < 1:
+        raise ValueError(f"a block has at least one thread, not {threads}")
     warps = ceil_div(threads, WARP_SIZE)
     warp_registers = ceil_div(max(registers, 1) * WARP_SIZE, REGISTER_PIECE) * REGISTER_PIECE
     block_shared = ceil_div(shared_bytes, SHARED_PIECE) * SHARED_PIECE + RESERVED_SHARED

@@ -33,7 +33,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -140,18 +139,6 @@ class Lab:
     token: str
     folder: Path
 
-    def shut_kernels_down(self) -> None:
-        for kernel in self._request("api/kernels"):
-            self._request(f"api/kernels/{kernel['id']}", method="DELETE")
-
-    def _request(self, path: str, method: str = "GET"):
-        request = urllib.request.Request(
-            self.url + path, method=method, headers={"Authorization": f"token {self.token}"}
-        )
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            body = answer.read()
-        return json.loads(body) if body else None
-
 
 @dataclass(frozen=True)
 class OpenNotebook:
@@ -160,16 +147,16 @@ class OpenNotebook:
     page: Page
     page_errors: list[str]
 
-    def run_all(self, timeout: float = PATIENCE) -> None:
-        """Run all cells and wait, at most `timeout` seconds, until the last one is done."""
+    def run_all(self) -> None:
+        """Run all cells and wait until the last one is done."""
         finished = self.page.evaluate(
             """seconds => Promise.race([
                 window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => true),
                 new Promise(resolve => setTimeout(() => resolve(false), 1000 * seconds)),
             ])""",
-            timeout,
+            PATIENCE,
         )
-        assert finished, f"the notebook still runs after {timeout} s"
+        assert finished, f"the notebook still runs after {PATIENCE} s"
 
     def cell(self, index: int) -> Locator:
         """The cell with this index, Markdown cells counted too."""
@@ -507,7 +494,6 @@ get_ipython().reset()"""
     }"""
 
     def __init__(self, browser, lab: Lab):
-        self._lab = lab
         self._context = new_context(browser)
         self.page = self._context.new_page()
         self.page_errors = []
@@ -548,7 +534,6 @@ get_ipython().reset()"""
 
     def close(self) -> None:
         self._context.close()
-        self._lab.shut_kernels_down()
 
 
 def notebook_of(sources: list[str]) -> nbformat.NotebookNode:

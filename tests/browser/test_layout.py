@@ -37,6 +37,10 @@ AREA = """() => {
   const share = areas.reduce((sum, area) => sum + area, 0) / (root.width * root.height);
   return { share, side: box(document.querySelector(".tt-matrix-C svg")).width };
 }"""
+OVERLAP = """() => [...document.querySelectorAll(".tt-figure > figcaption, .tt-counter")].some((_, i, all) => {
+  const [a, ...rest] = all.slice(i).map((each) => each.getBoundingClientRect());
+  return rest.some((b) => a.left < b.right && b.left < a.right && a.top < b.bottom - 2 && b.top < a.bottom - 2);
+})"""
 
 
 @pytest.mark.parametrize(
@@ -53,9 +57,8 @@ def test_pictures_have_two_fifths_of_the_stepper(show, launch_of, name):
             found = page.evaluate(AREA)
             assert found["share"] >= 0.4, (size, unit, found)
             sides[size] = found["side"]
-        for (width, height), side in sides.items():
-            for (wider, higher), larger in sides.items():
-                assert larger >= side or wider < width or higher < height, ((width, height), (wider, higher), unit)
+        for ((width, height), side), ((wider, higher), larger) in itertools.product(sides.items(), repeat=2):
+            assert larger >= side or wider < width or higher < height, ((width, height), (wider, higher), unit)
 
 
 @pytest.mark.parametrize("size", [(1040, 640), at_night((390, 844))])
@@ -92,6 +95,13 @@ def test_a_view_that_a_reader_opens_is_in_sight(show, launch_of, runs):
     assert page.evaluate(seen) > 100
 
 
+def test_no_caption_is_over_another_or_the_counter(show, launch_of):
+    page = show(Stepper(launch_of("groups_in_flight")))
+    for size in (*SCREENS, *WINDOWS):
+        resize(page, size)
+        assert not page.evaluate(OVERLAP), size
+
+
 def test_a_window_moves_over_a_large_matrix(show, launch_of):
     """A drag over C moves the window there; the wheel makes it smaller, and a box on the whole says where it is."""
     run = launch_of("naive_65")
@@ -123,10 +133,8 @@ def test_small_arrays_show_their_numbers(show, launch_of, name):
     state = page.evaluate("() => shown()")
     for grid in state["grids"]:
         assert grid["texts"] is not None, grid["name"]
-    sides = page.locator("[data-space=global] .tt-c").evaluate_all(
-        "nodes => nodes.map((n) => n.getBoundingClientRect().width)"
-    )
-    assert min(sides) >= 15
+    widths = "nodes => nodes.map((n) => n.getBoundingClientRect().width)"
+    assert min(page.locator("[data-space=global] .tt-c").evaluate_all(widths)) >= 15
 
 
 @pytest.mark.parametrize(
@@ -160,20 +168,13 @@ def test_no_digit_is_smaller_than_nine_pixels(show, launch_of, name, lenses):
 def test_the_theme_changes_the_pixels(show, launch_of):
     """Canvases know no style sheet: they are painted again when the page takes another theme."""
     page = show(Stepper(launch_of("naive_65"), step=10), panel="waits")
-    pixel = (
-        """() => [...document.querySelector(".tt-matrix-C canvas").getContext("2d").getImageData(3, 3, 1, 1).data]"""
-    )
+    drawn = "document.querySelector('.tt-matrix-C canvas').getContext('2d')"
+    pixel = f"() => [...{drawn}.getImageData(3, 3, 1, 1).data]"
     light = page.evaluate(pixel)
-    page.evaluate(
-        """() => {
-          document.documentElement.style.setProperty("--jp-layout-color1", "#111111");
-          document.documentElement.style.setProperty("--jp-content-font-color1", "#ffffff");
-          document.body.dataset.jpThemeLight = "false";
-        }"""
-    )
+    page.add_style_tag(content=":root { --jp-layout-color1: #111111; --jp-content-font-color1: #ffffff }")
+    page.evaluate("() => { document.body.dataset.jpThemeLight = 'false' }")
     page.wait_for_function(f"before => String(({pixel})()) !== String(before)", arg=light)
-    dark = page.evaluate(pixel)
-    assert sum(dark[:3]) < sum(light[:3])
+    assert sum(page.evaluate(pixel)[:3]) < sum(light[:3])
 
 
 def test_nothing_moves_where_motion_is_unwanted(show, launch_of):
@@ -183,10 +184,9 @@ def test_nothing_moves_where_motion_is_unwanted(show, launch_of):
       const style = getComputedStyle(node);
       return style.transitionDuration !== "0s" || style.animationName !== "none";
     }).length"""
-    page.emulate_media(reduced_motion="no-preference")
-    assert page.evaluate(moving) > 0
-    page.emulate_media(reduced_motion="reduce")
-    assert page.evaluate(moving) == 0
+    for motion, moves in (("no-preference", True), ("reduce", False)):
+        page.emulate_media(reduced_motion=motion)
+        assert (page.evaluate(moving) > 0) == moves, motion
 
 
 def test_a_stepper_is_drawn_when_it_comes_near_to_what_is_in_sight(show, launch_of):

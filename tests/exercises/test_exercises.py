@@ -315,14 +315,6 @@ def test_a_kernel_that_stores_nothing_is_told_so(tmp_path):
     assert verdict.points == 0
 
 
-def test_what_the_simulator_refuses_is_a_failure_with_its_words(tmp_path):
-    verdict = _verdict("transposed", tmp_path, ["    C[0, 0] = [1, 2]"])
-    assert verdict.status == "failed"
-    assert "line" in verdict.hint
-    assert "Traceback" not in repr(verdict)
-    assert [check.passed for check in verdict.checks] == [False, None]
-
-
 def test_a_loop_that_never_ends_is_reported_with_its_line(tmp_path):
     kernel = kernel_from(
         _text("transposed", ["    row = cuda.grid(1)\n    while row >= 0:\n        row += 1"]), tmp_path
@@ -389,6 +381,13 @@ def test_no_cause_is_named_that_is_not_one(tmp_path):
     verdict = _verdict("barriers", tmp_path, change)
     assert verdict.status == "failed"
     assert "wrong way round" not in verdict.hint
+
+
+def test_what_the_simulator_refuses_is_a_failure_with_its_words_and_its_line(tmp_path):
+    verdict = _verdict("transposed", tmp_path, ["    row, col = cuda.grid(2)\n    C[col, row] = [1, 2]"])
+    assert "line" in verdict.hint and "Traceback" not in repr(verdict)
+    assert [check.passed for check in verdict.checks] == [False, None]
+    assert "[1, 2]" in verdict.checks[0].lines[0][1]
 
 
 def test_a_changed_kernel_is_compiled_as_its_text_would_be(tmp_path):

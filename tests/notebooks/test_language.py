@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 BOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")) + sorted((ROOT / "notebooks/solutions").glob("*.ipynb"))
 GENERATED = ROOT / "docs/verdicts.md"
-PAGES = [ROOT / "README.md", ROOT / "notebooks/glossary.md", *sorted({*(ROOT / "docs").rglob("*.md")} - {GENERATED})]
+PAGES = [*ROOT.glob("*.md"), ROOT / "notebooks/glossary.md", *sorted({*(ROOT / "docs").rglob("*.md")} - {GENERATED})]
 
 
 def _words():
@@ -20,60 +20,54 @@ def _words():
     return [word for row in rows[1:] for word in row.split(", ")]
 
 
+def _without_code(text):
+    return re.sub(r"```.*?```|`[^`]*`|\]\([^)]*\)|<code>.*?</code>", " ", text, flags=re.DOTALL)
+
+
 def _text(notebook):
     """What is written for readers: markdown without code, and the strings of predictions."""
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            yield re.sub(r"```.*?```|`[^`]*`|\]\([^)]*\)|<code>.*?</code>", " ", source, flags=re.DOTALL)
+            yield _without_code(source)
             continue
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "predict":
-                strings = (n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str))
-                yield re.sub(r"`[^`]*`", " ", " ".join(strings))
+                yield _without_code(" ".join(_strings(ast.walk(node))))
 
 
-def unwanted(notebook, words):
+def _strings(nodes):
+    return [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+
+
+def unwanted(texts, words):
     """Each unwanted word with what stands around it."""
     word = rf"\b(?:{'|'.join(map(re.escape, words))})(?!\w)"
-    texts = [text for text in _text(notebook) if re.search(word, text, re.IGNORECASE)]
+    texts = [text for text in texts if re.search(word, text, re.IGNORECASE)]
     around = re.compile(rf"[^.\n]{{0,30}}{word}[^.\n]{{0,30}}", re.IGNORECASE)  # slow
     return [" ".join(found.split()) for text in texts for found in around.findall(text)]
 
 
 @pytest.mark.parametrize("path", BOOKS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_lesson_is_in_the_words_to_use(path):
-    assert unwanted(json.loads(path.read_text(encoding="utf-8")), _words()) == []
+    assert unwanted(_text(json.loads(path.read_text(encoding="utf-8"))), _words()) == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_page_is_in_the_words_to_use(path):
-    text = path.read_text(encoding="utf-8")
-    assert unwanted({"cells": [{"cell_type": "markdown", "source": [text]}]}, _words()) == []
+    """The table of words itself has them."""
+    text = re.sub(r"\n## Words\n.*?(?=\n## |\Z)", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert unwanted([_without_code(text)], _words()) == []
 
 
-def test_hints_and_verdicts_are_in_the_words_to_use():
-    found = []
-    for path in (ROOT / "course_lib" / "exercises").rglob("*.py"):
-        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        said = "\n\n".join(n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str))
-        found += unwanted({"cells": [{"cell_type": "markdown", "source": [said]}]}, _words())
-    assert found == []
-
-
-def test_docstrings_are_in_the_words_to_use():
-    words = re.compile(rf"\b(?:{'|'.join(map(re.escape, _words()))})(?!\w).*", re.IGNORECASE)
-    found = []
+def test_hints_and_docstrings_are_in_the_words_to_use():
+    """All strings of the exercises, and the docstrings of everything else."""
+    said = []
     for path in (ROOT / "course_lib").rglob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        if not words.search(text):
-            continue
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-                text = re.sub(r"`[^`]*`", " ", ast.get_docstring(node) or "")
-                found += [f"{path.relative_to(ROOT)}: {match}" for match in words.findall(text)]
-
-    assert found == []
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        documented = [n for n in nodes if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
+        said += _strings(nodes) if "exercises" in path.parts else [ast.get_docstring(n) or "" for n in documented]
+    assert unwanted(map(_without_code, said), _words()) == []
 
 
 def test_an_unwanted_word_is_found():
@@ -85,4 +79,4 @@ def test_an_unwanted_word_is_found():
         {"cell_type": "code", "source": [asked]},
         {"cell_type": "code", "source": ["mend = 'mend'"]},
     ]
-    assert unwanted({"cells": cells}, words) == ["Mend here", "Which is dear? The reckons"]
+    assert unwanted(_text({"cells": cells}), words) == ["Mend here", "Which is dear? The reckons"]

@@ -1,1 +1,1 @@
-"""The commands for teachers (``python -m course_lib.teach``): editions, assignments, grades and guides."""
+"""The commands for teachers (``tile-by-tile teach``): editions, assignments, grades and guides."""

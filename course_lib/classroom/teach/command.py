@@ -1,10 +1,10 @@
 """The commands for teachers.
 
-python -m course_lib.teach students --out edition --lessons 00-05
-python -m course_lib.teach assignment 04 --for nbgrader --out source
-python -m course_lib.teach grade submissions --lesson 04 --csv grades.csv --feedback feedback
-python -m course_lib.teach slides --plan lecture-50
-python -m course_lib.teach quiz 04 --seed 7 --for moodle
+tile-by-tile teach students --out edition --lessons 00-05
+tile-by-tile teach assignment 04 --for nbgrader --out source
+tile-by-tile teach grade submissions --lesson 04 --csv grades.csv --feedback feedback
+tile-by-tile teach slides --plan lecture-50
+tile-by-tile teach quiz 04 --seed 7 --for moodle
 """
 
 import argparse

@@ -168,9 +168,9 @@ class Grading:
     def refused(self, error: SimulatorError) -> Verdict:
         """Return the verdict on a kernel that the simulator refused or stopped; nothing else can be judged."""
         said = error.without_option()  # a student cannot pass the option to check
-        line = self._cause_in_text.line if self._cause_in_text else error.line
-        hint = self._cause.advice if self._cause else said
-        checks = [Check(False, "the simulator cannot run it" if hint == said else said, self.source.quoted(line))]
+        hint, line = (self._cause.advice, self._cause.line) if self._cause else (said, None)
+        lines = self.source.quoted(error.line, line)
+        checks = [Check(False, "the simulator cannot run it" if hint == said else said, lines)]
         checks.append(Check(None, f"{self.output} and its costs: not judged, since the kernel did not finish"))
         return self._verdict(checks, hint, self._remarks)
 
@@ -179,7 +179,8 @@ class Grading:
         rules, values, *costs = checks = self.checks()
         remarks = self._remarks
         if not any("float64" in remark for remark in remarks):
-            remarks += self._warnings()
+            findings = (finding for outcome in self.outcomes for finding in outcome.run.findings)
+            remarks += tuple(sorted({f"line {f.line}: {f.message}" for f in findings if f.kind == "float64"})[:1])
         if self.seed is not None and (drawn := self._drawn):
             remarks += (f"{self._named(drawn.shape)} and its numbers were drawn by the seed {self.seed}.",)
         if not all(check.passed for check in checks):
@@ -251,10 +252,6 @@ class Grading:
     @property
     def _remarks(self) -> tuple[str, ...]:
         return remarks_on_text(self.source, self._alone)
-
-    def _warnings(self) -> tuple[str, ...]:
-        findings = (finding for outcome in self.outcomes for finding in outcome.run.findings)
-        return tuple(sorted({f"line {f.line}: {f.message}" for f in findings if f.kind == "float64"})[:1])
 
     def _named(self, shape: Shape) -> str:
         return f"{self.exercise.task.sizes} = {shape if len(shape) > 1 else shape[0]}"

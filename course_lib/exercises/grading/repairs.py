@@ -1,7 +1,7 @@
 """Frequent mistakes of students, and what repairs them: one table of rules, whose words are in `HINTS` by their ids.
 
-A rule of the first kind sees a mistake in the text, which no correct kernel contains. All others propose changes: each
-is made in a copy of the kernel, which is launched, and a mistake is named only if its repair gives the right values.
+A rule of the first kind needs no launch: no correct kernel has such a text. The others propose changes: each is made in
+a copy of the kernel, which is launched, and a mistake is named only if its repair gives the right values.
 """
 
 import ast
@@ -25,17 +25,17 @@ HINTS = {
     "part-of-cuda": "{name} is a part of cuda: write cuda.{name}.",
     "unknown-width": "{name} is not known here; the width of the tiles is called {width}.",
     "misspelt-name": "the name {name} is not known here; did you mean {similar}?",
-    "bits-for-and": "{sign} combines bits, and is evaluated before any comparison: what is compared here is `{part}`. "
-    "Between two conditions write {word}.",
     "array-renamed": "`{name} = …` stores nothing into the array; it gives the name to something else. "
     "Store an element: `{name}[…] = …`.",
-    "grid-by-rows": "cuda.grid(2) gives x first, which counts columns: `col, row = cuda.grid(2)`.",
     "all-in-every-thread": "the loops over {names} go through all of {output}, in every thread that comes here. "
     "Threads share the work: at least one of these indices is the thread's own, made of blockIdx, blockDim and "
     "threadIdx.",
     "mixed-directions": "`{part}` mixes two directions: multiply blockIdx.{of} by blockDim.{of}, the threads of a "
     "block in the same direction.",
     # likely mistakes
+    "bits-for-and": "{sign} combines bits, and is evaluated before any comparison: what is compared here is `{part}`. "
+    "Between two conditions write {word}.",
+    "grid-by-rows": "cuda.grid(2) gives x first, which counts columns: `{y}, {x} = cuda.grid(2)`.",
     "sum-replaced": "`{name} = …` replaces the sum in every iteration; add to it with `{name} += …`.",
     "sum-begins-again": "{name} starts again in every iteration: set it to zero once, before the loop.",
     "other-width": "{other} is {value}; these tiles are {width} = {wide} wide.",
@@ -119,14 +119,15 @@ class KernelText:
 
     @cached_property
     def shared(self) -> set[str]:
-        """The names of the kernel's arrays in shared memory."""
-        return {
-            node.targets[0].id
-            for node in self.every(ast.Assign)
-            if isinstance(node.targets[0], ast.Name)
-            and isinstance(node.value, ast.Call)
-            and ast.unparse(node.value.func).endswith("shared.array")
-        }
+        """The names of the kernel's arrays in shared memory, also those that are given to one later."""
+        found: set[str] = set()
+        for node in self.every(ast.Assign):
+            value = node.value.func if isinstance(node.value, ast.Call) else node.value
+            if isinstance(node.targets[0], ast.Name) and (
+                ast.unparse(value).endswith("shared.array") or ast.unparse(value) in found
+            ):
+                found.add(node.targets[0].id)
+        return found
 
     @cached_property
     def unknown(self) -> list[ast.Name]:
@@ -162,51 +163,30 @@ def _without_parentheses(kernel: KernelText) -> Iterator[Mistake]:
             yield _mistake("call-without-parentheses", node, name=name)
 
 
-def _without_cuda(kernel: KernelText) -> Iterator[Mistake]:
-    for node in kernel.unknown:
-        if node.id in _OF_CUDA:
-            yield _mistake("part-of-cuda", node, name=node.id)
-
-
-def _unknown_width(kernel: KernelText) -> Iterator[Mistake]:
-    for node in kernel.unknown:
-        if kernel.width and node.id in _WIDTHS:
-            yield _mistake("unknown-width", node, name=node.id, width=kernel.width)
-
-
-def _misspelt(kernel: KernelText) -> Iterator[Mistake]:
-    """An undefined name, and the most similar name that the kernel uses."""
-    unknown = [node for node in kernel.unknown if not hasattr(builtins, node.id)]
+def _unknown_names(kernel: KernelText) -> Iterator[Mistake]:
+    """A part of cuda without cuda, a usual name of the tiles' width, or a name that is similar to one of the kernel."""
     used = {node.id for node in kernel.every(ast.Name)} | set(kernel.arguments)
-    used -= {node.id for node in unknown}
-    for node in unknown:
-        for similar in difflib.get_close_matches(node.id, sorted(used), 1):
-            # one common letter of two is not similar: As is rather a tile of A than A
-            if len(node.id) > 2 or node.id.lower() == similar.lower():
-                yield _mistake("misspelt-name", node, name=node.id, similar=similar)
-
-
-def _bits_for_and(kernel: KernelText) -> Iterator[Mistake]:
-    for node in kernel.every(ast.Compare):
-        for part in (node.left, *node.comparators):
-            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitAnd | ast.BitOr):
-                sign, word = ("&", "and") if isinstance(part.op, ast.BitAnd) else ("|", "or")
-                yield _mistake("bits-for-and", node, sign=sign, part=ast.unparse(part), word=word)
+    used -= {node.id for node in kernel.unknown if not hasattr(builtins, node.id)}
+    for node in kernel.unknown:
+        name = node.id
+        if name in _OF_CUDA:
+            yield _mistake("part-of-cuda", node, name=name)
+        elif kernel.width and name in _WIDTHS:
+            yield _mistake("unknown-width", node, name=name, width=kernel.width)
+        elif not hasattr(builtins, name):
+            for similar in difflib.get_close_matches(name, sorted(used), 1):
+                # one common letter of two is not similar: As is rather a tile of A than A
+                if len(name) > 2 or name.lower() == similar.lower():
+                    yield _mistake("misspelt-name", node, name=name, similar=similar)
 
 
 def _array_renamed(kernel: KernelText) -> Iterator[Mistake]:
     """``tile = A[row, col]``, or ``C = acc``, instead of a store to an element of the array."""
     for node in kernel.every(ast.Assign):
         name, value = ast.unparse(node.targets[0]), ast.unparse(node.value)
-        if name in kernel.shared | {kernel.output} and not value.startswith(("cuda.", f"{name}[")):
+        known = value in kernel.shared or value.startswith(("cuda.", f"{name}["))
+        if name in kernel.shared | {kernel.output} and not known:
             yield _mistake("array-renamed", node, name=name)
-
-
-def _grid_by_rows(kernel: KernelText) -> Iterator[Mistake]:
-    """``row, col = cuda.grid(2)``, which gives x first."""
-    for node in kernel.every(ast.Assign):
-        if ast.unparse(node) == "row, col = cuda.grid(2)":
-            yield _mistake("grid-by-rows", node)
 
 
 def _all_in_every_thread(kernel: KernelText) -> Iterator[Mistake]:
@@ -232,6 +212,27 @@ def _mixed_directions(kernel: KernelText) -> Iterator[Mistake]:
 
 
 # ---- likely mistakes ------------------------------------------------------------------------------------------
+
+
+def _bits_for_and(kernel: KernelText) -> Iterator[Mistake]:
+    """``a < m & b < n``, which compares ``m & b``, instead of ``a < m and b < n``."""
+    for node in kernel.every(ast.Compare):
+        for part in (parts := [node.left, *node.comparators]):
+            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitAnd | ast.BitOr):
+                sign, word = ("&", "and") if isinstance(part.op, ast.BitAnd) else ("|", "or")
+                change = (node, _conditions(parts, node.ops))
+                yield _mistake("bits-for-and", node, change, sign=sign, part=ast.unparse(part), word=word)
+
+
+def _conditions(parts: list[ast.expr], ops: list[ast.cmpop]) -> ast.expr:
+    """A chain of comparisons, cut in two at each part that combines bits."""
+    for i, part in enumerate(parts):
+        match part:
+            case ast.BinOp(left, ast.BitAnd() | ast.BitOr() as sign, right):
+                before, after = ([*parts[:i], left], ops[:i]), ([right, *parts[i + 1 :]], ops[i:])
+                word = ast.And() if isinstance(sign, ast.BitAnd) else ast.Or()
+                return ast.BoolOp(word, [_conditions(*before), _conditions(*after)])
+    return ast.Compare(parts[0], ops, parts[1:]) if ops else parts[0]
 
 
 def _forgotten_sums(kernel: KernelText) -> Iterator[Mistake]:
@@ -345,7 +346,11 @@ def _written_sizes(kernel: KernelText) -> Iterator[Mistake]:
 
 
 def _swapped_directions(kernel: KernelText) -> Iterator[Mistake]:
-    """x and y exchanged: in the index of the block, or in all of blockIdx, blockDim and threadIdx."""
+    """x and y exchanged: in ``row, col = cuda.grid(2)``, in blockIdx, or in all of blockIdx, blockDim and threadIdx."""
+    for node in kernel.every(ast.Assign):
+        match node.targets:
+            case [ast.Tuple([ast.Name(x), ast.Name(y)]) as both] if ast.unparse(node.value) == "cuda.grid(2)":
+                yield _mistake("grid-by-rows", node, (both, ast.Tuple(both.elts[::-1], ast.Store())), x=x, y=y)
     nodes = [node for node in kernel.every(ast.Attribute) if node.attr in ("x", "y")]
     for asked in (["cuda.blockIdx"], ["cuda.blockIdx", "cuda.blockDim", "cuda.threadIdx"]):
         places = [node for node in nodes if ast.unparse(node.value) in asked]
@@ -492,18 +497,11 @@ def _exchanged(place: ast.Subscript) -> Iterator[Change]:
 
 #: The rules of each kind, in their order.
 RULES: dict[str, tuple[Rule, ...]] = {
-    "text": (
-        _without_parentheses,
-        _without_cuda,
-        _unknown_width,
-        _misspelt,
-        _bits_for_and,
-        _array_renamed,
-        _grid_by_rows,
-    ),
+    "text": (_without_parentheses, _unknown_names, _array_renamed),
     "threads": (_all_in_every_thread,),
     "blocks": (_mixed_directions,),
     "likely": (
+        _bits_for_and,
         _forgotten_sums,
         _sums_begun_in_the_loop,
         _other_widths,

@@ -5,7 +5,7 @@
     gpu.verify(rung("tiled"), 70, 45, 130)       # a Comparison, with float64
     gpu.time(rung("tiled"), 4096, 4096, 4096)    # a Timing: milliseconds of every repeat
 
-From a shell, `python -m course_lib.gpu --help`: it verifies a kernel, and times it if it is right.
+From a shell, `tile-by-tile gpu --help`: it verifies a kernel, and times it if it is right.
 """
 
 from .ceilings import roofline

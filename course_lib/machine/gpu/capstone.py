@@ -1,4 +1,4 @@
-"""python -m course_lib.gpu capstone my_kernel.py …: readers' kernels, timed beside the ladder and cuBLAS."""
+"""tile-by-tile gpu capstone my_kernel.py …: readers' kernels, timed beside the ladder and cuBLAS."""
 
 import linecache
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
-"""python -m course_lib.gpu: verify and time the ladder on this machine's GPU, and write recordings.
+"""tile-by-tile gpu: verify and time the ladder on this machine's GPU, and write recordings.
 
-`python -m course_lib.gpu record NAME` makes all of them, see :mod:`record`.
+`tile-by-tile gpu record NAME` makes all of them, see :mod:`record`.
 """
 
 import argparse
@@ -38,14 +38,15 @@ def size(text: str) -> Size:
 def parser(experiments: Sequence[Experiment] = EXPERIMENTS, module: str = MODULE) -> argparse.ArgumentParser:
     """Return the command line's parser."""
     text = "\n".join(f"  {e.name:15}{e.about}{f' (needs {e.needs})' if e.needs else ''}" for e in experiments)
+    program = called("gpu") if module == MODULE else f"python -m {module}"
     result = argparse.ArgumentParser(
-        prog=called("gpu") if module == MODULE else f"python -m {module}",
+        prog=program,
         description="Verify the ladder's kernels against float64, then time them with CUDA events.",
         epilog=f"what:\n{text}\n\nA kernel that computes a wrong result is reported as wrong and never timed.\n"
         "Without a CUDA GPU the command says so and ends with status 2.\n"
-        f"`python -m {module} record NAME` makes a folder with all recordings;\n"
+        f"`{program} record NAME` makes a folder with all recordings;\n"
         "in a copy of the repository, `python -m tools.lab` measures what models need: latencies, machine code, …;\n"
-        "`python -m course_lib.gpu capstone my_kernel.py` times a kernel of your own beside the ladder (lesson 18).",
+        f"`{called('gpu')} capstone my_kernel.py` times a kernel of your own beside the ladder (lesson 18).",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     names = [*(experiment.name for experiment in experiments), "capstone"]
@@ -114,7 +115,7 @@ def main(
         return record_folder(given[1:], {e.name: e for e in experiments if e.recorded}, module)
     options = parser(experiments, module).parse_args(["verify"] if given[:1] == ["record"] else given)
     if "capstone" in options.what:
-        parser(experiments, module).error("capstone is a command of its own: python -m course_lib.gpu capstone")
+        parser(experiments, module).error(f"capstone is a command of its own: {called('gpu')} capstone")
     chosen = [e for name in options.what for e in experiments if e.name == name]
     if any(e.needs != RECORDINGS for e in chosen):
         try:

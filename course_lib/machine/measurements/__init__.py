@@ -5,7 +5,7 @@
     ladder.provenance["gpu"]                 # 'NVIDIA H200'
     ladder.result("tiled")["gflops"]
 
-`python -m course_lib.gpu record NAME` makes a folder on your own GPU, which `load(WHAT, NAME)` reads; with
+`tile-by-tile gpu record NAME` makes a folder on your own GPU, which `load(WHAT, NAME)` reads; with
 `WHAT --output FOLDER` it makes one file in any folder, which `load(WHAT, FOLDER)` reads.
 
 A recording's command is the one that made it. Recordings of the laboratory (`tools/lab`) that name `course_lib.gpu`

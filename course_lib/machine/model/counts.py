@@ -39,7 +39,7 @@ def loads_per_output(
     M: int, N: int, K: int, tile_width: int | None = None, tile_columns: int | None = None
 ) -> Fraction:
     """Return the global loads per element of C, as a Fraction: 2 K, or 2 K / T where T divides M and N."""
-    return Fraction(global_loads(M, N, K, tile_width, tile_columns), M * N)
+    return _ratio(global_loads(M, N, K, tile_width, tile_columns), M * N)
 
 
 def flop_per_byte(
@@ -49,4 +49,10 @@ def flop_per_byte(
 
     Source: the computation-to-memory ratio of the TU Eindhoven 5KK73 page, which leaves out the stores of C.
     """
-    return Fraction(flop(M, N, K), global_loads(M, N, K, tile_width, tile_columns) * itemsize)
+    return _ratio(flop(M, N, K), global_loads(M, N, K, tile_width, tile_columns) * itemsize)
+
+
+def _ratio(part: int, whole: int) -> Fraction:
+    if whole == 0:
+        raise ValueError("a product without elements has no such ratio; give M, N and K of at least 1")
+    return Fraction(part, whole)

@@ -4,7 +4,7 @@
     launch = profile(kernel, (4, 4), (16, 16), A, B, C)
     launch.run.findings, launch.residency.occupancy, launch.time
 
-``python -m course_lib profile my_kernel.py:kernel --grid 4,4 --block 16,16 ...`` does the same from the command line.
+``tile-by-tile profile my_kernel.py:kernel --grid 4,4 --block 16,16 ...`` does the same from the command line.
 """
 
 from .profiling import Profile, Residency, Time, profile

@@ -126,4 +126,4 @@ def test_pages_exported_together_have_names_of_their_own(tmp_path, capsys):
 
 def test_the_workflow_writes_the_site():
     text = (Path(__file__).parents[3] / ".github" / "workflows" / "pages.yml").read_text(encoding="utf-8")
-    assert "uv run python -m course_lib.site --out _site" in text and "path: _site" in text
+    assert "uv run tile-by-tile site --out _site" in text and "path: _site" in text

@@ -1,4 +1,4 @@
-"""python -m course_lib.teach takes its subcommands from a table."""
+"""tile-by-tile teach takes its subcommands from a table."""
 
 import pytest
 

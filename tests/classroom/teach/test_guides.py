@@ -21,7 +21,7 @@ def made():
 
 
 def test_the_pages_are_up_to_date(made):
-    """If not: uv run python -m course_lib.teach guides."""
+    """If not: uv run tile-by-tile teach guides."""
     stored = {path.relative_to(TEACH).as_posix(): path for path in [*TEACH.glob("lessons/*"), TEACH / "plans.md"]}
     assert set(stored) == set(made)
     assert [name for name, path in stored.items() if path.read_text(encoding="utf-8") != made[name]] == []

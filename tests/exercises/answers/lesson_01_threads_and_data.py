@@ -5,6 +5,8 @@ WRONG = r"""
 bits for and: row < M and col -> row < M & col ? bits-for-and
 too careful: col < N -> col < N - 1 ? too-much-guarded
 the rows twice: col < N -> col < M ? too-much-guarded
+three conditions ? bits-for-and
+- row < M and col -> row < M & K > 0 & col
 
 # column-thread
 as many rows as columns: A.shape[0] -> B.shape[1] ? other-length: must go over A.shape[0]
@@ -26,6 +28,7 @@ no blocks ? race
 - cuda.blockIdx.x * cuda.blockDim.x +  ->
 the height for the width: cuda.blockDim.x -> cuda.blockDim.y ? race
 blockIdx without cuda: cuda.blockIdx.x -> blockIdx.x ? part-of-cuda
+the grid by rows: >     row, col = cuda.grid(2) ? grid-by-rows
 width and height exchanged ? out-of-bounds
 - blockIdx.y * cuda.blockDim.y -> blockIdx.y * 8
 - blockIdx.x * cuda.blockDim.x -> blockIdx.x * 4

@@ -55,6 +55,9 @@ A by columns: A[x, k] -> A[k, x] ? order-of-indices: A[k, x]
 NIGHTLY = r"""
 # transposed
 begins at 1: range(K) -> range(1, K) ? one-name-or-number: range(1, K)
+x is called row everywhere ? one-name-or-number: range(1, K)
+>     row, col = cuda.grid(2)\n    if col < M and row < N:\n        acc = float32(0)\n        for k in range(1, K):\n
++             acc += A[col, k] * B[row, k]\n        C[col, row] = acc
 B by columns: B[col, k] -> B[k, col] ? not-transposed
 
 # two-columns

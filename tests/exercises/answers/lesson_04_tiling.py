@@ -12,6 +12,12 @@ rows of the block's own row: cuda.blockIdx.x * TILE + ty -> row ? diagonal-tiles
 an unknown T: range(TILE) -> range(BLOCK_SIZE) ? unknown-width
 no parentheses: cuda.syncthreads() -> cuda.syncthreads ? call-without-parentheses
 syncthreads without cuda: cuda.syncthreads() -> syncthreads() ? part-of-cuda
+bits are combined, but a barrier is missing ? race
+- k, tx]\n        cuda.syncthreads() -> k, tx]
+-             acc += A_tile ->             if (k & 1) == 0 or 0 <= (k & 3) < 4:\n                acc += A_tile
+a tile has two names, but a barrier is missing ? race
+- k, tx]\n        cuda.syncthreads() -> k, tx]
+-         for k in range(TILE) ->         other = A_tile\n        A_tile = other\n        for k in range(TILE)
 
 # tiles-of-transpose
 as if it were A: At[start + tx, row] -> At[row, start + tx] ? not-transposed

@@ -14,7 +14,7 @@ stored one by one ? stores-of-c
 +         C[row, col + 2] = c\n        C[row, col + 3] = d
 only the first: >         C[row, col] = A[row, col] ? every-fourth-column
 one further: >         store4(C, row, col, load4(A, row, col + 1)) ? out-of-bounds
-an element stored as four: >         store4(C, row, col, A[row, col]) ? : items in parentheses
+an element stored as four: >         store4(C, row, col, A[row, col]) ? : in a tuple
 
 # any-width
 only whole fours ? misaligned-access

@@ -37,7 +37,7 @@ def test_help_explains_every_kind(capsys):
 def test_a_command_of_its_own_is_not_combined(capsys):
     with pytest.raises(SystemExit):
         main(["ladder", "capstone"])
-    assert "python -m course_lib.gpu capstone" in capsys.readouterr().err
+    assert "tile-by-tile gpu capstone" in capsys.readouterr().err
 
 
 def test_an_experiment_measures_its_cases_in_order():

@@ -29,6 +29,13 @@ def test_occupancy(threads, registers, shared, blocks, limit):
     assert held.share == blocks * -(-threads // 32) / 64
 
 
+def test_nothing_has_no_ratio():
+    with pytest.raises(ValueError, match="at least one thread, not 0"):
+        model.occupancy(0, 32, 0, H200)
+    with pytest.raises(ValueError, match="M, N and K of at least 1"):
+        model.loads_per_output(0, 4, 4)
+
+
 def test_the_driver_holds_as_many_blocks():
     """For 10 sizes of blocks, some of no whole warps, 36 numbers of registers and three sizes of shared memory."""
     recording = measurements.load("occupancy")

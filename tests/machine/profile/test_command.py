@@ -1,4 +1,4 @@
-"""``python -m course_lib profile``: what it says of kernels in files, with its exit status, and of wrong words."""
+"""``tile-by-tile profile``: what it says of kernels in files, with its exit status, and of wrong words."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""``python -m course_lib profile script.py``: a script runs without a GPU, and each of its launches is profiled."""
+"""``tile-by-tile profile script.py``: a script runs without a GPU, and each of its launches is profiled."""
 
 import json
 import re

@@ -131,7 +131,7 @@ export class Picture extends Panel {
 
   /** @param {string} name @param {string} what @param {Plane} plane @param {string} hue */
   figure(name, what, plane, hue) {
-    const caption = html("figcaption", {}, name, " ", html("small", {}, what), html("small"));
+    const caption = html("figcaption", { class: "tt-caption" }, name, " ", html("small", {}, what), html("small"));
     const node = html("figure", { class: "tt-figure" }, caption, plane.node);
     node.style.setProperty("--hue", hue);
     return node;
@@ -446,7 +446,7 @@ class Part {
     this.side = WINDOW.usual;
     this.corner = [0, 0]; // row and column
     this.dragged = false; // by the reader: it stays there
-    this.caption = html("figcaption", { title: HOW });
+    this.caption = html("figcaption", { class: "tt-caption", title: HOW });
     this.node = html("figure", { class: "tt-figure tt-part-of" }, this.caption);
     /** @type {Grid | null} */
     this.grid = null;
