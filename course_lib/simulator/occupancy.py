@@ -4,16 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .hardware import SCHEDULERS, WARP_SIZE, ceil_div
-
-#: Registers are allocated to a warp in units of 256, shared memory to a block in units of 128 bytes, of which the
-#: driver keeps 1 KiB per block for itself (compute capability 8.0 and later). Source: CUDA's occupancy tables.
-#: A warp has all its registers in the file of its scheduler, so each file holds whole warps. The recording `occupancy`
-#: has what the driver answers.
-REGISTER_PIECE = 256
-SHARED_PIECE = 128
-RESERVED_SHARED = 1024
-MOST_BLOCKS = 32
+from .hardware import MULTIPROCESSOR, MULTIPROCESSORS, REGISTER_PIECE, SCHEDULERS, WARP_SIZE, ceil_div
 
 
 @dataclass(frozen=True)
@@ -33,20 +24,23 @@ class Occupancy:
 def occupancy(threads: int, registers: int, shared_bytes: int, gpu: Mapping[str, Any]) -> Occupancy:
     """Return the Occupancy of blocks of `threads` threads with `registers` per thread and `shared_bytes` per block.
 
-    gpu holds threads_per_multiprocessor, registers_per_multiprocessor and shared_bytes_per_multiprocessor, as a
-    recording's provenance does. Raises ValueError for a block without threads.
+    gpu holds compute_capability, if it is not 8.0 or 9.0, threads_per_multiprocessor, registers_per_multiprocessor and
+    shared_bytes_per_multiprocessor, as a recording's provenance does; the recording `occupancy` has what a driver says.
+    A warp has all its registers in the file of its scheduler, so each file holds whole warps.
+    Raises ValueError for a block without threads.
     """
     if threads < 1:
         raise ValueError(f"a block has at least one thread, not {threads}")
     warps = ceil_div(threads, WARP_SIZE)
     warp_registers = ceil_div(max(registers, 1) * WARP_SIZE, REGISTER_PIECE) * REGISTER_PIECE
-    block_shared = ceil_div(shared_bytes, SHARED_PIECE) * SHARED_PIECE + RESERVED_SHARED
-    most_warps = gpu["threads_per_multiprocessor"] // WARP_SIZE
+    most_threads, most_blocks, piece, reserved = MULTIPROCESSORS.get(gpu.get("compute_capability", ""), MULTIPROCESSOR)
+    block_shared = ceil_div(shared_bytes, piece) * piece + reserved
+    most_warps = (gpu["threads_per_multiprocessor"] or most_threads) // WARP_SIZE
     room = {
         "registers": SCHEDULERS * (gpu["registers_per_multiprocessor"] // SCHEDULERS // warp_registers) // warps,
-        "shared memory": gpu["shared_bytes_per_multiprocessor"] // block_shared,
+        "shared memory": gpu["shared_bytes_per_multiprocessor"] // max(block_shared, 1),
         "threads": most_warps // warps,
-        "blocks": MOST_BLOCKS,
+        "blocks": most_blocks,
     }
     limit = min(room, key=room.__getitem__)
     return Occupancy(room[limit], room[limit] * warps, room[limit] * warps / most_warps, limit, room)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...simulator.hardware import SCHEDULERS
+from ...simulator.hardware import MULTIPROCESSOR, SCHEDULERS, WARP_SIZE
 
 #: Equal parts into which the lines of memory are divided by latency.
 PARTS = 16
@@ -54,8 +54,8 @@ class Machine:
     spread: Sequence[float]
     dram_spread: Sequence[float]
     schedulers: int = SCHEDULERS
-    max_warps: int = 64
-    max_blocks: int = 32
+    max_warps: int = MULTIPROCESSOR[0] // WARP_SIZE
+    max_blocks: int = MULTIPROCESSOR[1]
     l1_bytes: int = 256 * 1024
     dram_bytes: int = 64
     dram_run: int = 512

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...simulator.hardware import WARP_SIZE
+from ...simulator.hardware import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK, SHARED_LIMIT, WARP_SIZE
 
 #: What to do instead of what a GPU alone can do: for each advice, names in numba.cuda and in the classes below.
 _INSTEAD = {
@@ -184,13 +184,13 @@ class Device(_StandIn):
         self.compute_capability = capability
         self.COMPUTE_CAPABILITY_MAJOR, self.COMPUTE_CAPABILITY_MINOR = capability
         self.WARP_SIZE, self.MULTIPROCESSOR_COUNT = WARP_SIZE, gpu["multiprocessors"]
-        self.MAX_THREADS_PER_BLOCK = self.MAX_BLOCK_DIM_X = self.MAX_BLOCK_DIM_Y = 1024
-        self.MAX_BLOCK_DIM_Z = 64
-        self.MAX_GRID_DIM_X, self.MAX_GRID_DIM_Y, self.MAX_GRID_DIM_Z = 2**31 - 1, 65535, 65535
+        self.MAX_THREADS_PER_BLOCK = MAX_THREADS_PER_BLOCK
+        self.MAX_BLOCK_DIM_X, self.MAX_BLOCK_DIM_Y, self.MAX_BLOCK_DIM_Z = MAX_BLOCK
+        self.MAX_GRID_DIM_X, self.MAX_GRID_DIM_Y, self.MAX_GRID_DIM_Z = MAX_GRID
         self.MAX_THREADS_PER_MULTI_PROCESSOR = gpu["threads_per_multiprocessor"]
         self.MAX_REGISTERS_PER_MULTIPROCESSOR = gpu["registers_per_multiprocessor"]
         self.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = gpu["shared_bytes_per_multiprocessor"]
-        self.MAX_SHARED_MEMORY_PER_BLOCK = 48 * 1024
+        self.MAX_SHARED_MEMORY_PER_BLOCK = SHARED_LIMIT
         self.L2_CACHE_SIZE, self.CLOCK_RATE = gpu["l2_bytes"], gpu["clock_hertz"] // 1000
         self.UNIFIED_ADDRESSING = self.CAN_MAP_HOST_MEMORY = self.CONCURRENT_KERNELS = 1
         self.supports_float16 = self.supports_bfloat16 = self.supports_fp8 = True

@@ -29,6 +29,19 @@ def test_occupancy(threads, registers, shared, blocks, limit):
     assert held.share == blocks * -(-threads // 32) / 64
 
 
+@pytest.mark.parametrize(
+    ("capability", "held"),
+    [("7.5", (16, 16, 8)), ("8.6", (16, 16, 7)), ("8.9", (24, 24, 7)), ("9.0", (32, 32, 7)), ("10.0", (32, 32, 7))],
+)
+def test_occupancy_by_compute_capability(capability, held):
+    """Of blocks of one warp, with no and with 8 KiB of 64 KiB shared memory, of which newer drivers keep a part."""
+    of = {**H200, "compute_capability": capability, "shared_bytes_per_multiprocessor": 65536}
+    got = [model.occupancy(32, 32, shared, of | more).blocks for shared, more in ((0, {}), (128, {}), (8192, {}))]
+    assert tuple(got) == held
+    threads = model.occupancy(64, 32, 0, of | {"threads_per_multiprocessor": None})
+    assert threads.share == min(1, held[0] * 2 * 32 / {"7.5": 1024, "8.6": 1536, "8.9": 1536}.get(capability, 2048))
+
+
 def test_nothing_has_no_ratio():
     with pytest.raises(ValueError, match="at least one thread, not 0"):
         model.occupancy(0, 32, 0, H200)
