@@ -2,9 +2,9 @@
 
     python tests/oracles/numba_tests.py [PATTERN ...]
 
-An adapter takes the place of the driver: host arrays stand for device arrays, a signature is noted and not compiled,
-and a launch is redirected to ``simulate``. Of the tests that launch a kernel, each is ``passed``, ``refused`` (the
-simulator names what it does not run), ``wrong`` (an assertion of the test fails) or ``broken`` (another exception).
+An adapter takes the place of the driver: the host's calls are those of the profile, a signature is noted and not
+compiled, and a launch is redirected to ``simulate``. Of the tests that launch a kernel, each is ``passed``, ``refused``
+(the simulator names what it does not run), ``wrong`` (an assertion fails) or ``broken`` (another exception).
 Where a test expects an error, a refusal counts as one, whatever its words.
 A test that never launches says nothing of the simulator and is not counted, nor is one that looks at what a GPU's
 compiler made (its PTX, registers, warnings and caches). Each line of the output is a test: its outcome, its name and
@@ -29,10 +29,12 @@ import types as python_types
 import unittest
 import warnings
 from pathlib import Path
-from unittest.mock import Mock
 
 import numpy as np
 from _pytest.outcomes import Skipped
+
+from course_lib.machine import measurements
+from course_lib.machine.profile import host
 
 #: Seconds that one test may take.
 LIMIT = 120
@@ -45,96 +47,6 @@ ELSEWHERE = (
 
 
 # --- the adapter -----------------------------------------------------------------------------------------------------
-
-
-class DeviceArray(np.ndarray):
-    """A host array with the attributes of numba's device arrays that the tests use."""
-
-    __cuda_ndarray__ = True
-    stream = 0
-
-    @classmethod
-    def of(cls, array):
-        return np.array(array, copy=True, order="K", subok=False).view(cls)
-
-    def copy_to_host(self, ary=None, stream=0):
-        if ary is None:
-            return np.array(self, copy=True, order="K", subok=False)
-        ary[...] = self
-        return ary
-
-    def copy_to_device(self, ary, stream=0):
-        self[...] = np.asarray(ary)
-
-    def bind(self, stream=0):
-        return self
-
-    @property
-    def alloc_size(self):
-        return self.nbytes
-
-    def is_c_contiguous(self):
-        return self.flags.c_contiguous
-
-    def is_f_contiguous(self):
-        return self.flags.f_contiguous
-
-
-class Stream:
-    """A stand-in for streams: each call has finished when it returns, so there is nothing to wait for."""
-
-    handle = python_types.SimpleNamespace(value=0)
-    bound = property(lambda self: self)
-
-    def __bool__(self):
-        return False
-
-    def synchronize(self):
-        pass
-
-    def add_callback(self, callback, arg=None):
-        callback(self, 0, arg)
-
-    @contextlib.contextmanager
-    def auto_synchronize(self):
-        yield self
-
-
-class Device:
-    """The properties of an H200 that the tests read; it is its own context, and the only one of a list."""
-
-    id = 0
-    current = device = property(lambda self: self)
-    lst = property(lambda self: [self])
-    deallocations = python_types.SimpleNamespace(clear=lambda: None)
-    name = b"the simulator"
-    compute_capability = (9, 0)
-    WARP_SIZE = 32
-    MAX_THREADS_PER_BLOCK = 1024
-    MAX_BLOCK_DIM_X, MAX_BLOCK_DIM_Y, MAX_BLOCK_DIM_Z = 1024, 1024, 64
-    MAX_GRID_DIM_X, MAX_GRID_DIM_Y, MAX_GRID_DIM_Z = 2**31 - 1, 65535, 65535
-    MAX_SHARED_MEMORY_PER_BLOCK = 48 * 1024
-    MULTIPROCESSOR_COUNT = 132
-    ASYNC_ENGINE_COUNT = 1
-    supports_float16 = supports_bfloat16 = supports_fp8 = True
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *reason):
-        return False
-
-    def __getitem__(self, number):
-        return self.lst[number]
-
-    def __len__(self):
-        return 1
-
-    def synchronize(self):
-        pass
-
-    def get_memory_info(self):
-        return python_types.SimpleNamespace(free=2**37, total=2**37)
 
 
 class Compiled:
@@ -188,7 +100,7 @@ def on_the_host(value):
         value = value.value.copy()
     if isinstance(value, ArgHint):
         value = value.value
-    return value.view(np.ndarray) if isinstance(value, DeviceArray) else value
+    return value.view(np.ndarray) if isinstance(value, host.DeviceArray) else value
 
 
 def launch(dispatcher, args, *given):
@@ -243,28 +155,6 @@ def for_all(dispatcher, ntasks, tpb=0, stream=0, sharedmem=0):
     return dispatcher[-(-ntasks // tpb), tpb, 0, sharedmem] if ntasks else lambda *args: None
 
 
-def to_device(obj, stream=0, copy=True, to=None):
-    if to is None:
-        return DeviceArray.of(obj)
-    to[...] = obj
-    return to
-
-
-def device_array(shape, dtype=np.float64, strides=None, order="C", stream=0, **pinned):
-    return np.zeros(shape, dtype, order).view(DeviceArray)
-
-
-def device_array_like(ary, stream=0, **pinned):
-    order = "F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C"
-    return device_array(ary.shape, ary.dtype, order=order)
-
-
-@contextlib.contextmanager
-def scope(*values, **named):
-    """A stand-in for pinned, mapped and similar functions, as a context manager."""
-    yield values[0] if len(values) == 1 else values
-
-
 def install():
     """Install the adapter in place of numba's driver."""
     from numba import cuda
@@ -273,25 +163,12 @@ def install():
 
     sys.modules["numba.cuda"].is_available = lambda: True
     testing.cc_X_or_above = lambda major, minor: True
-    device = Device()
-    patches = {
-        **dict.fromkeys(("device_array", "pinned_array", "mapped_array", "managed_array"), device_array),
-        **dict.fromkeys(("device_array_like", "pinned_array_like", "mapped_array_like"), device_array_like),
-        **dict.fromkeys(("stream", "default_stream", "legacy_default_stream", "per_thread_default_stream"), Stream),
-        **dict.fromkeys(("defer_cleanup", "pinned", "mapped", "profiling"), scope),
-        **dict.fromkeys(("synchronize", "close"), lambda: None),
-        **dict.fromkeys(("current_context", "get_current_device", "select_device"), lambda number=0: device),
-        "to_device": to_device,
-        "as_cuda_array": lambda obj, sync=True: obj,
-        "is_cuda_array": lambda obj: isinstance(obj, DeviceArray),
-        "is_float16_supported": lambda: True,
-        "external_stream": lambda pointer: Stream(),
-        "event": lambda timing=True: Mock(query=lambda: True, elapsed_time=lambda other: 0.0),
-        "event_elapsed_time": lambda start, end: 0.0,
-        "require_context": lambda function: function,
-        "gpus": device,
+    host.DeviceArray.__cuda_ndarray__ = True
+    patches = host.stand_ins(measurements.load("occupancy").provenance, host.nothing)
+    patches |= {
+        "is_cuda_array": lambda obj: isinstance(obj, host.DeviceArray),
         "_auto_device": lambda obj, stream=0, copy=True, **_: (
-            obj if isinstance(obj, DeviceArray) else to_device(obj),
+            obj if isinstance(obj, host.DeviceArray) else host.to_device(obj),
             True,
         ),
     }
