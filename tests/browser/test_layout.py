@@ -128,10 +128,8 @@ def test_a_window_moves_over_a_large_matrix(show, launch_of):
 @pytest.mark.parametrize("name", ["stencil", "reduction", "histogram", "transpose"])
 def test_small_arrays_show_their_numbers(show, launch_of, name):
     """A kernel without matrices is as good as a product: every element of its arrays is readable."""
-    run = launch_of(name)
-    page = show(Stepper(run))
-    state = page.evaluate("() => shown()")
-    for grid in state["grids"]:
+    page = show(Stepper(launch_of(name)))
+    for grid in page.evaluate("() => shown()")["grids"]:
         assert grid["texts"] is not None, grid["name"]
     widths = "nodes => nodes.map((n) => n.getBoundingClientRect().width)"
     assert min(page.locator("[data-space=global] .tt-c").evaluate_all(widths)) >= 15

@@ -6,6 +6,8 @@ import pytest
 from nightly import at_night
 from playwright.sync_api import expect
 
+from .conftest import resize
+
 SIZES = [(1280, 720), (853, 480), (390, 844)]
 BOXES = """() => [...document.querySelectorAll(".tt-labels span, .tt-order")].map((node) => {
   const { left, right } = node.getBoundingClientRect();
@@ -91,7 +93,7 @@ def test_zoomed_it_shows_the_steps_around_the_current_one(walk):
 
 
 @pytest.mark.parametrize("name, text_size", [("tiled_two_warps", 2), ("prefetched", 1), at_night("best", 1)])
-def test_barriers_and_phases_are_labelled(walk, resize, name, text_size):
+def test_barriers_and_phases_are_labelled(walk, name, text_size):
     """Each label has its name or number, in order, none over another."""
     page, timeline = walk(name, step=1, text_size=text_size)
     page.locator(".tt-root").focus()
@@ -101,7 +103,7 @@ def test_barriers_and_phases_are_labelled(walk, resize, name, text_size):
             while page.locator(".tt-part[data-zoomed]").count():
                 page.keyboard.press("Z")
         labels = sorted(page.evaluate(BOXES), key=lambda label: label["left"])
-        for left, right in zip(labels, labels[1:], strict=False):
+        for left, right in itertools.pairwise(labels):
             assert left["right"] <= right["left"] + 0.5, (size, zoom, left, right)
         texts = [label["text"] for label in labels]
         barriers = [int(text.split()[-1]) for text in texts if text[-1].isdigit()]
