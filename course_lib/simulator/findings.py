@@ -103,11 +103,8 @@ class Finding:
         return self.severity != "error", self.line, RANK[self.kind], self.array or ""
 
     def __str__(self) -> str:
-        where = (
-            f"line {self.line}"
-            if self.other_line in (None, self.line)
-            else (f"lines {self.other_line} and {self.line}")
-        )
+        alone = self.other_line in (None, self.line)
+        where = f"line {self.line}" if alone else f"lines {self.other_line} and {self.line}"
         return f"{self.kind} ({where}): {self.message}"
 
 

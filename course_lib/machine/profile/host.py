@@ -83,11 +83,7 @@ class DeviceArray(np.ndarray):
 
     stream: Any = 0
     alloc_size = property(attrgetter("nbytes"))
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.__array_interface__
-        return found
+    __cuda_array_interface__ = property(attrgetter("__array_interface__"))
 
     def copy_to_host(self, ary: np.ndarray | None = None, stream: Any = 0) -> np.ndarray:
         """Return a copy, or fill ``ary`` with one and return that."""
@@ -110,8 +106,7 @@ class DeviceArray(np.ndarray):
         if self.ndim != 1:
             raise ValueError("only support 1d array")
         for begin in range(0, self.size, section):
-            part: DeviceArray = self[begin : begin + section]  # type: ignore[assignment]
-            yield part
+            yield self[begin : begin + section]  # type: ignore[misc]
 
     def ravel(self, order: Any = "C", stream: Any = 0) -> Any:
         return super().ravel(order)

@@ -390,7 +390,7 @@ CUDA: dict[str, forms.Form] = {
     "grid": forms.grid,
     "gridsize": forms.gridsize,
     "cg.this_grid": forms.grid_group,
-    "cg.this_grid().sync": forms.grid_sync,
+    "cg.this_grid().sync": partial(forms.syncthreads, grid=True),
     "syncthreads": forms.syncthreads,
     "syncwarp": forms.syncwarp,
     "nanosleep": forms.pause,

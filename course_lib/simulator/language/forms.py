@@ -80,21 +80,17 @@ def _barrier(
     return nodes.Apply(code=code, args=args, type="int32" if args else types.NONE, line=node.lineno)
 
 
-def syncthreads(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+def syncthreads(x: Context, node: ast.Call, used: bool, grid: bool = False) -> nodes.Expr:
+    """A barrier of the block, or ``cg.this_grid().sync()``."""
     check_arguments(node, "no arguments", 0)
-    return _barrier(x, node)
+    x.analysis.cooperative |= grid
+    return _barrier(x, node, grid=grid)
 
 
 def grid_group(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``cg.this_grid()``: an object with one method."""
     check_arguments(node, "no arguments", 0)
     return nodes.Static(thing=GRID_GROUP)
-
-
-def grid_sync(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    check_arguments(node, "no arguments", 0)
-    x.analysis.cooperative = True
-    return _barrier(x, node, grid=True)
 
 
 def reduction(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
