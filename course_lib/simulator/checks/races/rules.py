@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ...findings import Finding, FindingKey
-from ...geometry import Chunk
 from ...hardware import WARP_SIZE
 from ...lanes.access import Site
 from ...lanes.arrays import Array, Ints, Pattern, Watcher
@@ -17,23 +16,22 @@ from ...lanes.masks import Mask
 from ...lanes.memory import GlobalArray, SharedArray
 from ...lanes.warp import WarpVector
 from ...launch.prepare import Prepared
-from ...observer import Observer
 from .acquire_release import Releases
 from .log import SharedLog
-from .shadow_memory import READ, Access, Ran, Shadow, Way
+from .shadow_memory import READ, Access, Ran, Reporter, Shadow, Way
 
 IN_BLOCK, WITHIN_WARP = "; put cuda.syncthreads() ", "; put cuda.syncwarp() or cuda.syncthreads() "
 VERBS = ("reads", "writes", "updates")
 
 
-class RacesObserver(Observer):
+class RacesObserver(Reporter):
     def start(self, prepared: Prepared) -> None:
         super().start(prepared)
         self.logs: dict[SharedArray, SharedLog] = {}
         self.shadows: dict[GlobalArray | SharedArray, Shadow] = {}
-        self.epochs: dict[Chunk, Ints] = {}
+        self.epochs = {}
         self.gravity: dict[FindingKey, tuple[bool, bool]] = {}
-        self.reported: list[tuple[FindingKey, bool]] = []
+        self.reported = []
         self.unit = prepared.unit
         launch = prepared.launch
         self.releases = Releases(launch.blocks, launch.threads_per_block) if prepared.unit.fences else None
@@ -90,12 +88,6 @@ class RacesObserver(Observer):
             keys, lanes = pattern.words(0)
             barriers = np.broadcast_to(self.epoch_of(vector.chunk), vector.shape)
             self.releases.update(pattern.array, keys, vector.ids[lanes], barriers[lanes])
-
-    def epoch_of(self, chunk: Chunk) -> Ints:
-        """Barriers passed by each block of the chunk, as (1, 1, block rows, block columns)."""
-        if chunk not in self.epochs:
-            self.epochs[chunk] = np.zeros((1, 1, *chunk.shape), np.int64)
-        return self.epochs[chunk]
 
     def barrier(self, arrivals: Sequence[tuple[WarpVector, Mask]], complete: bool) -> None:
         chunk = arrivals[0][0].chunk
@@ -178,6 +170,3 @@ class RacesObserver(Observer):
         if (second, first) in ways:
             return "at the end of the loop's body" if in_loop else f"after line {second}, before line {first}"
         return "between the two" + ", and at the end of the loop's body" * (in_loop and not ways)
-
-    def repeat(self, key: FindingKey) -> None:
-        self._counts[key] += 1

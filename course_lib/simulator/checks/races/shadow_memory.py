@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ...findings import FindingKey
-from ...geometry import Chunk, Launch
+from ...geometry import Chunk
 from ...hardware import WARP_SIZE
 from ...lanes.access import Site
 from ...lanes.arrays import Ints, Pattern
 from ...lanes.masks import widened
 from ...lanes.memory import GlobalArray, SharedArray
 from ...lanes.warp import WarpVector
+from ...observer import Observer
 from .acquire_release import Releases, Stamps
 
 #: A mask as a boolean array of a whole vector.
@@ -26,28 +27,30 @@ KIND = {"load": READ, "store": WRITE, "bulk": WRITE, "atomic": ATOMIC}
 #: Accessor slots kept for each word and kind of access; see Shadow.
 SLOTS = ("latest", "other_lane", "other_warp", "other_block")
 
-
 Ran = tuple[int, int, int]  # an access: thread id, line and kind
 Way = tuple[int, int]  # the lines of two accesses as a warp ran them since the last barrier
 
 
-class Reporter(Protocol):
+class Reporter(Observer):
     """Receives races of two accesses, in any order; ``ways``: how the warps ran their lines, as far as they have.
 
     ``reported`` lists the reports since it was last emptied: the key of the finding, and whether another report of it
     can change more than its count.
     """
 
-    launch: Launch
-    reported: list[tuple[FindingKey, bool]]
     each: bool  # see Shadow
     releases: Releases | None  # of a kernel with fences
+    reported: list[tuple[FindingKey, bool]]
+    epochs: dict[Chunk, Ints]
 
     def epoch_of(self, chunk: Chunk) -> Ints:
-        """Barriers passed by each block of the chunk."""
+        """Barriers passed by each block of the chunk, as (1, 1, block rows, block columns)."""
+        if chunk not in self.epochs:
+            self.epochs[chunk] = np.zeros((1, 1, *chunk.shape), np.int64)
+        return self.epochs[chunk]
 
     def repeat(self, key: FindingKey) -> None:
-        """Count a known race once more."""
+        self._counts[key] += 1
 
     def report(self, array: Any, word: int, one: Ran, other: Ran, same_value: bool, ways: list[Way]) -> None: ...
 
