@@ -59,7 +59,6 @@ class Analysis:
         parts: the parts of arrays to which a statement stores one number because it gives few indices, by line.
         dynamic: the element type of the dynamic shared memory, once it is known.
         functions: the compiled device functions, by what they were compiled for.
-        optional, tests: the device functions that return a number or nothing; the lines that compare a number to None.
         found: the look-ups of global names: a function, its arguments, and its result.
     """
 
@@ -69,8 +68,6 @@ class Analysis:
         self.parts: dict[int, str] = {}
         self.dynamic: str | None = None
         self.functions: dict[tuple[object, ...], Function] = {}
-        self.optional: list[str] = []
-        self.tests: list[int] = []
         self.found: list[tuple[Callable[..., object], tuple[Any, ...], object]] = []
 
 
@@ -160,9 +157,6 @@ class Context(ABC):
         if not (isinstance(index.type, str) and types.is_int(index.type)):
             text = ast.unparse(part)
             advice = f": convert it with int({text})" if index.is_scalar else way_to_number(text, index)
-            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div):
-                if all(types.is_int(str(self.expr(side).type)) for side in (part.left, part.right)):
-                    advice = f": write {ast.unparse(ast.BinOp(part.left, ast.FloorDiv(), part.right))}"
             refuse(node, f"the index {text} is {describe_type(index.type)}; an index must be an integer{advice}")
         return index
 

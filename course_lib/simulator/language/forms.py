@@ -12,7 +12,7 @@ from .context import Context
 from .names import GRID_GROUP, dtype_name
 from .operators import cast, cut
 from .program import CallDevice
-from .refusals import bound, check_arguments, mistyped, refuse, refuse_construct
+from .refusals import bound, check_arguments, mistyped, refuse
 from .source import Inner, Source, read
 
 #: ``form(context, call, used)`` translates a call; ``used``: its value is used.
@@ -365,9 +365,6 @@ def say(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 
 def failure(node: ast.Assert | ast.Raise) -> nodes.Expr:
     """Report a failed ``assert`` or a ``raise``, in which a thread ends."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.FormattedValue):
-            refuse_construct(ast.copy_location(ast.JoinedStr([part]), part))
     kind = "failed-assertion" if isinstance(node, ast.Assert) else "raised-exception"
     text = ast.unparse(node).replace("{", "{{").replace("}", "}}")
     code = f"w.failed({kind!r}, {text!r}, {{mask}}, {{line}})"
@@ -381,14 +378,7 @@ def device(x: Context, node: ast.Call, thing: object, used: bool) -> nodes.Expr:
     """A call of a device function, which is compiled once for each combination of argument types."""
     source = read(thing)
     x.analysis.found.append((read, (thing,), source))
-    call = _called(x, node, source, used, signatures.declared(thing, source))
-    callee = call.function
-    if callee.returns_other and getattr(thing, "targetoptions", {}).get("inline") != "always":
-        text = (
-            f"numba returns an array only if it is an argument of {source.name}, under its name; pass the array to it"
-        )
-        refuse(node if callee.foreign else callee.returns_other, text)
-    return call
+    return _called(x, node, source, used, signatures.declared(thing, source))
 
 
 def overloaded(x: Context, node: ast.Call, function: object, used: bool) -> nodes.Expr | None:
@@ -447,7 +437,7 @@ def _called(
     declared: tuple[signatures.Signature, ...] = (),
     *,
     free: Mapping[str, nodes.Expr] = MappingProxyType({}),
-) -> CallDevice:
+) -> nodes.Expr:
     """The call of ``source``; ``free`` are the values of further parameters."""
     if source.key in x.stack:
         names = [str(getattr(key, "__name__", getattr(key, "name", "a lambda"))) for key in x.stack]

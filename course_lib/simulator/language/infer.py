@@ -22,7 +22,7 @@ from .nodes import Const, Expr, Given, MakeTuple, Nothing, Saved, Static, compil
 from .program import Assign, Block, Break, Continue, Convert, Evaluate, Function, If, Loop, Mark, Return, Stmt
 from .reasons import Part, Why, meeting, of_parts
 from .refusals import SmallerItems, UnknownShape, refuse, refuse_construct
-from .regions import assigned_names, names_in
+from .regions import names_in
 from .source import Source
 from .variables import Numbers, Variable, Variables, merge, merge_all
 
@@ -99,7 +99,6 @@ class Statements(Expressions):
         self.loops: list[OpenLoop] = []
         self.headers: dict[int, Variables] = {}  # the last known header of each loop
         self.results: list[Part] = []
-        self.ended = 0  # how many of them are of a thread that ends, and compares nothing
         self.line = source.tree.lineno
 
     def function(self) -> Function:
@@ -149,8 +148,6 @@ class Statements(Expressions):
         """The type that a device function returns, why it is float64, and whether some paths return nothing."""
         found = [part for part in self.results if part.type != types.NONE]
         partial = not ends or len(found) < len(self.results)
-        if found and (not ends or len(found) + self.ended < len(self.results)):
-            self.analysis.optional.append(self.source.name)
         if not found:
             return types.NONE, None, False
         if self.declared is not None:
@@ -251,10 +248,6 @@ class Statements(Expressions):
         elif node.value is not None:
             value = self.expr(node.value)
             refuse_mixed("the result", value)
-            if isinstance(value.type, (types.ArrayType, types.RecordsType)) and value.type.ndim:
-                own = {*self.source.parameters} - assigned_names(self.source.tree.body)
-                if not (isinstance(node.value, ast.Name) and node.value.id in own):
-                    self.made.returns_other = node
         self.results.append(Part(value.type, value.why))
         self.out.append(Return(value, node.lineno))
         return True
@@ -267,7 +260,6 @@ class Statements(Expressions):
     def _end(self, node: ast.Assert | ast.Raise) -> list[Stmt]:
         """End the thread and report it; a device function returns nothing to its caller then."""
         self.results.append(Part(types.NONE, None))
-        self.ended += 1
         return [Evaluate(forms.failure(node)), Return(Nothing(), node.lineno)]
 
     def visit_Assign(self, node: ast.Assign) -> None:
@@ -545,12 +537,7 @@ def analyse(
     analysis = Analysis(launch, source)
     analysis.dynamic = dynamic
     try:
-        program = Statements(analysis, source, arguments, (), kernel=True).function()
-        if analysis.optional and analysis.tests:
-            text = "nothing on others, which the simulator does not run beside this; return a number there, such as -1"
-            text = f"{analysis.optional[0]} returns a number on some paths and {text}"
-            raise UnsupportedKernelError(text, analysis.tests[0])
-        return analysis, program
+        return analysis, Statements(analysis, source, arguments, (), kernel=True).function()
     except SmallerItems as smaller:
         return analyse(launch, source, arguments, smaller.dtype)
     except UnknownShape as error:  # only the caller of a device function can handle it

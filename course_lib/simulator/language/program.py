@@ -6,7 +6,6 @@ one version for each of its types.
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass, field
 from typing import dataclass_transform
 
@@ -322,7 +321,6 @@ class Function:
 
     ``foreign``: it is in another file than the kernel, so all its events are reported at the line of its call.
     ``partial``: some paths return nothing, so that a lane may not have the result.
-    ``returns_other``: it returns an array there that is none of its arguments.
     ``waits``: a thread may wait for others in one of its while loops, or in those of a function that it calls.
     ``unsure`` are the variables that are read where some path has not assigned them.
     ``stored`` are the arrays that it stores to, ``named`` those that it assigns to variables, ``called`` its calls, as
@@ -337,7 +335,6 @@ class Function:
     body: Block = field(default_factory=lambda: Block(0, []))
     result: Type = NONE
     partial: bool = False
-    returns_other: ast.Return | None = None
     result_why: Why = None
     barriers: bool = False
     waits: bool = False

@@ -1,6 +1,7 @@
 """The engine: runs the blocks of a launch in chunks, their warps from barrier to barrier, and feeds the observers."""
 
-from collections.abc import Generator, Sequence
+import random
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -19,7 +20,6 @@ from ..lanes.printed import Printed
 from ..lanes.warp import WarpVector
 from ..observer import Hooks, Observer
 from .prepare import Prepared
-from .schedule import order
 from .waits import Waits
 
 #: Limit of the shared and local memory of the blocks that run together.
@@ -30,6 +30,29 @@ MOVING_ROUNDS = 64
 WATCHING_BYTES = 40
 #: The hooks that :meth:`Engine.tell` calls; ``start`` and ``watch`` are called on every observer.
 HOOKS = {name: hook for name, hook in vars(Hooks).items() if not name.startswith("_")}
+
+
+def order(schedule: str | int) -> Callable[[Sequence[int]], list[int]]:
+    """Return a function that puts the warps that can run into their order.
+
+    ``schedule`` is "in-order", "reversed", "shuffled", or a whole number (the seed of a shuffle).
+    """
+    if schedule == "in-order":
+        return sorted
+    if schedule == "reversed":
+        return lambda warps: sorted(warps, reverse=True)
+    if schedule == "shuffled":
+        schedule = 0
+    if isinstance(schedule, bool) or not isinstance(schedule, (int, np.integer)):
+        raise LaunchError(f"schedule is {schedule!r}; use 'in-order', 'reversed', 'shuffled' or a whole number")
+    generator = random.Random(int(schedule))
+
+    def shuffled(warps: Sequence[int]) -> list[int]:
+        warps = sorted(warps)
+        generator.shuffle(warps)
+        return warps
+
+    return shuffled
 
 
 class Engine(Host):

@@ -20,17 +20,6 @@ def scaled(x, factor=2):
 @cuda.jit(device=True)
 def recursive(n):
     return recursive(n - 1) if n > 0 else 0
-
-@cuda.jit(device=True)
-def first_above(a, x):
-    for k in range(a.size):
-        if a[k] > x:
-            return k
-
-@cuda.jit(device=True)
-def tail(a): return a[1:]
-
-WIDTH = np.int64(4)
 """,
 }
 
@@ -100,13 +89,7 @@ n = SIZE * 2; v = cuda.local.array(n, float32); a[0] = v[0]  #! n local literal
 scaled[1, 4](a)  #! scaled function device launch
 x = a[1]; x.fill(2)  #! x float32 array .fill
 a[0] = math.sqroot(a[0])  #! 'sqroot' math.sqrt
-tile = cuda.shared.array(4, SIZE, float32); tile[0] = a[0]  #! cuda.shared.array((4, SIZE), float32)
-tile = cuda.local.array((WIDTH, 2), float32); tile[0, 0] = a[0]  #! (WIDTH, 2) int
-a[cuda.threadIdx.x / 2] = 1  #! cuda.threadIdx.x // 2
-a[a[0] / 2] = 1  #! int(a[0] / 2)
 for v in numba.literal_unroll((1, 2.5)): a[0] = v  #! numba.literal_unroll()
-assert a[0] > 0, f"a is {a[0]}"  #! f-string
-a[0] = first_above(a, 1) is None  #! first_above number nothing -1
 """)  # fmt: skip
 
 STATEMENTS = Table(**GIVEN, text="""\
@@ -133,10 +116,6 @@ a[0] = v  #! 'v'
 
 #! recursive, which calls recursive
 a[0] = recursive(3)
-
-# an array that is not an argument is not returned
-#! tail
-a[0] = tail(a)[0]
 
 # an array without dimensions is no number : a=np.array(4.0), out=zeros(1)
 out[0] = a  #! a a[()]
