@@ -33,7 +33,7 @@ from course_lib.exercises.grading.budgets import global_loads
 from course_lib.exercises.grading.exercise import Exercise
 from course_lib.exercises.grading.explain import Explanation
 from course_lib.exercises.grading.grades import launch
-from course_lib.exercises.grading.repairs import candidates, repaired
+from course_lib.exercises.grading.hints import candidates, repaired
 from course_lib.exercises.grading.source import read
 from course_lib.exercises.grading.verdict import Check, Verdict
 from course_lib.exercises.progress import score

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ... import kernels
 from ...exercises import LESSONS
-from ...exercises.grading.repairs import base_of
+from ...exercises.grading.hints import base_of
 from ...machine.gpu.capstone import recorded_texts
 from .cells import NOTEBOOKS, calls, lesson_cells, parsed
 

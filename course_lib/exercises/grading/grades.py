@@ -25,7 +25,7 @@ from .baselines import KNOWN, baselines
 from .counts import Counts
 from .exercise import MOST_WORK, Array, Budget, Exercise, Hint, Launch, Outcome, Shape, differing
 from .handed_in import validate_submission
-from .repairs import Mistake, candidates, likely, proven, remarks_on_text, somewhere
+from .hints import Mistake, candidates, likely, proven, remarks_on_text, somewhere
 from .source import Submission, is_empty, parameters
 from .stepper_at import at_finding, at_wrong_store
 from .verdict import FAILED, PASSED, Check, Verdict
