@@ -6,7 +6,7 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[1]
 #: The most lines that each part may have; the goals are 41,000, 33,000 and 9,500. What moves to `tools` is not gone.
-LIMITS = {"course_lib": 45_559, "tests": 36_175, "browser": 9_383, "tools": 3_453}
+LIMITS = {"course_lib": 45_559, "tests": 36_120, "browser": 9_383, "tools": 3_453}
 #: The most words of the page that everybody reads first, and of that for those who change something.
 WORDS = {"README.md": 700, "CONTRIBUTING.md": 2_500}
 WEB = "course_lib/trace/viewer/web"
