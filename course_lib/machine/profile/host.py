@@ -261,14 +261,13 @@ def array_like(ary: Any, stream: Any = 0, portable: bool = False, wc: bool = Fal
     return np.zeros_like(ary, subok=False).view(DeviceArray)
 
 
-def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> DeviceArray:
+def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
     """Return a copy, or fill ``to`` with one and return that."""
     if to is None:
         return np.array(obj).view(DeviceArray)
     if copy:
         to[...] = obj
-    filled: DeviceArray = to
-    return filled
+    return to
 
 
 def as_cuda_array(obj: Any, sync: bool = True) -> DeviceArray:

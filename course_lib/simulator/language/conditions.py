@@ -221,6 +221,7 @@ def _identity(x: Context, node: ast.Compare, same: bool) -> Expr:
         return x.number((things[0] is things[1]) == same)
     if not any(isinstance(s, ast.Constant) and s.value is None for s in sides):
         refuse(node, f"{ast.unparse(node)}: is compares with None only; compare numbers with == or !=")
+    x.analysis.optional[1].extend([node.lineno] * any(value.is_scalar for value in values))
     return after(values, x.number((values[0].type == values[1].type == NONE) == same))
 
 

@@ -59,6 +59,7 @@ class Analysis:
         parts: the parts of arrays to which a statement stores one number because it gives few indices, by line.
         dynamic: the element type of the dynamic shared memory, once it is known.
         functions: the compiled device functions, by what they were compiled for.
+        optional: the device functions that return a number or nothing, and the lines that compare a number to None.
         found: the look-ups of global names: a function, its arguments, and its result.
     """
 
@@ -68,6 +69,7 @@ class Analysis:
         self.parts: dict[int, str] = {}
         self.dynamic: str | None = None
         self.functions: dict[tuple[object, ...], Function] = {}
+        self.optional: tuple[list[str], list[int]] = [], []
         self.found: list[tuple[Callable[..., object], tuple[Any, ...], object]] = []
 
 

@@ -20,7 +20,7 @@ from .expressions import Expressions
 from .names import Symbol
 from .nodes import Const, Expr, Given, MakeTuple, Nothing, Saved, Static, compile_time, once, store
 from .program import Assign, Block, Break, Continue, Convert, Evaluate, Function, If, Loop, Mark, Return, Stmt
-from .reasons import Part, Why, meeting, of_parts
+from .reasons import Part, Reason, Why, meeting, of_parts
 from .refusals import SmallerItems, UnknownShape, refuse, refuse_construct
 from .regions import names_in
 from .source import Source
@@ -148,6 +148,8 @@ class Statements(Expressions):
         """The type that a device function returns, why it is float64, and whether some paths return nothing."""
         found = [part for part in self.results if part.type != types.NONE]
         partial = not ends or len(found) < len(self.results)
+        if found and (not ends or Part(types.NONE, None) in self.results):
+            self.analysis.optional[0].append(self.source.name)
         if not found:
             return types.NONE, None, False
         if self.declared is not None:
@@ -259,7 +261,7 @@ class Statements(Expressions):
 
     def _end(self, node: ast.Assert | ast.Raise) -> list[Stmt]:
         """End the thread and report it; a device function returns nothing to its caller then."""
-        self.results.append(Part(types.NONE, None))
+        self.results.append(Part(types.NONE, Reason("the thread ends")))
         return [Evaluate(forms.failure(node)), Return(Nothing(), node.lineno)]
 
     def visit_Assign(self, node: ast.Assign) -> None:
@@ -537,7 +539,12 @@ def analyse(
     analysis = Analysis(launch, source)
     analysis.dynamic = dynamic
     try:
-        return analysis, Statements(analysis, source, arguments, (), kernel=True).function()
+        program = Statements(analysis, source, arguments, (), kernel=True).function()
+        if all(analysis.optional):
+            text = f"{analysis.optional[0][0]} returns a number on some paths and nothing on others, which is not run "
+            text += "beside a comparison to None; return a number there, such as -1"
+            raise UnsupportedKernelError(text, analysis.optional[1][0])
+        return analysis, program
     except SmallerItems as smaller:
         return analyse(launch, source, arguments, smaller.dtype)
     except UnknownShape as error:  # only the caller of a device function can handle it

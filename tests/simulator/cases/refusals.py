@@ -20,6 +20,12 @@ def scaled(x, factor=2):
 @cuda.jit(device=True)
 def recursive(n):
     return recursive(n - 1) if n > 0 else 0
+
+@cuda.jit(device=True)
+def first_above(a, x):
+    for k in range(a.size):
+        if a[k] > x:
+            return k
 """,
 }
 
@@ -89,6 +95,7 @@ n = SIZE * 2; v = cuda.local.array(n, float32); a[0] = v[0]  #! n local literal
 scaled[1, 4](a)  #! scaled function device launch
 x = a[1]; x.fill(2)  #! x float32 array .fill
 a[0] = math.sqroot(a[0])  #! 'sqroot' math.sqrt
+a[0] = first_above(a, 1) is None  #! first_above number nothing -1
 for v in numba.literal_unroll((1, 2.5)): a[0] = v  #! numba.literal_unroll()
 """)  # fmt: skip
 

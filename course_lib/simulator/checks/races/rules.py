@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -112,9 +113,7 @@ class RacesObserver(Reporter):
         self, array: SharedArray | GlobalArray, word: int, one: Ran, other: Ran, same_value: bool, ways: list[Way]
     ) -> None:
         """Report two accesses that race, as :class:`Reporter` says."""
-        (thread_a, line_a, kind_a), (thread_b, line_b, kind_b) = sorted(
-            [one, other], key=lambda access: (access[1], access[0])
-        )
+        (thread_a, line_a, kind_a), (thread_b, line_b, kind_b) = sorted([one, other], key=itemgetter(1, 0))
         index = array.index_of_key(word)
         place = array.element_name(index)
         threads = self.launch.name_thread(thread_a), self.launch.name_thread(thread_b)

@@ -219,8 +219,7 @@ class Shadow:
         """:meth:`apply` an access, or its known effect if a loop repeats it and its words are in the same state."""
         self.observer.reported.clear()
         if epoch is not self.interval:
-            self.interval = epoch
-            self.begun.clear()
+            self.interval, self.begun = epoch, {}
         self.begun.setdefault((access.vector.warp, access.line), len(self.begun))
         pattern, base = access.pattern, access.base
         key = access.line, access.kind, pattern, base
