@@ -23,7 +23,7 @@ from .program import Assign, Block, Break, Continue, Convert, Evaluate, Function
 from .reasons import Part, Reason, Why, meeting, of_parts
 from .refusals import SmallerItems, UnknownShape, refuse, refuse_construct
 from .regions import names_in
-from .source import Source
+from .source import Inner, Source
 from .variables import Numbers, Variable, Variables, merge, merge_all
 
 #: Limit for the translations of a loop, which is repeated until its types are final.
@@ -250,6 +250,9 @@ class Statements(Expressions):
         elif node.value is not None:
             value = self.expr(node.value)
             refuse_mixed("the result", value)
+            array = isinstance(value.type, types.ArrayType) and value.type.ndim and not isinstance(self.source, Inner)
+            if array and not (isinstance(node.value, ast.Name) and node.value.id in self.source.parameters):
+                refuse(node, "numba returns only an array that is an argument, under its name; take the result as one")
         self.results.append(Part(value.type, value.why))
         self.out.append(Return(value, node.lineno))
         return True
@@ -541,8 +544,7 @@ def analyse(
     try:
         program = Statements(analysis, source, arguments, (), kernel=True).function()
         if all(analysis.optional):
-            text = f"{analysis.optional[0][0]} returns a number on some paths and nothing on others, which is not run "
-            text += "beside a comparison to None; return a number there, such as -1"
+            text = f"{analysis.optional[0][0]} returns a number or nothing, which is not compared to None; return -1"
             raise UnsupportedKernelError(text, analysis.optional[1][0])
         return analysis, program
     except SmallerItems as smaller:

@@ -22,6 +22,10 @@ def recursive(n):
     return recursive(n - 1) if n > 0 else 0
 
 @cuda.jit(device=True)
+def tail(a):
+    return a[1:]
+
+@cuda.jit(device=True)
 def first_above(a, x):
     for k in range(a.size):
         if a[k] > x:
@@ -123,6 +127,10 @@ a[0] = v  #! 'v'
 
 #! recursive, which calls recursive
 a[0] = recursive(3)
+
+# an array that is not an argument is not returned
+#! argument
+a[0] = tail(a)[0]
 
 # an array without dimensions is no number : a=np.array(4.0), out=zeros(1)
 out[0] = a  #! a a[()]
