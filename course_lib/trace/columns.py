@@ -139,7 +139,7 @@ class Columns:
         dtype = dtype or np.result_type(*(self.pools[p].dtype for p in pools)) if pools else dtype
         found = np.empty(len(row), dtype)
         for p in pools:
-            here = pool[row] == p
+            here = slice(None) if len(pools) == 1 else pool[row] == p
             found[here] = self.pools[p][at[here]]
         return found
 

@@ -45,7 +45,8 @@ def locate(trace: Trace, finding: Finding) -> tuple[Place, ...]:
             continue
         at = _positions(timelines[block], finding, thread, line)
         flag = NEGATIVE if finding.kind == "negative-index" else BARRIER if diverged and line == finding.line else 0
-        at = at[timelines[block].flags[at - 1] & flag == flag]
+        marked = at[timelines[block].flags[at - 1] & flag == flag]
+        at = marked if len(marked) or diverged else at  # the bound of a loop is evaluated before its first step
         if len(at):  # no step tells that a thread leaves a loop: the last one in it then
             places.append(Place(block, int((at[at > after] if at[-1] > after else at[-1:])[last]), thread))
     return tuple(places)
@@ -79,7 +80,8 @@ def _positions(timeline: Timeline, finding: Finding, thread: int, line: int) -> 
     if array is None or finding.index is None:
         return ran
     index = tuple(i + n if i < 0 else i for i, n in zip(finding.index, array.shape, strict=True))
-    if all(0 <= i < n for i, n in zip(index, array.shape, strict=True)):
+    inside = all(0 <= i < n for i, n in zip(index, array.shape, strict=True))
+    if inside and finding.kind != "out-of-bounds":  # which, of a part of an array, may be inside the array
         element = int(np.ravel_multi_index(index, array.shape)) if array.shape else 0
         touches = timeline.touches(array.name)
         touched = touches.position[(touches.thread == thread) & (touches.element == element)]
@@ -104,11 +106,8 @@ def _race(timelines: dict[Dim3, Timeline], finding: Finding, threads: list[tuple
     for (mine, one), (others, two) in (((at_b, b), (at_a, a)), ((at_a, a), (at_b, b))):
         for later in mine.tolist():
             earlier = int(np.searchsorted(others, later, side="right")) - 1
-            if earlier >= 0 and not _separated(timelines[block_a], int(others[earlier]), later):
+            between = (others[earlier] <= release < later for release in timelines[block_a].releases)
+            if earlier >= 0 and not any(between):
                 pairs.append((Place(block_a, later, one), Place(block_a, int(others[earlier]), two)))
                 break
     return min(pairs, key=lambda pair: pair[0].position, default=())
-
-
-def _separated(timeline: Timeline, earlier: int, later: int) -> bool:
-    return any(earlier <= release < later for release in timeline.releases)

@@ -54,13 +54,14 @@ class Timeline:
 
     def _expand(self, name: str) -> Touches:
         columns, array, table = self.columns, self.trace.arrays[name], self._table("access")
-        table = taken(table, table["array"] == columns.arrays.index(name))
+        table = taken(table, np.flatnonzero(table["array"] == columns.arrays.index(name)))
         row, lane, rank = lanes_of(table["lanes"])
         width = table["width"][row].astype(np.int64)
         element = table["base"][row] + columns.values(table["pattern"], row, rank, np.int64)
         # an entry for each of the neighbouring elements
         part = np.arange(width.sum()) - np.repeat(np.cumsum(width) - width, width)
-        row, lane, rank, element, width = (np.repeat(column, width) for column in (row, lane, rank, element, width))
+        if len(part) > len(width):
+            row, lane, rank, element, width = (np.repeat(each, width) for each in (row, lane, rank, element, width))
         new = table["values"][row] != NONE
         value = np.zeros(len(row), array.dtype)
         if new.any():

@@ -43,7 +43,7 @@ def places(tree):
 
 
 def is_cuda_jit(decorator):
-    return dotted(decorator.func if isinstance(decorator, ast.Call) else decorator) in ("cuda.jit", "capped")
+    return dotted(decorator.func if isinstance(decorator, ast.Call) else decorator) in ("cuda.jit", "_capped")
 
 
 def places_in(function):

@@ -68,7 +68,7 @@ def site(
         ]
     refuse_duplicates([name for name, _, _ in named])
     ran = run(
-        lambda notebook, folder: execute(notebook, folder) if _has_code(notebook) else notebook,
+        lambda book, folder: execute(book, folder) if any(c.cell_type == "code" for c in book.cells) else book,
         *zip(*[(notebook, folder) for _, notebook, folder in named], strict=True),
     )
     side = [Side(f"{path.stem}.html", lessons.title(_read(path), path.stem), "Lessons") for path in found]
@@ -96,10 +96,6 @@ def site(
 def _read(path: Path, solutions: bool = True) -> Any:
     text = path.read_text(encoding="utf-8")
     return nbformat.reads(text if solutions else lessons.for_students(text), as_version=4)  # type: ignore[no-untyped-call]
-
-
-def _has_code(notebook: Any) -> bool:
-    return any(cell.cell_type == "code" for cell in notebook.cells)
 
 
 def _text(path: Path) -> Any:

@@ -87,10 +87,11 @@ def _of(path: Path) -> HandedIn:
     """The submission in one file or folder; whatever it is, it stops nobody else's."""
     stem = path.name if path.is_dir() else path.stem
     student, number, late = named(stem.removesuffix(".ipynb"))
-    found = list(islice(_files(path), _MOST + 1))
-    problems = [problem for _, problem in found if problem] + [f"it has more than {_MOST} files"] * (len(found) > _MOST)
-    paths = tuple(file for file, problem in found[:_MOST] if not problem)
-    return HandedIn(number or student, student, paths, late, "; ".join(dict.fromkeys(problems)), number=number)
+    found = list(islice(_files(path), 50 * _MOST))
+    paths = tuple(file for file, problem in found if not problem)
+    problems = [problem for _, problem in found if problem]
+    problems += [f"it has more than {_MOST} notebooks"] * (len(paths) > _MOST)
+    return HandedIn(number or student, student, paths[:_MOST], late, "; ".join(dict.fromkeys(problems)), number=number)
 
 
 def _files(path: Path) -> Iterator[tuple[Path, str]]:

@@ -7,6 +7,7 @@ import argparse
 import re
 import tomllib
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +35,10 @@ def run(options: argparse.Namespace) -> int:
 def pages() -> dict[str, str]:
     """Return the text of every page by its name in docs/teach."""
     ours = tomllib.loads(stored(FOLDER / "lessons.toml"))
-    made = {f"lessons/{name}.md": _linked(_guide(name, ours[name[:2]]["objectives"])) for name in LESSONS}
+    relative = partial(re.sub, r"\]\((?=(?:\d\d_|glossary|numba_and_cuda_c|sources))", "](../../../notebooks/")
+    made = {f"lessons/{name}.md": relative(_guide(name, ours[name[:2]]["objectives"])) for name in LESSONS}
     planned = [(plan, [_planned(session, plan.get("deck")) for session in plan["session"]]) for plan in plans()]
     return made | {"plans.md": rendered("plans.md", plans=planned).removesuffix("\n")}
-
-
-def _linked(page: str) -> str:
-    """Return a page of a lesson with its links relative to the folder of the guides."""
-    return re.sub(r"\]\((?=(?:\d\d_|glossary|numba_and_cuda_c|sources))", "](../../../notebooks/", page)
 
 
 def notes_of(lesson: str) -> dict[str, str]:

@@ -44,9 +44,10 @@ def statements(function: ast.FunctionDef, unread: bool = True) -> tuple[str, ...
 
 
 def _inside(node: ast.AST) -> Iterator[ast.stmt]:
-    """The statements in another one, or in a module, without those that do nothing: ``pass``, a text, three dots."""
+    """The statements in another one, or in a module, without those that do nothing: ``pass``, a text, a type alone."""
     for part in (part for name in _BLOCKS for part in getattr(node, name, ())):
         idle = isinstance(part, ast.Pass) or (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
+        idle |= isinstance(part, ast.AnnAssign) and part.value is None
         if isinstance(part, ast.stmt) and not idle:
             yield part
         yield from _inside(part)
@@ -82,7 +83,8 @@ def _read(found: Sequence[ast.stmt]) -> list[ast.stmt]:
     All assignments to one name do, or none.
     """
     own = {node: list(ast.walk(_header(node))) for node in found}
-    made = (node for node in found if isinstance(node, ast.Assign) and _called(node.value).endswith(".array"))
+    heads = (head for head in map(_header, found) if isinstance(head, ast.Assign))
+    made = (head for head in heads if _called(head.value).endswith(".array"))
     arrays = {base_of(target) for node in made for target in node.targets}
     kept, needed = set[ast.stmt](), set[str]()
 

@@ -125,10 +125,6 @@ class Budget:
         return float(eval((self.limit or self.formula).translate(_SIGNS), known, dict(sizes)))
 
 
-def _one_each(*shape: int) -> int:
-    return 1
-
-
 #: How much the last size of the additional launch exceeds that of the others: more than a constant that a student may
 #: have guessed, such as 32 or 64, since the others are about 20.
 _FURTHER = 40
@@ -157,7 +153,7 @@ class Task:
     shapes: tuple[Shape, ...]
     element: str
     sizes: str = "(M, N, K)"
-    share: Callable[..., int] = _one_each
+    share: Callable[..., int] = lambda *shape: 1
     grows: str = "every"
     max_steps: int = 3_000
 

@@ -110,11 +110,8 @@ def is_unfilled(tree: ast.FunctionDef) -> bool:
 
 def is_empty(tree: ast.FunctionDef) -> bool:
     """Whether the body does nothing (a docstring, `pass`, a name)."""
-    return all(isinstance(node, ast.Pass | ast.Expr) and not _has_call(node) for node in tree.body)
-
-
-def _has_call(node: ast.AST) -> bool:
-    return any(isinstance(part, ast.Call) for part in ast.walk(node))
+    called = any(isinstance(part, ast.Call) for node in tree.body for part in ast.walk(node))
+    return not called and all(isinstance(node, ast.Pass | ast.Expr) for node in tree.body)
 
 
 def same_body(tree: ast.FunctionDef, given: str) -> bool:

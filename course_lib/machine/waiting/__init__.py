@@ -18,14 +18,12 @@ if TYPE_CHECKING:
     from .interleaving import orders
     from .machine_code import bank_queue, lost_in_queues
     from .model_errors import reasons
-    from .schedule import REASONS, Play, play, play_programs
+    from .schedule import play, play_programs
     from .traced import programs
     from .widget import Waiting, plan
 
 __all__ = [
-    "REASONS",
     "Machine",
-    "Play",
     "Waiting",
     "bank_queue",
     "draw",
@@ -50,7 +48,7 @@ __getattr__, __dir__ = lazily(
         "orders": ".interleaving",
         **dict.fromkeys(("slacks", "timeline_rows"), "...trace.reading"),
         **dict.fromkeys(("bank_queue", "lost_in_queues"), ".machine_code"),
-        **dict.fromkeys(("REASONS", "Play", "play", "play_programs"), ".schedule"),
+        **dict.fromkeys(("play", "play_programs"), ".schedule"),
         **dict.fromkeys(("Waiting", "plan"), ".widget"),
     },
 )

@@ -216,7 +216,7 @@ class Player:
 
     A warp whose program is empty has left before its block began. `run` fills `waits` (cycles by index of the reason),
     `fetches`, `issued`, and of each warp `ended` (the cycle at which it ended), `spans`, `iterations` and `left`: see
-    `waiting.Play`.
+    `schedule.Play`.
     """
 
     def __init__(

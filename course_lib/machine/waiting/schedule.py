@@ -48,11 +48,6 @@ class Play:
         """The mean number of bytes in flight from beyond the first-level cache."""
         return SECTOR_BYTES * sum(arrived - asked for asked, arrived in self.fetches) / self.cycles
 
-    @property
-    def issued_per_cycle(self) -> float:
-        """Instructions issued per cycle of a scheduler: 1 at most."""
-        return self.issued / self.cycles / self.schedulers
-
     def share(self, reason: str) -> float:
         """Return the share of the warps' cycles spent waiting for a reason; raise ValueError if it is none."""
         if reason not in self.waits:

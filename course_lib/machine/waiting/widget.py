@@ -129,7 +129,7 @@ class Plan:
             f"T = {self.tile_width}, {kernel}, {plural(self.warps, 'warp')} on the scheduler, "
             f"{self.latency:,} cycles from a load to its value",
             f"{play.cycles:,.0f} cycles in all, {barriers} barriers a warp; "
-            f"{100 * play.issued_per_cycle:.0f} % of the issue slots used",
+            f"{100 * play.issued / play.cycles / play.schedulers:.0f} % of the issue slots used",
             f"The warps' time: {waits}",
             f"Bytes in flight = latency × bandwidth: {play.in_flight:,.0f} ≈ {self.mean_latency:,.0f} cycles × "
             f"{self.rate:.2f} bytes per cycle, on average",

@@ -23,6 +23,10 @@ def allocation(x: Context, node: ast.Assign, call: ast.expr) -> Expr | None:
     if len(node.targets) != 1 or not isinstance(target, ast.Name):
         refuse(node, f"give the {space} array one name: tile = cuda.{space}.array(...)")
     given = bound(call, f"cuda.{space}.array()", ("shape", "dtype", "alignment"), optional=1)
+    if isinstance(x.constant_object(given["dtype"]) or getattr(given["dtype"], "value", None), int):
+        last = ast.unparse(given.get("alignment", ast.Name("float32")))
+        sizes = f"{ast.unparse(given['shape'])}, {ast.unparse(given['dtype'])}"
+        refuse(node, f"the shape is one argument, a tuple: write cuda.{space}.array(({sizes}), {last})")
     shape = _static_shape(x, given["shape"], space)
     alignment = _alignment(x, node, given["alignment"]) if "alignment" in given else 0
     records = _records_dtype(x, given["dtype"])
@@ -134,6 +138,9 @@ def _static_shape(x: Context, node: ast.expr, space: str) -> tuple[int, ...]:
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     if not parts:
         refuse(node, f"a {space} array has at least one dimension; give it the shape 1")
+    outside = [x.constant_object(part) for part in (node, *parts)]
+    if any(isinstance(n, np.generic) for thing in outside for n in (thing if isinstance(thing, tuple) else (thing,))):
+        refuse(node, f"numba takes no NumPy number in the shape {ast.unparse(node)}; make it an int outside the kernel")
     if not isinstance(node, ast.Tuple):
         value = x.expr(node)
         if isinstance(value.type, types.TupleType):

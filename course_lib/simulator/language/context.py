@@ -159,6 +159,9 @@ class Context(ABC):
         if not (isinstance(index.type, str) and types.is_int(index.type)):
             text = ast.unparse(part)
             advice = f": convert it with int({text})" if index.is_scalar else way_to_number(text, index)
+            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div):
+                if all(types.is_int(str(self.expr(side).type)) for side in (part.left, part.right)):
+                    advice = f": write {ast.unparse(ast.BinOp(part.left, ast.FloorDiv(), part.right))}"
             refuse(node, f"the index {text} is {describe_type(index.type)}; an index must be an integer{advice}")
         return index
 

@@ -136,7 +136,8 @@ class Expressions(Context):
         if not isinstance(folded, (float, complex)):
             return None if folded is None else self.number(folded)
         text = ast.unparse(node)
-        reason = of_literal(text) if operators.is_double_asked(node) else Reason(f"{text}, a quotient of integers")
+        doubles = (n for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, (float, complex)))
+        reason = of_literal(text) if any(doubles) else Reason(f"{text}, a quotient of integers")
         return self.number(folded, reason=reason)
 
     def visit_BinOp(self, node: ast.BinOp) -> Expr:

@@ -12,7 +12,7 @@ from .context import Context
 from .names import GRID_GROUP, dtype_name
 from .operators import cast, cut
 from .program import CallDevice
-from .refusals import bound, check_arguments, mistyped, refuse
+from .refusals import bound, check_arguments, mistyped, refuse, refuse_construct
 from .source import Inner, Source, read
 
 #: ``form(context, call, used)`` translates a call; ``used``: its value is used.
@@ -365,6 +365,9 @@ def say(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 
 def failure(node: ast.Assert | ast.Raise) -> nodes.Expr:
     """Report a failed ``assert`` or a ``raise``, in which a thread ends."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.FormattedValue):
+            refuse_construct(ast.copy_location(ast.JoinedStr([part]), part))
     kind = "failed-assertion" if isinstance(node, ast.Assert) else "raised-exception"
     text = ast.unparse(node).replace("{", "{{").replace("}", "}}")
     code = f"w.failed({kind!r}, {text!r}, {{mask}}, {{line}})"

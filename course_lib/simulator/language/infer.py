@@ -423,7 +423,8 @@ class Statements(Expressions):
                 header[name] = merge(header[name], variable) if name in header else variable
         self.env = header
         if isinstance(node, ast.While) and conditions.decided(self, node.test) is False:
-            self.out.append(taken := self.block(node.orelse))
+            test, taken = conditions.condition(self, node.test), self.block(node.orelse)
+            self.out += [*[Evaluate(test)] * test.does, taken]
             return taken.ends
         after: Variables | None = None
         for _ in range(MOST_PASSES):

@@ -74,7 +74,7 @@ def _taken(x: Context, node: ast.Call, takes: str, *wanted: str) -> list[Any]:
                 refuse(node, f"{what} takes {takes}; give {ast.unparse(part)} {plural(count, 'index', 'es')}")
             found.append(tuple(x.integer_index(node, at, x.scalar(at)) for at in places))
     if rest or node.keywords:
-        refuse(node, f"{what} takes {takes}, without names")
+        refuse(node, f"{what} takes {takes}{', without names' * bool(node.keywords)}")
     return found
 
 
@@ -143,7 +143,8 @@ def _copy(x: Context, node: ast.Call, width: int) -> Expr:
             f"{what} copies {array.array_type.dtype} as it is, to {target.array_type.dtype}; use one type",
         )
     x.analysis.copies = True
-    inside = [truth(x, value, node.lineno) for value in rest]  # lanes in which it is false copy zeros
+    # lanes in which it is false copy zeros
+    inside = [truth(x, x.as_number(node.args[-1], value), node.lineno) for value in rest]
     first = 2 + len(place)
     to, of = f"{{0}}, {listed(1, len(place))}", f"{{{first - 1}}}, {listed(first, len(index))}"
     more = f", inside={{{first + len(index)}}}" if inside else ""

@@ -131,8 +131,3 @@ def _left_to_run_time(op: ast.AST, operands: list[Any]) -> bool:
     if count <= 0:
         return False
     return bool(base.bit_length() * count > 128 if isinstance(op, ast.Pow) else base.bit_length() + count > 128)
-
-
-def is_double_asked(node: ast.AST) -> bool:
-    """Whether an expression contains a literal float or complex number."""
-    return any(isinstance(n, ast.Constant) and isinstance(n.value, (float, complex)) for n in ast.walk(node))

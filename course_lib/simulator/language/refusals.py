@@ -160,7 +160,8 @@ def bound(
     try:
         Signature(takes).bind(*node.args, **named)
     except TypeError as error:
-        refuse(node, f"{name} takes {', '.join(parameters)}; {error}")
+        needs = [*parameters[:needed], *(f"{p} (may be left out)" for p in parameters[needed:])]
+        refuse(node, f"{name} takes {', '.join(needs) or 'no arguments'}; {error}")
     return dict(zip(parameters, node.args, strict=False)) | named
 
 

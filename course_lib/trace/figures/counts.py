@@ -161,13 +161,10 @@ def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit:
     ax.set_ylabel(unit)
     ax.set_title(title)
     name_ends(ax, [(*max(values.items()), label) for label, values in series.items()])
-    return describe(ax, *(f"{label}: {_pairs_of(values)}" for label, values in series.items()))
+    texts = {label: ", ".join(f"{n} → {_value(v)}" for n, v in values.items()) for label, values in series.items()}
+    return describe(ax, *(f"{label}: {text}" for label, text in texts.items()))
 
 
 def _value(value: float) -> str:
     """Return a number as text: four digits of a small one, all digits of a large one."""
     return f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"
-
-
-def _pairs_of(values: Mapping[int, float]) -> str:
-    return ", ".join(f"{n} → {_value(value)}" for n, value in values.items())

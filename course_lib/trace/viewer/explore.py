@@ -132,10 +132,11 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
         for name, rung in self._rungs.items():
             key = (name, n, tile_width)
             if key not in self._counted:
-                self._counted[key] = None  # where it has no such launch, and so no point in the plot
+                count: tuple[int, int] | None = None  # it may have no such launch, and so no point in the plot
                 with suppress(*REFUSED):
                     loads = run_product(rung, n, tile_width).traffic.select(space="global", op="load")
-                    self._counted[key] = loads.accesses, loads.sectors
+                    count = loads.accesses, loads.sectors
+                self._counted[key] = count
             if counted := self._counted[key]:
                 found[rung.title] = counted
         return found

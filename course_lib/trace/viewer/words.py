@@ -1,6 +1,7 @@
 """The stepper in words: the sentence for a step, and the text form of a launch."""
 
 import ast
+from functools import cache
 
 import numpy as np
 
@@ -56,13 +57,14 @@ STARTS = "starts a product of its warpgroup, for which the tensor cores read, am
 def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, list[str]]]:
     step = timeline.step(position)
     done: dict[str, list[str]] = {op: [] for op in OPS}
+    before = cache(lambda name: timeline.values(name, position - 1))
     for access in step.accesses:
         array = timeline.trace.arrays[access.array]
         lane = np.flatnonzero(access.threads == thread)
         if not len(lane) or access.operation:
             continue
         flat = int(np.ravel_multi_index(tuple(access.index[lane[0]]), array.shape)) if array.shape else 0
-        known = timeline.values(array.name, position - 1)
+        known = before(array.name)
         known = (known[thread] if array.space == "local" else known)[flat : flat + access.width]
         held = known if access.values is None else np.ma.array(access.values[lane[0]]).reshape(-1)
         was, values = (

@@ -45,7 +45,7 @@ def test_the_plan_is_what_the_model_plays(latency, warps, tile_width, buffers):
     assert shown["end"] == round(play.cycles)
     assert len(shown["rows"]) == warps
     for row, spans in zip(shown["rows"], play.spans, strict=True):
-        for reason, name in enumerate(model.REASONS):
+        for reason, name in enumerate(model.schedule.REASONS):
             drawn = sum(last - first for number, first, last in row if number == reason)
             played = sum(min(b, SHOWN) - min(a, SHOWN) for why, a, b in spans if why == name)
             assert drawn == pytest.approx(played, abs=0.01 * SHOWN)

@@ -8,7 +8,7 @@ GIVEN = {
     "arguments": "a=np.ones(8, 'f4')",
     "header": f"""{IMPORTS}
 SIZE = 4
-VALUES, LIST, HALVES = np.ones(3), [], (2.5, 3)
+VALUES, LIST, HALVES, WIDTH = np.ones(3), [], (2.5, 3), np.int64(4)
 
 def plain_helper(x):
     return x
@@ -46,12 +46,10 @@ a[0] = plain_helper(1)  #! plain_helper @cuda.jit(device=True)
 return a[0]  #!
 a[0] = missing  #! 'missing' define
 syncthreads()  #! 'syncthreads' cuda.syncthreads
-a[a[0]] = 1  #! a[0] float32 int(a[0])
 a[0, 1] = 1  #! a 1 2
 tile = cuda.shared.array(SIZE * 2, float32); tile[0] = 1  #! SIZE * 2
 tile = cuda.shared.array(a.shape[0], float32); tile[0] = 1  #! a.shape[0]
 tile = cuda.shared.array(HALVES, float32); tile[0, 0] = 1  #! HALVES
-tile = cuda.shared.array((SIZE, cuda.blockDim.x), float32); a[0] = tile[0, 0]  #!
 for v in (1, 2.5): a[0] = v  #! (1, 2.5) int64 float64
 for k in reversed(range(3)): a[0] = k  #! reversed(...) range(n - 1, -1, -1)
 for k in 3: a[0] = k  #! int64 range(3)
@@ -100,7 +98,12 @@ scaled[1, 4](a)  #! scaled function device launch
 x = a[1]; x.fill(2)  #! x float32 array .fill
 a[0] = math.sqroot(a[0])  #! 'sqroot' math.sqrt
 a[0] = first_above(a, 1) is None  #! first_above number nothing -1
+tile = cuda.shared.array(4, SIZE, float32); tile[0] = a[0]  #! cuda.shared.array((4, SIZE), float32)
+tile = cuda.local.array((WIDTH, 2), float32); tile[0, 0] = a[0]  #! (WIDTH, 2) int
+a[cuda.threadIdx.x / 2] = 1  #! cuda.threadIdx.x // 2
+a[a[0] / 2] = 1  #! int(a[0] / 2)
 for v in numba.literal_unroll((1, 2.5)): a[0] = v  #! numba.literal_unroll()
+assert a[0] > 0, f"a is {a[0]}"  #! f-string
 """)  # fmt: skip
 
 STATEMENTS = Table(**GIVEN, text="""\

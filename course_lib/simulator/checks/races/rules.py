@@ -119,9 +119,10 @@ class RacesObserver(Reporter):
         threads = self.launch.name_thread(thread_a), self.launch.name_thread(thread_b)
         size, name = self.launch.threads_per_block, self.launch.title
         across = thread_a // size != thread_b // size or thread_a % size // WARP_SIZE != thread_b % size // WARP_SIZE
-        if line_a == line_b and READ not in (kind_a, kind_b) and line_b in self.unit.parts:
+        part = self.unit.parts.get(line_b, "") if line_a == line_b and READ not in (kind_a, kind_b) else ""
+        if part.startswith(f"{array.name}["):  # a line may store to another array, too
             cure = (
-                f"{self.unit.parts[line_b]} names a part of {array.name}, so each thread stores to all elements of it; "
+                f"{part} names a part of {array.name}, so each thread stores to all elements of it; "
                 f"give {array.ndim} indices to store to one element"
             )
         elif threads[0][0] != threads[1][0] and self.unit.fences:
