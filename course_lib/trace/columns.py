@@ -128,8 +128,13 @@ class Columns:
 
     def rows(self, table: str, begin: int, end: int) -> slice:
         """Return the rows of ``table`` that belong to the steps ``begin`` to ``end - 1``."""
-        steps = getattr(self, table)["step"]
-        return slice(*np.searchsorted(steps, [begin, end]).tolist())
+        return slice(*self._starts[table][[begin, end]].tolist())
+
+    @cached_property
+    def _starts(self) -> dict[str, np.ndarray]:
+        steps = np.arange(len(self.step["line"]) + 1)
+        names = ("access", "variable", "test", "outside", "exchange", "product")
+        return {name: np.searchsorted(getattr(self, name)["step"], steps) for name in names}
 
     def values(self, numbers: np.ndarray, row: np.ndarray, place: np.ndarray, dtype: Any = None) -> np.ndarray:
         """Return for each i item ``place[i]`` of list ``numbers[row[i]]`` (item 0 of a list of length one)."""

@@ -192,11 +192,6 @@ class RecordedSteps(Sequence[Step]):
 
     def __init__(self, columns: Columns, arrays: Mapping[str, TraceArray]):
         self.columns, self._arrays = columns, arrays
-        steps = np.arange(len(self) + 1)
-        self._starts = {
-            name: np.searchsorted(getattr(columns, name)["step"], steps)
-            for name in ("access", "variable", "test", "exchange")
-        }
 
     def __len__(self) -> int:
         return len(self.columns.step["line"])
@@ -210,8 +205,8 @@ class RecordedSteps(Sequence[Step]):
 
     def _rows(self, table: str, step: int, warp: int) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
         """Yield the rows of a table that belong to a step of a warp, each with its threads."""
-        starts = self._starts[table]
-        for i in range(int(starts[step]), int(starts[step + 1])):
+        rows = self.columns.rows(table, step, step + 1)
+        for i in range(rows.start, rows.stop):
             row = {name: column[i] for name, column in getattr(self.columns, table).items()}
             yield row, _threads(row.get("lanes", 0), warp)
 
