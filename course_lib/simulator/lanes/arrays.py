@@ -72,6 +72,8 @@ class Array:
     #: Of local arrays: the lanes that have written each element, and those that executed the declaration.
     written: Any = None
     anchor: Mask = False
+    #: Whether it only takes the place of an array that the kernel never made: the variable's use has been reported.
+    missing = False
 
     def __init__(self, name: str, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...] | None = None) -> None:
         self.name, self.dtype, self.shape = name, np.dtype(dtype), tuple(int(s) for s in shape)
