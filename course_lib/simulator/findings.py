@@ -28,6 +28,7 @@ KINDS = {
     "failed-assertion": FindingKind("error", "thread"),
     "raised-exception": FindingKind("error", "thread"),
     "negative-index": FindingKind("warning"),
+    "missing-dimension": FindingKind("warning"),
     "float64": FindingKind("warning", "operand"),
     "changed-constant": FindingKind("warning"),
 }
