@@ -100,7 +100,9 @@ def kernel_key(kernel: Any) -> Hashable:
             return value.dtype.str, value.shape, value.strides, hashlib.sha256(value.tobytes()).digest()
         if isinstance(value, np.generic):
             return value.dtype.str, value.tobytes()
-        if isinstance(value, int | float | complex | str | bytes | NoneType | np.dtype) or _is_fixed(type(value).__module__):
+        if isinstance(value, int | float | complex | str | bytes | NoneType | np.dtype) or _is_fixed(
+            type(value).__module__
+        ):
             return type(value), repr(value)
         return _Itself(value)
 
