@@ -242,12 +242,13 @@ def _scripts(options: argparse.Namespace) -> int:
             print(f"{name} makes no launch that runs: {advice}.", file=sys.stderr)
             without = True
         more += done.launches.more
-        found += [as_found(each, name) for of in done.launches.found.values() for each in of.values()]
+        found += [as_found(each, name) for each in done.launches.found.values()]
         for each in done.launches.every:
             if each.profile is None:
                 judged = ProfiledLaunch(each.name, Opinion("REFUSED", each.refused), made=each)
             else:
                 judged = _judged(options, each.profile, each)
+            judged = replace(judged, found=done.launches.found)
             said = f"{name}: {judged.launched}" if several else judged.launched
             every.append(replace(judged, launched=said, script=name))
 

@@ -5,11 +5,13 @@ once for launches that are alike: of one kernel (`kernel_key`), of arguments of 
 which the same was found.
 """
 
+import hashlib
 import sys
 import time
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import FrameType
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ from ..compiler.identity import kernel_key
 from .costs import Cost
 from .profiling import Profile, Simulated, examined, outlined, simulated
 
-#: Launches that get a verdict of their own; later ones get one if they have something that none before them had.
+#: Launches that get a verdict of their own; later ones get one if their kernel is new, or what is found in them.
 MOST = 20
 #: What is found in a launch.
 Problem = Finding | Cost | Exceeded
@@ -41,16 +43,22 @@ class LaunchPlace:
     line: int
     arguments: str
 
-    def __str__(self) -> str:
-        where = f", in line {self.line}" if self.line else ""
+    def told(self, script: str) -> str:
+        """Return the launch in words for a reader of ``script``."""
+        file = f"{Path(self.file).name}, " if self.file != script else ""
+        where = f", in {file}line {self.line}" if self.line else ""
         return f"launch {self.number}{where}: {self.arguments or 'no arguments'}"
+
+
+#: The text of a kernel, which those of one factory share: its file, its name, its line, and a digest of its code.
+Code = tuple[str, str, int, str]
 
 
 @dataclass
 class Found:
-    """What was found in ``launches`` launches of the ``kernel``, as ``first`` has it."""
+    """What was found in ``launches`` launches of kernels of one ``code``, as ``first`` has it."""
 
-    kernel: str
+    code: Code
     problem: Problem
     first: LaunchPlace
     launches: int = 1
@@ -60,14 +68,12 @@ class Found:
 class ScriptLaunch:
     """Launches of a script that are alike: the ``first``, and how many ``times`` it makes such a one.
 
-    ``profile`` is None if the kernel or its launch is ``refused``, with the reason; ``name`` is the kernel's, and
-    ``found`` what was found in all launches of its ``code``, by `key_of`.
+    ``profile`` is None if the kernel or its launch is ``refused``, with the reason; ``name`` is the kernel's.
     """
 
     name: str
-    code: Hashable
+    code: Code
     first: LaunchPlace
-    found: Mapping[Hashable, Found]
     profile: Profile | None = None
     refused: str = ""
     times: int = 1
@@ -82,7 +88,7 @@ class Launches:
         repair_seconds: for tries of repairs, of all launches together.
         budgets: the most of each count that a launch may have.
         every: a ScriptLaunch for each that has a verdict of its own.
-        found: what was found in any of them, by kernel and then by `key_of`.
+        found: what was found in any of them, by the kernel's code and `key_of`.
         number: how many launches there were; of these, ``more`` have no verdict of their own.
     """
 
@@ -92,7 +98,7 @@ class Launches:
     repair_seconds: float = 0.0
     budgets: Mapping[str, int] = field(default_factory=dict)
     every: list[ScriptLaunch] = field(default_factory=list)
-    found: dict[Hashable, dict[Hashable, Found]] = field(default_factory=dict)
+    found: dict[tuple[Code, Hashable], Found] = field(default_factory=dict)
     number: int = 0
     more: int = 0
     _seen: set[Hashable] = field(default_factory=set, repr=False)
@@ -111,9 +117,7 @@ class Launches:
         if shape in self._refused:
             self._refused[shape].times += 1
             return
-        code = function.__code__.co_filename, function.__code__
-        found = self.found.setdefault(code, {})
-        own = ScriptLaunch(function.__name__, code, place, found)
+        own = ScriptLaunch(function.__name__, code_of(function), place)
         try:
             made = simulated(kernel, grid, block, arguments, shared_bytes, self.max_steps)
         except SimulatorError as error:  # the script goes on: its other kernels are judged, too
@@ -127,8 +131,8 @@ class Launches:
         keys |= {("failed", made.failed): ""} if made.failed else {}
         known, new = self._known(own, shape, keys)
         for problem in problems:
-            one = found.setdefault(key_of(problem), Found(own.name, problem, place, 0))
-            one.launches += 1
+            found = self.found.setdefault((own.code, key_of(problem)), Found(own.code, problem, place, 0))
+            found.launches += 1
         if new:
             self._judge(own, made)
 
@@ -141,7 +145,7 @@ class Launches:
         if known is not None:
             known.times += 1
             return known, False
-        new = {(own.code, key) for key in keys}
+        new = {own.code, *((own.code, key) for key in keys)}
         if len(self.every) >= MOST and new <= self._seen:
             self.more += 1
             return None, False
@@ -151,11 +155,23 @@ class Launches:
         return own, True
 
     def _judge(self, own: ScriptLaunch, made: Simulated) -> None:
-        """Profile a launch: at first without the costly parts, lest a program that is stopped there loses it."""
+        """Profile a launch: at first without the costly parts, lest a program that is stopped there loses it.
+
+        Of many kernels without findings the later ones have no more.
+        """
         own.profile = outlined(made, self.registers, self.gpu)
+        if len(self.every) > MOST and not (made.run.findings or made.slow or made.failed):
+            return
         began = time.process_time()
         own.profile = examined(made, self.registers, self.gpu, min(self.repair_seconds / MOST, self._left))
         self._left -= time.process_time() - began
+
+
+def code_of(function: FunctionType) -> Code:
+    """Return what identifies the text of a function: two texts that are executed may have one name and place."""
+    code = function.__code__
+    parts = code.co_code, code.co_names, [each for each in code.co_consts if not isinstance(each, CodeType)]
+    return code.co_filename, code.co_name, code.co_firstlineno, hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def key_of(problem: Problem) -> Hashable:
@@ -174,7 +190,7 @@ def described(names: Sequence[str], arguments: Sequence[Any]) -> str:
 
 
 def _described(name: str, value: Any) -> str:
-    if isinstance(value, np.ndarray):
+    if _is_array(value):
         return f"{name} {value.dtype}[{', '.join(map(str, value.shape))}]"
     if isinstance(value, tuple):
         return f"{name} {plural(len(value), 'item')}"
@@ -185,14 +201,20 @@ def _types(value: Any) -> Hashable:
     """Return what launches of the same types, shapes and numbers share of an argument, or of all."""
     if isinstance(value, tuple | list):
         return type(value), *map(_types, value)
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.strides, value.flags.writeable
+    if _is_array(value):
+        flags = getattr(value, "flags", None)
+        return type(value), value.dtype.str, value.shape, value.strides, getattr(flags, "writeable", True)
     return type(value), repr(value)
+
+
+def _is_array(value: Any) -> bool:
+    """Whether this is an array, of the host or of a device."""
+    return all(hasattr(value, name) for name in ("dtype", "shape", "strides")) and not isinstance(value, np.generic)
 
 
 def _shared(arguments: Sequence[Any]) -> Hashable:
     """Return which of the arrays share memory."""
-    arrays = [value for value in arguments if isinstance(value, np.ndarray)]
+    arrays = [getattr(value, "values", value) for value in arguments if _is_array(value)]
     return tuple(
         (i, j) for i, one in enumerate(arrays) for j, other in enumerate(arrays[:i]) if np.may_share_memory(one, other)
     )

@@ -86,7 +86,7 @@ class Repair:
 class Launched:
     """A kernel and its launch, to be launched again with changes; ``options`` are those of the decorator.
 
-    ``wide`` are lines that compute in float64 by accident, and ``known`` the names that are sure in an unchanged kernel.
+    ``wide`` are lines that compute in float64 by accident, and ``known`` the sure names of the kernel before changes.
     """
 
     source: Source

@@ -1,7 +1,7 @@
 """A profile as text, as data for other programs, and as a page."""
 
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
@@ -18,7 +18,7 @@ from ...trace.viewer.page import document, module, place, style
 from ...trace.viewer.stepper import Stepper
 from ..compiler.find import how
 from .costs import Cost
-from .launches import Found, Problem, ScriptLaunch, key_of
+from .launches import Code, Found, Problem, ScriptLaunch, key_of
 from .profiling import Profile
 from .verdicts import WORDS, Opinion, launched, leading, wrapped
 
@@ -38,6 +38,7 @@ class ProfiledLaunch:
         fails: why the command fails, one sentence each; of these, ``over`` are the budgets that are exceeded.
         wanted: what arrays should hold, by name.
         made: the launches of a script that are alike, of which this is the first; None if no script makes it.
+        found: what was found in all launches of the script.
         script: the file that makes it, if a script does.
     """
 
@@ -48,18 +49,23 @@ class ProfiledLaunch:
     over: tuple[str, ...] = ()
     wanted: Mapping[str, np.ndarray] = field(default_factory=dict)
     made: ScriptLaunch | None = None
+    found: Mapping[tuple[Code, Hashable], Found] = field(default_factory=dict)
     script: str = ""
 
     def others(self, problem: Problem | None) -> str:
         """Say in how many launches of the kernel something was found, if this one is not the only one."""
-        found = self.made.found.get(key_of(problem)) if self.made is not None and problem is not None else None
-        return f" (in {found.launches} launches of {found.kernel})" if found is not None and found.launches > 1 else ""
+        if self.made is None or problem is None:
+            return ""
+        found = self.found.get((self.made.code, key_of(problem)))
+        return f" (in {found.launches:,} launches of {self.made.name})" if found and found.launches > 1 else ""
 
     def where(self) -> list[str]:
         """Return in lines which launch of a script this is, and in how many others it is so."""
-        if self.made is None or self.profile is None or self.verdict.word == "RIGHT":
+        if self.made is None or self.verdict.word == "RIGHT":
             return []
-        return wrapped(f"  {self.made.first}{self.others(self.verdict.about)}")
+        file = self.made.code[0]
+        kernel = "" if file == self.script else f"; {self.made.name} is in {Path(file).name}"
+        return wrapped(f"  {self.made.first.told(self.script)}{self.others(self.verdict.about)}{kernel}")
 
 
 def first_screen(launches: Sequence[ProfiledLaunch], colours: bool = False) -> str:
@@ -183,7 +189,8 @@ def as_found(found: Found, script: str) -> dict[str, Any]:
     return {
         "what": kinds[type(problem)],
         "script": script,
-        "kernel": found.kernel,
+        "kernel": found.code[1],
+        "file": found.code[0],
         **asdict(problem),
         **severity,
         "launches": found.launches,
