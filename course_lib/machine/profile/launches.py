@@ -202,8 +202,8 @@ def _types(value: Any) -> Hashable:
     if isinstance(value, tuple | list):
         return type(value), *map(_types, value)
     if _is_array(value):
-        flags = getattr(value, "flags", None)
-        return type(value), value.dtype.str, value.shape, value.strides, getattr(flags, "writeable", True)
+        writeable = value.flags.writeable if isinstance(value, np.ndarray) else True
+        return type(value), value.dtype.str, value.shape, value.strides, writeable
     return type(value), repr(value)
 
 

@@ -18,7 +18,7 @@ from ...trace.viewer.page import document, module, place, style
 from ...trace.viewer.stepper import Stepper
 from ..compiler.find import how
 from .costs import Cost
-from .launches import Code, Found, Problem, ScriptLaunch, key_of
+from .launches import Code, Found, ScriptLaunch, key_of
 from .profiling import Profile
 from .verdicts import WORDS, Opinion, launched, leading, wrapped
 
@@ -52,11 +52,11 @@ class ProfiledLaunch:
     found: Mapping[tuple[Code, Hashable], Found] = field(default_factory=dict)
     script: str = ""
 
-    def others(self, problem: Problem | None) -> str:
-        """Say in how many launches of the kernel something was found, if this one is not the only one."""
-        if self.made is None or problem is None:
+    def others(self) -> str:
+        """Say in how many launches of the kernel the verdict's problem was found, if this one is not the only one."""
+        if self.made is None or not self.verdict.problems:
             return ""
-        found = self.found.get((self.made.code, key_of(problem)))
+        found = self.found.get((self.made.code, key_of(self.verdict.problems[0])))
         return f" (in {found.launches:,} launches of {self.made.name})" if found and found.launches > 1 else ""
 
     def where(self) -> list[str]:
@@ -65,7 +65,7 @@ class ProfiledLaunch:
             return []
         file = self.made.code[0]
         kernel = "" if file == self.script else f"; {self.made.name} is in {Path(file).name}"
-        return wrapped(f"  {self.made.first.told(self.script)}{self.others(self.verdict.about)}{kernel}")
+        return wrapped(f"  {self.made.first.told(self.script)}{self.others()}{kernel}")
 
 
 def first_screen(launches: Sequence[ProfiledLaunch], colours: bool = False) -> str:
@@ -74,7 +74,8 @@ def first_screen(launches: Sequence[ProfiledLaunch], colours: bool = False) -> s
     told: dict[Any, ProfiledLaunch] = {}
     for each, often in _grouped(launches):
         said = each.verdict
-        same = each.script, said.word, said.says, said.lines, said.repair and said.repair.text, said.also
+        keys = frozenset(map(key_of, said.problems)) or said.says
+        same = each.script, each.made and each.made.code, said.word, keys, said.repair and said.repair.text
         first = told.setdefault(same, each)
         if said.lines and first is not each and first.profile:  # a loop over sizes repeats its verdict
             lines += replace(said, says=f"as {_titled(first, each)}").head(each.launched, colours)

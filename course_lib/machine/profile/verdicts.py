@@ -37,15 +37,15 @@ class Opinion:
         says: the sentence beside it.
         lines: (number, text, note) of source; the number is 0 in a line that a repair adds.
         repair: a repair that was launched, if one helps.
-        about: the finding or the cost that it is about; None if there is none.
-        also: further findings and costs, those of one kind in one sentence.
+        problems: the findings and costs, that first which it is about.
+        also: the others, those of one kind in one sentence.
     """
 
     word: str
     says: str
     lines: tuple[tuple[int, str, str], ...] = ()
     repair: Repair | None = None
-    about: Finding | Cost | None = None
+    problems: tuple[Finding | Cost, ...] = ()
     also: tuple[str, ...] = ()
 
     def text(self, launched: str, colours: bool = False) -> list[str]:
@@ -74,7 +74,8 @@ class Opinion:
     def advice(self) -> list[str]:
         """Return the repair, in lines."""
         none = ("  no repair is known",) if self.word == "SLOW" else ()
-        given = (f"  repair: {self.repair.text}", f"  verified: {self.repair.proof}") if self.repair else none
+        what = "repair of what is slow" if self.word == "SUSPECT" else "repair"
+        given = (f"  {what}: {self.repair.text}", f"  verified: {self.repair.proof}") if self.repair else none
         return [line for part in given for line in wrapped(part)]
 
 
@@ -104,16 +105,17 @@ def verdict(
     if bool(errors) != bool(run.errors):  # the repair is of errors that are allowed
         repair = None
     if failed:
-        return Opinion("WRONG", failed, also=_also(every))
+        return Opinion("WRONG", failed, problems=tuple(every), also=_also(every))
     if not every:
         return Opinion("RIGHT", "no findings" + " but those that are allowed" * bool(run.findings))
     about = repair.problem if repair and repair.problem else every[0]
     if errors or suspect:
         about = leading(run, errors) if errors else suspect[0]
-    also = _also([each for each in every if each is not about])
+    others = [each for each in every if each is not about]
+    problems, also = (about, *others), _also(others)
     if errors:
         says, lines = _story(run, leading(run, errors), trace)
-        return Opinion("WRONG", says, _source(source, lines, repair), repair, about, also)
+        return Opinion("WRONG", says, _source(source, lines, repair), repair, problems, also)
     if isinstance(about, Cost):
         says = str(about)
     elif suspect:
@@ -121,7 +123,7 @@ def verdict(
     else:
         says = f"line {about.line}: {about.message.partition(';')[0]}"
     word = "SUSPECT" if suspect else "SLOW"
-    return Opinion(word, says, _source(source, {about.line: [""]}, repair), repair, about, also)
+    return Opinion(word, says, _source(source, {about.line: [""]}, repair), repair, problems, also)
 
 
 def _also(found: Sequence[Finding | Cost]) -> tuple[str, ...]:
