@@ -20,7 +20,7 @@ from ..compiler.find import how
 from .costs import Cost
 from .launches import Code, Found, ScriptLaunch, key_of
 from .profiling import Profile
-from .verdicts import WORDS, Opinion, launched, leading, wrapped
+from .verdicts import WORDS, Opinion, launched, wrapped
 
 VERSION = metadata.version("tile-by-tile")
 
@@ -227,7 +227,7 @@ def _launch(judged: ProfiledLaunch, profile: Profile) -> Iterator[str]:
         yield f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in told)}</ul>"
     if traced is not None and traced.trace is not None:
         wanted = judged.wanted if traced.grid == run.grid and judged.wanted else None
-        told_first = leading(run, run.findings).key if run.findings else None
+        told_first = next((each.key for each in judged.verdict.problems if isinstance(each, Finding)), None)
         found = sorted(traced.trace.findings, key=lambda each: each.key != told_first)
         places = [at.choices(traced.trace) for each in found for at in locate(traced.trace, each)[:1]]
         yield place(Stepper(traced, wanted=wanted, **(places or [{}])[0]).get_state())
