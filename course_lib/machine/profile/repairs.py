@@ -151,7 +151,9 @@ class Launched:
     @cached_property
     def float32(self) -> str:
         """How the kernel writes float32; empty if no name for it is sure."""
-        own = [name for name, value in self.sure.items() if is_float32(value)]
+        own = sorted(
+            (name for name, value in self.sure.items() if is_float32(value)), key=lambda name: name != "float32"
+        )
         packages = [f"{name}.float32" for package in (np, numba) for name, v in self.sure.items() if v is package]
         taken = "float32" in self.names or "float32" in self.source.locals
         return [*own, *packages, "" if taken else "float32"][0]
