@@ -7,8 +7,8 @@ The first form runs a script as it is, and profiles each of its launches.
 
 A script gets the arguments after ``--``.
 
-Exit status: 1 if a launch is wrong or exceeds a budget (with ``--fail-on warning``: or is slow, or has a warning), or
-an assertion of a script fails; else 2 if the command is used wrongly or a kernel could not be judged; else 0.
+Exit status: 1 if a launch is wrong or suspect or exceeds a budget (with ``--fail-on warning``: or is slow), or an
+assertion of a script fails; else 2 if the command is used wrongly or a kernel could not be judged; else 0.
 """
 
 import argparse
@@ -28,12 +28,14 @@ from ...simulator.findings import KINDS, SimulatorError
 from ...simulator.language.source import read
 from ...simulator.run import COUNTS
 from ...simulator.simulate import simulate
+from ...simulator.tables import plural
 from ...simulator.testing import exceeded, not_allowed
 from .. import measurements
 from .arguments import FORM, in_order, numbers
 from .files import File, UsageError, left_out, load, split
+from .launches import ScriptLaunch
 from .profiling import MACHINE, Profile, check_registers, profile
-from .report import ProfiledLaunch, as_data, as_page, as_text, first_screen, machine_code
+from .report import ProfiledLaunch, as_data, as_found, as_page, as_text, first_screen, machine_code
 from .scripts import SECONDS, run_script
 from .verdicts import Opinion, launched
 
@@ -43,9 +45,9 @@ def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog=called("profile"),
         description="Profile numba CUDA kernels without a GPU: what is wrong or slow, in which line, and a change that "
-        "was tried and helps. The exit status is 1 if a launch is wrong or exceeds a budget or a script's assertion "
-        "fails, 2 if the command is used wrongly or a kernel could not be judged, else 0. Words after -- are the "
-        "script's own arguments.",
+        "was tried and helps. The exit status is 1 if a launch is wrong or suspect or exceeds a budget or a script's "
+        "assertion fails, 2 if the command is used wrongly or a kernel could not be judged, else 0. Words after -- are "
+        "the script's own arguments.",
     )
     p.add_argument(
         "kernel",
@@ -97,7 +99,7 @@ def parser() -> argparse.ArgumentParser:
         "--fail-on",
         choices=("error", "warning"),
         default="error",
-        help="with warning, the exit status is also 1 for a slow launch and for a warning (error)",
+        help="with warning, the exit status is also 1 for a slow launch (error)",
     )
     p.add_argument("--all", action="store_true", help="print the tables: each line's traffic, occupancy, time")
     p.add_argument("--machine-code", action="store_true", help="print what the compiler made of each inner loop")
@@ -161,21 +163,31 @@ def _kernel(options: argparse.Namespace, target: str) -> int:
     return _told(options, [judged], as_data(judged) | {"clean": not judged.fails} | _data(checked))
 
 
+def _budgets(options: argparse.Namespace) -> dict[str, int]:
+    return {count: limit for count in COUNTS if (limit := getattr(options, f"max_{count}")) is not None}
+
+
 def _judged(
-    options: argparse.Namespace, launch: Profile, times: int = 1, checked: Checked | None = None
+    options: argparse.Namespace, launch: Profile, made: ScriptLaunch | None = None, checked: Checked | None = None
 ) -> ProfiledLaunch:
-    """Return a launch with what fails it by the options."""
+    """Return a launch, which a script made if ``made`` is given, with what fails it by the options."""
     verdict = launch.verdict(options.allow)
     if checked is not None:
         verdict = replace(verdict, word="WRONG", says=repr(checked))
-    budgets = {count: limit for count in COUNTS if (limit := getattr(options, f"max_{count}")) is not None}
-    over = tuple(map(str, exceeded(launch.run, budgets)))
-    found, slow = not_allowed(launch.run, options.allow), launch.slow if options.fail_on == "warning" else ()
-    severities = ("error", "warning") if options.fail_on == "warning" else ("error",)
-    bad = [each for severity in severities for each in found if each.severity == severity]
+    over = tuple(map(str, exceeded(launch.run, _budgets(options))))
+    strict = options.fail_on == "warning"
+    found, slow = not_allowed(launch.run, options.allow), launch.slow if strict else ()
+    bad = [each for each in found if strict or KINDS[each.kind].values]
     fails = [repr(checked) if checked is not None else "", launch.failed, *over, *map(str, bad), *map(str, slow)]
-    wanted = checked.wanted if checked is not None else {}
-    return ProfiledLaunch(launched(launch.run, times), verdict, launch, (*filter(None, fails),), over, wanted, times)
+    return ProfiledLaunch(
+        launched(launch.run, made.times if made else 1),
+        verdict,
+        launch,
+        fails=(*filter(None, fails),),
+        over=over,
+        wanted=checked.wanted if checked is not None else {},
+        made=made,
+    )
 
 
 def _told(options: argparse.Namespace, launches: Sequence[ProfiledLaunch], data: Any, more: int = 0) -> int:
@@ -191,7 +203,7 @@ def _told(options: argparse.Namespace, launches: Sequence[ProfiledLaunch], data:
             print(f"{machine_code(each)}\n")
         print(first_screen(launches, sys.stdout.isatty() and "NO_COLOR" not in os.environ))
         if more:
-            print(f"{more} further launches are not profiled.")
+            print(f"{plural(more, 'further launch', 'es')}: nothing was found that is not told above.")
     if options.html:
         try:
             options.html.write_text(as_page(launches, f"tile-by-tile {options.command}"), encoding="utf-8")
@@ -211,11 +223,12 @@ def _scripts(options: argparse.Namespace) -> int:
     if not options.limit > 0:
         raise UsageError(f"--limit is {options.limit:g}; it is a number of seconds above 0.")
     every: list[ProfiledLaunch] = []
+    found: list[dict[str, Any]] = []
     more, without, failed = 0, False, False
     several = len(set(options.kernel)) > 1
     for name in options.kernel:
         settings = {name: getattr(options, name) for name in ("gpu", "limit", "words", "registers", "max_steps")}
-        done = run_script(Path(name), **settings)
+        done = run_script(Path(name), **settings, budgets=_budgets(options))
         failed |= any(", AssertionError" in said for said in done.skipped)
         if done.skipped:
             print(f"Statements that fail are left out: {left_out(done.skipped, 3)}.", file=sys.stderr)
@@ -224,21 +237,23 @@ def _scripts(options: argparse.Namespace) -> int:
         if done.stopped:
             options.stopped = done.stopped
             print(f"{done.stopped}; --limit gives it more time.", file=sys.stderr)
-        if not done.found:
+        if not done.launches.number:
             advice = f"let it pass NumPy arrays to a kernel, or name one, as {name}:kernel"
             print(f"{name} makes no launch that runs: {advice}.", file=sys.stderr)
             without = True
-        more += done.more
-        for each in done.found.values():
+        more += done.launches.more
+        found += [as_found(each, name) for each in done.launches.found.values()]
+        for each in done.launches.every:
             if each.profile is None:
-                judged = ProfiledLaunch(each.name, Opinion("REFUSED", each.refused), times=each.times)
+                judged = ProfiledLaunch(each.name, Opinion("REFUSED", each.refused), made=each)
             else:
-                judged = _judged(options, each.profile, each.times)
+                judged = _judged(options, each.profile, each)
+            judged = replace(judged, found=done.launches.found)
             said = f"{name}: {judged.launched}" if several else judged.launched
             every.append(replace(judged, launched=said, script=name))
 
     clean = not failed and not any(each.fails or each.profile is None for each in every)
-    data = {"launches": [*map(as_data, every)], "clean": clean, "not_profiled": more}
+    data = {"launches": [*map(as_data, every)], "findings": found, "clean": clean, "not_profiled": more}
     status = _told(options, every, data, more) if every else 2
     return 1 if failed else status or (2 if options.stopped or without else 0)
 

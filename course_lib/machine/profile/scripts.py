@@ -13,47 +13,28 @@ import numba
 import numpy as np
 from numba import cuda
 
-from ...simulator.findings import SimulatorError
 from ...simulator.hardware import FORALL, ceil_div
-from ...simulator.language.source import python_function
-from ...simulator.simulate import simulate
 from .. import measurements
 from ..gpu.device import replaced
 from . import host
 from .files import load, place_of
+from .launches import Launches
 from .limit import OutOfTime, stopped_after
-from .profiling import MACHINE, Profile, profile
+from .profiling import MACHINE
 
-#: Launches that are profiled; further different launches of a script run without a profile. Tries of repairs take a
-#: third of a script's time at most.
-MOST_PROFILES = 20
 #: How long a script may run, in seconds.
 SECONDS = 120.0
 
 
 @dataclass
-class ScriptLaunch:
-    """A launch that a script makes, and how often: launches of the same shapes, types and numbers are one.
-
-    ``profile`` is None if the kernel or its launch is ``refused``, with the reason; ``name`` is the kernel's.
-    """
-
-    name: str
-    profile: Profile | None
-    refused: str = ""
-    times: int = 1
-
-
-@dataclass
 class ScriptRun:
-    """The launches of a script, its statements that failed, and the number of further launches, not profiled.
+    """The launches of a script, and its statements that failed.
 
     ``notes`` says where it was told something else than a GPU tells, and ``stopped`` where it was after its time.
     """
 
-    found: dict[Any, ScriptLaunch] = field(default_factory=dict)
+    launches: Launches
     skipped: list[str] = field(default_factory=list)
-    more: int = 0
     notes: dict[str, None] = field(default_factory=dict)
     stopped: str = ""
 
@@ -65,31 +46,12 @@ def run_script(
     words: Sequence[str] = (),
     **options: Any,
 ) -> ScriptRun:
-    """Run a script with the arguments ``words`` for at most ``limit`` seconds and profile its launches, with the
-    ``options`` of :func:`profile`."""
-    done = ScriptRun()
-    options = {"gpu": gpu, "repair_seconds": limit / 3 / MOST_PROFILES, **options}
+    """Run a script with the arguments ``words`` for at most ``limit`` seconds, and judge its launches, with the
+    ``options`` of :class:`Launches`. Tries of repairs take a third of the time at most."""
+    done = ScriptRun(Launches(gpu, repair_seconds=limit / 3, **options))
 
     def launch(kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> None:
-        plain = [_plain(value) for value in arguments]
-        said = [(v.shape, v.dtype.str, v.strides) if isinstance(v, np.ndarray) else repr(v) for v in plain]
-        key = python_function(kernel).__code__, repr((grid, block)), shared_bytes, *said
-        name = python_function(kernel).__name__
-        known = done.found.get(key)
-        try:
-            if known is None and len(done.found) < MOST_PROFILES:
-                made = profile(kernel, grid, block, *plain, shared_bytes=shared_bytes, **options)
-                done.found[key] = ScriptLaunch(name, made)
-                return
-            if known is None or not known.refused:
-                simulate(kernel, strict=False)[grid, block, 0, shared_bytes](*plain)
-        except SimulatorError as error:  # the script goes on: its other kernels are judged, too
-            done.found.setdefault(key, ScriptLaunch(name, None, error.without_option()))
-            return
-        if known is not None:
-            known.times += 1
-        else:
-            done.more += 1
+        done.launches.launch(kernel, grid, block, shared_bytes, [_plain(value) for value in arguments])
 
     device = measurements.load(MACHINE, gpu).provenance
     try:
