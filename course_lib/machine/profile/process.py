@@ -32,8 +32,8 @@ STOPPED = 2
 _HERE = str(Path(__file__).parent)
 
 
-#: What lives as long as the process.
-_PROCESS: dict[str, Any] = {}
+#: What lives as long as the process: its launches.
+_PROCESS: dict[str, "Kept"] = {}
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Request:
 def main(request: Request, records: Path) -> None:
     """Run the script. What it prints goes to stderr; the process ends as the script does."""
     own = os.path.abspath(request.path)
-    kept = _PROCESS.setdefault("kept", Kept(Writer(records), request, own))
+    kept = _PROCESS["kept"] = Kept(Writer(records), request, own)
     code = compiled(Path(request.path), own, request.skip_failing)
     module = ModuleType("__main__")
     vars(module).update(__file__=own, __cached__=None)
@@ -64,7 +64,7 @@ def main(request: Request, records: Path) -> None:
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=kept.begin)
     kept.writer.write("runs")
-    threading.Thread(target=stop, args=(kept, request.limit), daemon=True).start()
+    threading.Thread(target=stop, args=(request.limit,), daemon=True).start()
     _run(code, module)
 
 
@@ -149,12 +149,13 @@ def line_of(frame: FrameType | None, filename: str) -> int:
     return 0 if frame is None else frame.f_lineno
 
 
-def stop(kept: Kept, seconds: float) -> None:
+def stop(seconds: float) -> None:
     """End the process after so many seconds, wherever it is, and write where that was.
 
     Nothing is raised in the program: it could catch that.
     """
     threading.Event().wait(seconds)
+    kept = _PROCESS["kept"]
     frames = sys._current_frames()
     lines = {thread: line_of(frame, kept.script) for thread, frame in frames.items()}
     of_main = lines.pop(threading.main_thread().ident or 0, 0)
