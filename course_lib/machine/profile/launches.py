@@ -45,7 +45,7 @@ class LaunchPlace:
 
     def told(self, script: str) -> str:
         """Return the launch in words for a reader of ``script``."""
-        file = "" if is_file(self.file, script) else f"{Path(self.file).name}, "
+        file = f"{Path(self.file).name}, " if self.file != script else ""
         where = f", in {file}line {self.line}" if self.line else ""
         return f"launch {self.number}{where}: {self.arguments or 'no arguments'}"
 
@@ -181,11 +181,6 @@ def key_of(problem: Problem) -> Hashable:
     if isinstance(problem, Cost):
         return problem.line, problem.array, problem.op, problem.count
     return problem.count
-
-
-def is_file(one: str, other: str) -> bool:
-    """Whether two names are of one file."""
-    return Path(one).absolute() == Path(other).absolute()
 
 
 def described(names: Sequence[str], arguments: Sequence[Any]) -> str:

@@ -18,7 +18,7 @@ from ...trace.viewer.page import document, module, place, style
 from ...trace.viewer.stepper import Stepper
 from ..compiler.find import how
 from .costs import Cost
-from .launches import Code, Found, ScriptLaunch, is_file, key_of
+from .launches import Code, Found, ScriptLaunch, key_of
 from .profiling import Profile
 from .verdicts import WORDS, Opinion, launched, wrapped
 
@@ -64,7 +64,7 @@ class ProfiledLaunch:
         if self.made is None or self.verdict.word == "RIGHT":
             return []
         file = self.made.code[0]
-        kernel = "" if is_file(file, self.script) else f"; {self.made.name} is in {Path(file).name}"
+        kernel = "" if file == self.script else f"; {self.made.name} is in {Path(file).name}"
         return wrapped(f"  {self.made.first.told(self.script)}{self.others()}{kernel}")
 
 
