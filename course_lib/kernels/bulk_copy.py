@@ -1,4 +1,4 @@
-"""Whole tiles copied by Hopper's copy engine (TMA), and barriers in shared memory that say when they are there.
+"""Whole tiles copied by Hopper's Tensor Memory Accelerator (TMA), and barriers in shared memory that count its bytes.
 
 How to call them, what must hold, and the source: instructions.md in this folder.
 """

@@ -1,7 +1,7 @@
-"""Tiles brought by Hopper's copy engine (TMA): one thread starts the copies, and no thread computes an address.
+"""Tiles brought by Hopper's Tensor Memory Accelerator (TMA): one thread starts the copies, none computes an address.
 
 Idea: in `wgmma_staged` every thread computes where its twelve pieces of 16 bytes come from and go to, and tests edges.
-Here thread 0 asks the copy engine for whole tiles, which it swizzles, and fills with zeros outside of A and B. All
+Here thread 0 asks the TMA for whole tiles, which it swizzles, and fills with zeros outside of A and B. All
 threads wait at a barrier in shared memory, which counts the bytes that have come. The shared memory is as large as that
 of `wgmma_staged`: it holds four pairs of tiles, or six or eight pairs if they are narrower. A pair is copied to the
 place of the last one that all have multiplied, so all other places hold pairs that have come or are on their way.
@@ -11,7 +11,7 @@ shared memory. One block fills a multiprocessor, so that tiles are computed in r
 where a GPU needs less time for their rounds: on an H200, 128 columns at n = 1024.
 Edges: none to test, and where the last column of tiles has 64 columns or fewer it loads and multiplies no more.
 Rows of A and B must begin on 16-byte boundaries; other matrices are refused at the launch.
-Loads: K (1/128 + 1/256) elements of 2 bytes per element of C from global memory, by the copy engine.
+Loads: K (1/128 + 1/256) elements of 2 bytes per element of C from global memory, by the TMA.
 Source: NVIDIA, "Parallel Thread Execution ISA", the sections on wgmma, cp.async.bulk.tensor and mbarrier.
 """
 
@@ -121,7 +121,7 @@ _SHARED: dict[str, Any] = {
 }
 RUNG = Rung(
     "wgmma_bulk",
-    "Tiles from the copy engine",
+    "Tiles from the TMA",
     wgmma_bulk,
     operand=lines_of_bfloat16,
     multiplied=as_bfloat16,

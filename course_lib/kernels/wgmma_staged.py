@@ -10,7 +10,7 @@ shared memory. One block fills a multiprocessor.
 Edges: as `wgmma_swizzled`, whose tiles these are.
 Loads: K (1/128 + 1/256) elements of 2 bytes per element of C from global memory, in 16 bytes.
 Limit: nine tenths of cuBLAS at n = 8192 (recording "wgmma"). The threads that start the
-products compute the addresses of the copies too, which `wgmma_bulk` leaves to the copy engine; and nothing multiplies
+products compute the addresses of the copies too, which `wgmma_bulk` leaves to the TMA; and nothing multiplies
 while a block stores its results.
 Source: NVIDIA, "Parallel Thread Execution ISA", the sections on wgmma and cp.async; the schedule is derived here.
 """

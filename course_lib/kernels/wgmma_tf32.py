@@ -10,7 +10,7 @@ Accuracy: the tensor core cuts the elements off to TF32, with relative errors of
 Launch: blocks of 256 threads, two warpgroups, one for each 256×128 tile of C, in bands; `dynamic_bytes` of dynamic
 shared memory. One block fills a multiprocessor.
 Edges: none to test. Rows of A and B must begin on 16-byte boundaries; other matrices are refused at the launch.
-Loads: K (1/128 + 1/256) per element of C from global memory, by the copy engine; from shared memory, of B, K / 256.
+Loads: K (1/128 + 1/256) per element of C from global memory, by the TMA; from shared memory, of B, K / 256.
 Source: NVIDIA, "Parallel Thread Execution ISA", the sections on wgmma, cp.async.bulk.tensor and mbarrier; the layout
 is derived here.
 """

@@ -32,6 +32,7 @@ KINDS = {
     "failed-assertion": FindingKind("error", "thread"),
     "raised-exception": FindingKind("error", "thread"),
     "negative-index": FindingKind("warning"),
+    "missing-dimension": FindingKind("warning"),
     "float64": FindingKind("warning", "operand", values=False),
     "changed-constant": FindingKind("warning"),
 }

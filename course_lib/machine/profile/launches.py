@@ -8,7 +8,7 @@ which the same was found.
 import hashlib
 import sys
 import time
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
@@ -68,7 +68,8 @@ class Found:
 class ScriptLaunch:
     """Launches of a script that are alike: the ``first``, and how many ``times`` it makes such a one.
 
-    ``profile`` is None if the kernel or its launch is ``refused``, with the reason; ``name`` is the kernel's.
+    ``profile`` is None if the kernel or its launch is ``refused``, with the reason; ``name`` is the kernel's. It is
+    None, too, if the program ended before the launch did: ``stopped`` then has the kernel, grid and block in words.
     """
 
     name: str
@@ -77,6 +78,7 @@ class ScriptLaunch:
     profile: Profile | None = None
     refused: str = ""
     times: int = 1
+    stopped: str = ""
 
 
 @dataclass
@@ -90,6 +92,8 @@ class Launches:
         every: a ScriptLaunch for each that has a verdict of its own.
         found: what was found in any of them, by the kernel's code and `key_of`.
         number: how many launches there were; of these, ``more`` have no verdict of their own.
+        begins: is called with each launch before it is simulated, with its grid and block.
+        keeps: is called when a launch is known, before the costly parts of its profile.
     """
 
     gpu: str = measurements.DEFAULT_GPU
@@ -101,6 +105,8 @@ class Launches:
     found: dict[tuple[Code, Hashable], Found] = field(default_factory=dict)
     number: int = 0
     more: int = 0
+    begins: Callable[[ScriptLaunch, Any, Any], None] = field(default=lambda launch, grid, block: None, repr=False)
+    keeps: Callable[[], None] = field(default=lambda: None, repr=False)
     _seen: set[Hashable] = field(default_factory=set, repr=False)
     _alike: dict[Hashable, ScriptLaunch] = field(default_factory=dict, repr=False)
     _refused: dict[Hashable, ScriptLaunch] = field(default_factory=dict, repr=False)
@@ -118,6 +124,7 @@ class Launches:
             self._refused[shape].times += 1
             return
         own = ScriptLaunch(function.__name__, code_of(function), place)
+        self.begins(own, grid, block)
         try:
             made = simulated(kernel, grid, block, arguments, shared_bytes, self.max_steps)
         except SimulatorError as error:  # the script goes on: its other kernels are judged, too
@@ -160,6 +167,7 @@ class Launches:
         Of many kernels without findings the later ones have no more.
         """
         own.profile = outlined(made, self.registers, self.gpu)
+        self.keeps()
         if len(self.every) > MOST and not (made.run.findings or made.slow or made.failed):
             return
         began = time.process_time()

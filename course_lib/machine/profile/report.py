@@ -1,6 +1,7 @@
 """A profile as text, as data for other programs, and as a page."""
 
 import html
+import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
@@ -63,9 +64,9 @@ class ProfiledLaunch:
         """Return in lines which launch of a script this is, and in how many others it is so."""
         if self.made is None or self.verdict.word == "RIGHT":
             return []
-        file = self.made.code[0]
-        kernel = "" if file == self.script else f"; {self.made.name} is in {Path(file).name}"
-        return wrapped(f"  {self.made.first.told(self.script)}{self.others()}{kernel}")
+        file, script = self.made.code[0], os.path.abspath(self.script)
+        kernel = "" if file == script else f"; {self.made.name} is in {Path(file).name}"
+        return wrapped(f"  {self.made.first.told(script)}{self.others()}{kernel}")
 
 
 def first_screen(launches: Sequence[ProfiledLaunch], colours: bool = False) -> str:

@@ -23,7 +23,7 @@ from .costs import Cost
 from .repairs import Repair
 
 #: Words of a verdict, and the colours of a terminal.
-WORDS = {"RIGHT": "32", "SLOW": "33", "SUSPECT": "91", "WRONG": "31", "REFUSED": "35"}
+WORDS = {"RIGHT": "32", "SLOW": "33", "SUSPECT": "91", "WRONG": "31", "REFUSED": "35", "STOPPED": "35"}
 #: Columns of a line on the first screen.
 WIDTH = 118
 

@@ -24,6 +24,8 @@ class BoundsObserver(Observer):
         return tuple(int(np.broadcast_to(np.asarray(i), vector.shape)[place]) for i in index)
 
     def out_of_bounds(self, site: Site, array: Any, index: Index, dimension: int, lanes: Mask) -> None:
+        if array.missing:
+            return
         numbers = self._first(site, index, lanes)
         size = site.limits_of(array)[dimension]
         verb = {"load": "reads", "store": "writes", "atomic": "updates"}[site.op]

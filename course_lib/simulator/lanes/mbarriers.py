@@ -1,4 +1,4 @@
-"""Barriers in shared memory (mbarrier), and the tiles that the copy engine brings (cp.async.bulk.tensor).
+"""Barriers in shared memory (mbarrier), and the tiles that the TMA brings (cp.async.bulk.tensor).
 
 On a GPU a tile can arrive at any time between the copy and the end of the phase that counts its bytes. Here it arrives
 as late as possible, when a thread first waits for that phase, so a thread that reads too early finds the old values.

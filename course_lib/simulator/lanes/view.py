@@ -47,6 +47,10 @@ class View:
     def name(self) -> str:
         return self.base.name
 
+    @property
+    def missing(self) -> bool:
+        return self.base.missing
+
     def element_name(self, index: tuple[int, ...]) -> str:
         """``element [1, 2] of a view of A``, for messages."""
         return f"element [{', '.join(map(str, index))}] of a view of {self.name}"

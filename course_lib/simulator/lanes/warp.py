@@ -1,6 +1,6 @@
 """The operations of a warp, for the same warp of every block of a chunk: votes, shuffles, syncwarp, copies."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import Any
 
@@ -37,7 +37,7 @@ class WarpVector(LaneVector):
         super().__init__(engine.launch, lanes, chunk)
         self.engine, self.steps, self.loops = engine, engine.steps, loops
         self.shared, self.mbarriers = shared, mbarriers  # of the chunk's blocks; arrays are those declared so far
-        self.local: dict[int, LocalArray] = {}
+        self.local: dict[Hashable, LocalArray] = {}
         self._ids: dict[int, Any] = {}  # see global_id
         self.returned: list[tuple[object, int]] = []  # (mask, line) of lanes that left the kernel early
         #: (clock, known), replaced at each syncwarp. clock: the number of syncwarps that each lane passed. known: None
@@ -90,7 +90,7 @@ class WarpVector(LaneVector):
             self.shared[number] = array
         return self.shared[number]
 
-    def local_array(self, number: int, name: str, dtype: Any, shape: tuple[int, ...], mask: Mask) -> LocalArray:
+    def local_array(self, number: Hashable, name: str, dtype: Any, shape: tuple[int, ...], mask: Mask) -> LocalArray:
         """The threads' own array of this declaration."""
         if number not in self.local:
             self.local[number] = LocalArray(name, dtype, shape, self, mask)
@@ -98,6 +98,12 @@ class WarpVector(LaneVector):
         array = self.local[number]
         if array.anchor is not mask:
             array.extend(mask)
+        return array
+
+    def no_array(self, name: str, dtype: Any, ndim: int, mask: Mask) -> LocalArray:
+        """What a variable holds that no thread of the warp has given an array: one without elements."""
+        array = self.local_array((name, dtype, ndim), name, dtype, (0,) * ndim, mask)
+        array.missing = True
         return array
 
     def arrays(self) -> list[Array]:

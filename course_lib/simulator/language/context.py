@@ -7,6 +7,7 @@ import ast
 import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container
+from dataclasses import replace
 from enum import Enum, EnumMeta
 from types import ModuleType
 from typing import Any
@@ -310,12 +311,13 @@ class Context(ABC):
         if (found := reasons.promotion(line, text, result, parts)) is not None:
             warning, cause, why = found
             self.made.promotions.setdefault((line, cause), warning)
-            return why
-        narrowed = ""
-        if isinstance(node, ast.Call) and widened == "math of":
-            narrowed = f"{ast.unparse(node.func)}({', '.join(f'float32({part.text})' for part in parts)})"
+            return replace(why, told=True)
+        in_single = reasons.in_single(node, parts)
+        narrowed = in_single if widened == "math of" else ""
         words = f"{text}, {widened} {' and '.join(str(part.type) for part in parts)}"
         of = reasons.of_parts(result, parts, Reason(words, names=text, narrowed=narrowed))
+        if isinstance(of, Reason):
+            of = replace(of, computed=in_single)
         if of and any(part.type in types.DOUBLE for part in parts):
             for key, known in self.suspected.items():
                 if known.line == line and known.expression == text:
@@ -384,7 +386,14 @@ class Context(ABC):
             )
         if types.is_complex(str(value.type)):
             cast(value, array.array_type.dtype)  # refused if the array holds real numbers
+        self.kept_in(node, ast.unparse(node), array.array_type.dtype, value)
         return value
+
+    def kept_in(self, node: ast.AST, place: str, element: Type, value: nodes.Expr) -> None:
+        """Record a warning if ``value`` was computed in double precision by accident, and ``place`` holds less."""
+        why, line = value.why, getattr(node, "lineno", 0)
+        if isinstance(why, Reason) and why.computed and not why.told and element not in types.DOUBLE:
+            self.made.promotions.setdefault((line, place), reasons.storing(line, place, element, why))
 
 
 def of_literal(text: str) -> Reason:

@@ -74,7 +74,7 @@ class Expressions(Context):
             return Nothing()
         if variable.maybe:
             self.made.unsure.add(name)
-            if not isinstance(variable.type, str):
+            if not isinstance(variable.type, (str, types.ArrayType)):
                 refuse(node, f"{name!r} is not assigned on every path; assign it before the if or the loop")
         if isinstance(variable.const, np.generic):
             return Const(type=variable.type, value=variable.const, why=variable.why)

@@ -145,7 +145,11 @@ def atomic(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     array, indices = x.element(subscript)
     dtype = array.array_type.dtype
     _check_atomic(name, dtype, ast.unparse(node.args[0]), array.array_type.ndim)
-    operands = tuple(cast(x.scalar(v), dtype) for v in values)
+    numbers = [x.scalar(v) for v in values]
+    element = ast.unparse(ast.Subscript(node.args[0], node.args[1], ast.Load()))
+    for number in numbers:
+        x.kept_in(node, element, dtype, number)
+    operands = tuple(cast(number, dtype) for number in numbers)
     return nodes.atomic(name, array, indices, operands, node.lineno, used)
 
 

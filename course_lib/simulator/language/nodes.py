@@ -123,8 +123,13 @@ class Local(Expr):
         code = out.version(self.name, self.type)
         if self.unsure:
             out.emit(f"w.tell_missing('variable', h_{self.name}, {out.mask}, {self.name!r}, {out.at(self.line)})")
-            poison = out.module.constant(DTYPE[str(self.type)].type(0))
-            out.emit(f"if {code} is None: {code} = {poison}")
+            if isinstance(self.type, ArrayType):
+                dtype, ndim = out.module.dtype(self.type.dtype), self.type.ndim
+                missing = f"w.no_array({self.name!r}, {dtype}, {ndim}, {out.mask})"
+                missing = f"as_view({missing})" if self.type.view else missing
+            else:
+                missing = out.module.constant(DTYPE[str(self.type)].type(0))
+            out.emit(f"if {code} is None: {code} = {missing}")
         return Code(code, True)
 
 

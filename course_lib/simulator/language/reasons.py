@@ -9,8 +9,9 @@ it asks for the result. If all have reasons, the first is that of the result. If
 operation itself widens them, and that is the reason.
 """
 
+import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .types import DOUBLE, TupleType, Type
 
@@ -21,7 +22,8 @@ class Reason:
 
     ``names`` is the expression that the words already name, as in "the literal 2.5"; ``clause``: they have a verb, as
     in "x is float64: the literal 2.5", where "the literal 2.5" is the ``origin``. ``narrowed`` is what to write for the
-    expression to get a float32.
+    expression to get a float32. ``computed`` is what to write for the arithmetic that made the value, so that it is
+    done in float32; it is empty where there was none, as for a literal. ``told``: a warning has been given.
     """
 
     words: str
@@ -29,6 +31,8 @@ class Reason:
     clause: bool = False
     narrowed: str = ""
     origin: str = ""
+    computed: str = ""
+    told: bool = False
 
 
 Why = Reason | tuple["Why", ...] | None
@@ -39,7 +43,7 @@ SINGLE = ("float16", "float32", "complex64")
 
 @dataclass(frozen=True)
 class Promotion:
-    """Arithmetic in which a float32 becomes float64 although the kernel does not ask for it.
+    """Arithmetic in float64 that the kernel does not ask for: with a float32, or for an element that is no float64.
 
     ``narrow`` and ``wide`` are these two types, or similar ones: float16 or complex64; complex128. ``advice`` is what
     to write to stay in ``narrow``.
@@ -71,7 +75,11 @@ def of_parts(result: Type, parts: Sequence[Part], widened: Reason) -> Why:
     double = [part.why for part in parts if part.type in DOUBLE]
     if not all(double):
         return None
-    return double[0] if double else widened
+    if not double:
+        return widened
+    known = [why for why in double if isinstance(why, Reason)]
+    computed = next((why.computed for why in known if why.computed), "")
+    return replace(known[0], computed=computed, told=any(why.told for why in known))
 
 
 def _item(part: Part, i: int) -> Part:
@@ -104,6 +112,38 @@ def promotion(line: int, expression: str, result: Type, parts: Sequence[Part]) -
         fits = cause.why.narrowed and narrow.type == "float32"
         advice = cause.why.narrowed if fits else f"{narrow.type}({cause.why.names or cause.text})"
     return Promotion(line, operand, expression, advice, str(narrow.type), str(result)), cause.text, why
+
+
+def storing(line: int, place: str, element: Type, why: Reason) -> Promotion:
+    """The warning that the value of ``place``, an element of less than double precision, was computed in double."""
+    narrow = element if element in SINGLE and element != "float16" else "float32"
+    wide = "complex128" if narrow == "complex64" else "float64"
+    cause = why.words if why.clause else f"{why.words}{',' * (',' in why.words)} is {wide}"
+    return Promotion(line, cause, f"the value stored in {place}", why.computed, str(narrow), wide)
+
+
+def in_single(node: ast.AST, parts: Sequence[Part]) -> str:
+    """What to write for the arithmetic ``node``, of ``parts``, so that it is done in float32."""
+    match node, [_converted(part) for part in parts]:
+        case ast.BinOp(op=operation), [left, right]:
+            return ast.unparse(ast.BinOp(_parsed(left), operation, _parsed(right)))
+        case ast.Call(function), converted:
+            return f"{ast.unparse(function)}({', '.join(converted)})"
+        case _, converted:  # an augmented assignment: the first operand that is float64 decides
+            double = (text for part, text in zip(parts, converted, strict=True) if part.type in DOUBLE)
+            return next(double, converted[0])
+
+
+def _converted(part: Part) -> str:
+    """What to write for an operand, so that it is a float32."""
+    if isinstance(part.why, Reason) and not part.text.isidentifier() and part.why.computed:
+        return part.why.computed
+    names = part.why.names if isinstance(part.why, Reason) else ""
+    return f"float32({names or part.text})"
+
+
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
 
 
 def _stated(part: Part) -> Reason:

@@ -19,3 +19,10 @@ if gpu_name == "NVIDIA H200":  # the text speaks of the course's recordings
     assert naive_blocks == [16, 64], "16 blocks at n = 128 and 64 at n = 256"
 assert not close.all() and relative < 1e-5 and in_terms < 1e-5, "rounding alone, and np.isclose rejects it"
 assert round(growth, 1) == 1.7, "grow 1.7 times"
+more = {
+    result["rung"]: median(result["cold_milliseconds"]) / median(result["warm_milliseconds"]) - 1
+    for result in cold.results
+}
+assert 0.2 < more.pop("outer_product") < 0.3, "for one it is a quarter"
+assert max(more.values()) < 0.05, "for most kernels it is small"
+assert 3 * 4 * 2048**2 < l2, "the same matrices, which fit in the L2 cache"

@@ -12,6 +12,8 @@ assert tiles_of(2112) == 153, "153 tiles at n = 2112"
 assert 30 < deep["product"]["gflops"] / one_multiprocessor < 35, "30 times as fast as one multiprocessor"
 assert round(reads[0] / reads[1], 1) == 2.7, "2.7 times as many in tiles of 32×32"
 assert 1.9 < partial_bytes / matrix_bytes < 2.2, "twice as many bytes"
+assert deep["product"]["params"] == {"kernels": "32×64", "whole": 0, "shares": 128}, "smaller tiles, of 32×64"
+assert 0.2 < product_bytes / matrix_bytes < 0.3, "a quarter of the bytes of A and B"
 losses = {
     n: 1 - recorded["ragged"].result("best", M=n)["gflops"] / recorded["ragged"].result("best", M=4096)["gflops"]
     for n in (4095, 4097)
@@ -23,5 +25,7 @@ alone = {
 }
 rest = [round(100 * (1 - rate / alone[4096, 4096, 4096])) for rate in alone.values()]
 assert rest == [0, 9, 0, 0, 14], "loses 9 %; nothing; four more rows cost nothing, four more columns 14 %"
+all_three = one_factor.result("best", M=4100, N=4100, K=4100)["gflops"]
+assert round(100 * (1 - all_three / alone[4096, 4096, 4096])) == 14, "with four more of all three sizes, too, 14 %"
 library = recorded["series"].result("cublas", N=512)["gflops"]
 assert 5 * speed[512] < library, "far slower than the library"

@@ -301,3 +301,47 @@ A[0, 0] = np.sin(A[0, 0], A)  #! np.sin(A[0, 0], A) A
 np.sin(A[0, 0], 2)  #! np.sin() 1 2 int64
 np.sin(a, A)  #! KernelError a 24 A 4
 """)  # fmt: skip
+
+#: An array that only some paths have made, read behind them: numba's own compiler keeps one place for it.
+MADE_ON_SOME_PATHS = Table(None, launch="1, 8", header=HEADER, arguments="out=np.zeros(8, 'i4')", text="""\
+# a local array of a loop, read behind it ; n in 1 3
+#= (out == $n - 1).all() and run.findings == ()
+for k in range($n):
+    mine = cuda.local.array(2, int32)
+    mine[0] = k
+out[cuda.grid(1)] = mine[0]
+
+# a local array of a loop that runs no iteration
+for k in range(out.shape[0] - 8):
+    mine = cuda.local.array((2, 2), int32)
+    mine[1, 0] = k
+out[cuda.grid(1)] = mine[1, 0]  #? uninitialized-read mine x8
+
+# a while loop that some threads never enter
+i = cuda.grid(1)
+while i < 6:
+    mine = cuda.local.array(1, int32)
+    mine[0] = i
+    i += 6
+out[cuda.grid(1)] = mine[0]  #? uninitialized-read mine x2
+
+# a shared array of a branch that all threads take
+#= (out == np.arange(8)).all() and run.findings == ()
+i = cuda.grid(1)
+if out.shape[0] > i:
+    tile = cuda.shared.array(8, int32)
+    tile[i] = 7 - i
+cuda.syncthreads()
+out[i] = tile[7 - i]
+
+# a view of a branch that some threads take
+i = cuda.grid(1)
+if i < 5:
+    part = out[i : i + 1]
+part[0] = 1  #? uninitialized-read part x3
+
+# a view of a branch that no thread takes, given to a device function
+if out.shape[0] > 8:
+    part = out[1:]
+clear(part)  #? uninitialized-read part x8
+""")  # fmt: skip

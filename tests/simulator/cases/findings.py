@@ -332,3 +332,59 @@ for k in range(n):
         break
 out[i] = k
 """)  # fmt: skip
+
+#: Coordinates that are 0 in every thread of the launch.
+ROW = f"""{IMPORTS}
+@cuda.jit(device=True)
+def row():
+    return cuda.grid(2)[1]
+"""
+DIMENSIONS = Table(None, header=ROW, arguments="C=zeros(4, 6, 'f4')", text="""\
+# a kernel of two dimensions in a launch of one @ 2, 8
+#= said("20", "24", "cuda.grid(2)") and (C != 0).sum() == 4
+i, j = cuda.grid(2)
+if i < C.shape[0] and j < C.shape[1]:
+    C[i, j] = 1  #? missing-dimension C
+
+# the coordinates one by one, in any order of the array @ 1, 32 : C=zeros(4, 6, "f4").copy("$order") ; order in C F
+#= said("cuda.threadIdx.y")
+y = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+if cuda.threadIdx.x < C.shape[1]:
+    C[y, cuda.threadIdx.x] += 1  #? missing-dimension C
+
+# a kernel of three dimensions in a launch of two @ (1, 1), (8, 4) : C=zeros(3, 4, 8, "f4")
+#= said("cuda.grid(3)", "two dimensions")
+x, y, z = cuda.grid(3)
+if z < C.shape[0]:
+    cuda.atomic.add(C, (z, y, x), 1)  #? missing-dimension C
+
+# a device function reads the coordinate @ 1, 8
+#= said("cuda.grid(2)")
+if cuda.threadIdx.x < 6:
+    C[row(), cuda.threadIdx.x] = 1  #? missing-dimension C
+
+# one row and one column need no second dimension @ 1, 8 : C=zeros($shape, "f4") ; shape in 1,6 6,1
+#= run.findings == ()
+i, j = cuda.grid(2)
+if i < C.shape[0] and j < C.shape[1]:
+    C[i, j] = 1
+elif j < C.shape[0] and i < C.shape[1]:
+    C[j, i] = 1
+
+# a loop over the second dimension @ 1, 8
+#= run.findings == ()
+x, y = cuda.grid(2)
+if x < C.shape[1]:
+    for j in range(y, C.shape[0], cuda.gridsize(2)[1]):
+        C[j, x] = 1
+
+# a launch of two dimensions that is too small @ (1, 1), (2, 2)
+#= run.findings == ()
+i, j = cuda.grid(2)
+C[i, j] = 1
+
+# an array of one dimension @ 1, 8 : C=zeros(8, "f4")
+#= run.findings == ()
+x, y = cuda.grid(2)
+C[x] = y
+""")  # fmt: skip

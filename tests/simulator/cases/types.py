@@ -58,6 +58,77 @@ w = v + x[1]  #? float64
 x[2] = w - x[3]  #? float64
 """)  # fmt: skip
 
+#: No operand is a float32, and what is computed goes to an element that is no float64.
+STORED = Table(None, header=HEADER, arguments="x=np.ones(8, 'f4'), k=np.ones(8, 'i4'), d=np.ones(8), n=3", text="""\
+# a function of an integer
+#= said("math.sin(float32(n))")
+x[0] = math.sin(n)  #? float64
+
+# a quotient, stored to floats and to integers ; to in x k
+#= said("$to[0]", "float32(n) / float32(2)")
+$to[0] = n / 2  #? float64
+
+# a literal and an integer, in arithmetic of several steps
+#= said("(float32(k[1]) + float32(n) / float32(2)) * float32(0.1)")
+x[0] = (k[1] + n / 2) * 0.1  #? float64
+
+# a variable, and its sign
+v = k[1] * 0.5
+x[0] = v  #? float64
+x[1] = -v  #? float64
+
+# a sum of integers times a literal
+#= said("0.0")
+s = 0.0
+for i in range(4):
+    s += k[i] * 0.1
+x[0] = s  #? float64
+
+# a quotient of a device function
+x[0] = half(n)  #? float64
+
+# shared memory, and an atomic sum
+tile = cuda.shared.array(1, float32)
+tile[0] = n / 2  #? float64
+cuda.atomic.add(x, 0, n / 2)  #? float64
+
+# a part of an array
+x[2:4] = n / 2  #? float64
+""")  # fmt: skip
+
+#: Double precision that is meant, costs nothing, or has been told.
+NOT_TOLD = Table(None, header=HEADER, arguments="x=np.ones(8, 'f4'), k=np.ones(8, 'i4'), d=np.ones(8), n=3", text="""\
+# a literal is converted by the compiler ; value in 0.5 (1/3) -2.5
+#= run.findings == ()
+x[0] = $value
+
+# one of two literals
+#= run.findings == ()
+x[0] = 0.5 if n > 2 else 1.5
+
+# the array asks for it
+#= run.findings == ()
+d[0] = n / 2
+d[1] = math.sin(n)
+x[0] = d[0] * 0.5
+cuda.atomic.add(d, 0, n / 2)
+
+# a conversion in the source
+#= run.findings == ()
+x[0] = float32(n / 2)
+x[1] = float(n) / 2
+
+# an index
+#= run.findings == ()
+x[int(n / 2)] = n
+
+# arithmetic with a float32 is told where it is done, and not again where it is stored @ 1, 1
+#= len(run.findings) == 1
+v = x[0] * 0.5  #? float64
+x[0] = v
+x[1] = v + n / 2
+""")  # fmt: skip
+
 ASKED_FOR = Table(None, header=HEADER, arguments="x=np.ones(8, 'f4'), d=np.ones(8), n=3", text="""\
 # one operand, where the other one is float64 by accident, and their sum was asked for
 #= run.findings == ()
