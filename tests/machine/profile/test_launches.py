@@ -199,16 +199,22 @@ def test_the_launch_is_told(tmp_path, capsys):
     assert re.search(r"^put \[1, 32\]  WRONG  as put \[1, 32\], launch 3$", out, re.MULTILINE)
 
 
-def test_equal_launches_are_profiled_once(tmp_path, capsys, monkeypatch):
+@cuda.jit
+def put_one(x, i):
+    x[i[cuda.grid(1)]] = 1
+
+
+def test_equal_launches_are_profiled_once(monkeypatch):
     """The costly work is done for each launch that differs, and again when something new is found."""
     examined = []
     monkeypatch.setattr(
         launches, "examined", lambda made, *rest: examined.append(made) or launches.outlined(made, *rest[:2])
     )
-    text = PUT + "for n in range(30):\n    put[1, 32](np.zeros(32), np.arange(32) % (32 - (n == 20)), 32)\n"
-    status, data = reported(tmp_path, capsys, text)
-    assert (status, len(examined)) == (1, 2)
-    assert [(each["times"], each["verdict"]) for each in data["launches"]] == [(29, "RIGHT"), (1, "WRONG")]
+    every = launches.Launches()
+    for n in range(30):
+        every.launch(put_one, 1, 32, 0, [np.zeros(32), np.arange(32) % (32 - (n == 20))])
+    assert len(examined) == 2
+    assert [(each.times, each.profile.verdict().word) for each in every.every] == [(29, "RIGHT"), (1, "WRONG")]
 
 
 def test_a_program_that_is_stopped_while_a_launch_is_profiled_keeps_its_findings(monkeypatch):
