@@ -23,7 +23,7 @@ from ...simulator.run import trimmed
 from ..gpu.device import replaced, signatures_wait
 from .files import compiled, skip_into
 from .launches import Launches, ScriptLaunch
-from .records import Writer
+from .records import RecordWriter
 from .scripts import without_device
 
 #: The exit status of a program that was stopped after its time; the command has its own.
@@ -50,7 +50,7 @@ class Request:
 def main(request: Request, records: Path) -> None:
     """Run the script. What it prints goes to stderr; the process ends as the script does."""
     own = os.path.abspath(request.path)
-    kept = _PROCESS["kept"] = Kept(Writer(records), request, own)
+    kept = _PROCESS["kept"] = Kept(RecordWriter(records), request, own)
     code = compiled(Path(request.path), own, request.skip_failing)
     module = ModuleType("__main__")
     vars(module).update(__file__=own, __cached__=None)
@@ -98,7 +98,7 @@ def _each(trace: TracebackType | None) -> Iterator[TracebackType]:
 class Kept:
     """The launches of this process, each written when it begins, when it has run and when it is judged."""
 
-    def __init__(self, writer: Writer, request: Request, script: str) -> None:
+    def __init__(self, writer: RecordWriter, request: Request, script: str) -> None:
         self.writer, self.script, self._options = writer, script, request.options
         self.stack = contextlib.ExitStack()  # never closed: threads and functions at the exit launch kernels, too
         self.begin()

@@ -232,7 +232,7 @@ def test_forall_of_no_threads_launches_nothing(hosted):
 def test_a_copy_of_arguments_keeps_what_they_share():
     """As a launch is repeated on copies: parts of one allocation stay parts of one."""
     whole = device_memory.allocate(10, np.int32)
-    part = device_memory.DeviceArray(whole.allocation, whole.values[2:9:3])
+    part = device_memory.AllocationView(whole.allocation, whole.values[2:9:3])
     part.mark()
     one, other = copy.deepcopy((whole, part))
 
@@ -249,6 +249,6 @@ def test_the_index_of_a_key(strides):
 
     memory = device_memory.Allocation(np.zeros(400, np.uint8), True)
     values = np.ndarray((3, 3), np.int32, memory.bytes, 200, strides)
-    array = take_allocated("x", device_memory.DeviceArray(memory, values))
+    array = take_allocated("x", device_memory.AllocationView(memory, values))
     keys = {array.first + i * array.strides[0] + j * array.strides[1]: (i, j) for i in range(3) for j in range(3)}
     assert {key: array.index_of_key(key) for key in keys} == keys

@@ -20,7 +20,7 @@ OBJECTS = {
     driver.Context: CONTEXT,
     driver.Device: CONTEXT.device,
     devices._DeviceList: host.Devices((CONTEXT.device,)),
-    devicearray.DeviceNDArray: host.Arrays(lambda said: None).to_device(np.zeros((3, 2))),
+    devicearray.DeviceNDArray: host.ArrayFactory(lambda said: None).to_device(np.zeros((3, 2))),
 }
 #: Names in numba.cuda that need no GPU, and stay as they are.
 WITHOUT_GPU = """
