@@ -119,8 +119,8 @@ def divergent(A, B, C):
     global_loads("2", "each thread copies at most one element of A and one of B."),
     barriers("1", "one barrier is enough: when the shared arrays are full."),
     hints={
-        "barrier-divergence": "part of the block waits at the barrier for threads that never come: cuda.syncthreads() "
-        "must be outside every if, where all threads reach it. (cuda.syncwarp() would wait for one warp only.)",
+        "barrier-divergence": "only some threads of the block reach this barrier: cuda.syncthreads() must be outside "
+        "every if, where all threads reach it. (cuda.syncwarp() would wait for one warp only.)",
         "race": _WAIT,
         "uninitialized-read": _WAIT,
         "out-of-bounds": "each guard follows the shape of what it guards: A is M×K, B is K×N, C is M×N.",
