@@ -130,16 +130,25 @@ class Kept:
         self.writer.write("begins", replace(launch, stopped=name))
 
     def _write(self) -> None:
-        """Write what has changed."""
-        for number, each in enumerate(self._launches.every):
-            self._changed("judged", number, each, (each.times, id(each.profile)))
-        for key, found in self._launches.found.items():
-            self._changed("found", key, found, found.launches)
+        """Write what has changed: of launches and findings that are known, the number of times alone.
 
-    def _changed(self, kind: str, key: Any, thing: Any, state: Any) -> None:
-        if self._written.get((kind, key)) != state:
-            self._written[kind, key] = state
-            self.writer.write(kind, key, thing)
+        A profile holds a trace, and a program may launch a kernel some thousand times.
+        """
+        for number, each in enumerate(self._launches.every):
+            if self._changed(("judged", number), each.profile or each.refused):
+                self.writer.write("judged", number, each)
+            if self._changed(("times", number), each.times):
+                self.writer.write("times", number, each.times)
+        for key, found in self._launches.found.items():
+            if self._changed(("found", key), found.problem):
+                self.writer.write("found", key, found)
+            if self._changed(("launches", key), found.launches):
+                self.writer.write("launches", key, found.launches)
+
+    def _changed(self, key: Any, state: Any) -> bool:
+        """Whether something is another object, or another number, than when this was asked before."""
+        before, self._written[key] = self._written.get(key), state
+        return before is not state and (not isinstance(state, int) or before != state)
 
 
 def line_of(frame: FrameType | None, filename: str) -> int:

@@ -139,8 +139,12 @@ def _collected(records: Path, limit: float) -> ScriptRun:
                 running[process] = launch
             case "judged", (number, launch):
                 judged[process, number] = launch
+            case "times", (number, times):
+                judged[process, number].times = times
             case "found", (key, each):
                 found[process, key] = each
+            case "launches", (key, number):
+                found[process, key].launches = number
             case "returned", (number, more):
                 running.pop(process, None)
                 counts[process] = number, more

@@ -12,6 +12,7 @@ from course_lib.__main__ import main
 from course_lib.machine.compiler.identity import kernel_key
 from course_lib.machine.profile import launches, profile
 from course_lib.machine.profile.files import load
+from course_lib.machine.profile.scripts import without_device
 
 HEAD = "import numpy as np\nfrom numba import cuda, float32\n\n\n"
 PUT = """
@@ -32,10 +33,8 @@ def moved(at):
 AT = "at = cuda.jit(device=True)"
 
 
-def reported(tmp_path, capsys, text, *options, **files):
-    """Return the exit status of the command for a script, and what it prints as JSON; ``files`` are its modules."""
-    for name, words in files.items():
-        (tmp_path / f"{name}.py").write_text(HEAD + words, encoding="utf-8")
+def reported(tmp_path, capsys, text, *options):
+    """Return the exit status of the command for a script, and what it prints as JSON."""
     path = tmp_path / "script.py"
     path.write_text(HEAD + text, encoding="utf-8")
     capsys.readouterr()
@@ -145,42 +144,70 @@ MODULES = {
 MODULES["other"] = MODULES["one"].replace("BY = 0", "BY = 1")
 
 
+@pytest.fixture
+def launched(tmp_path, monkeypatch):
+    """Return a function that runs a script in this process, and returns its launches."""
+
+    def run(text):
+        for module, words in MODULES.items():
+            monkeypatch.delitem(sys.modules, module, raising=False)
+            (tmp_path / f"{module}.py").write_text(HEAD + words, encoding="utf-8")
+        path = tmp_path / "script.py"
+        path.write_text(HEAD + text, encoding="utf-8")
+        every = launches.Launches(max_steps=500)
+        with without_device(every.launch, print):
+            assert not load(path).failures
+        return every
+
+    return run
+
+
+def kind_of(problem):
+    return getattr(problem, "kind", None) or problem.count
+
+
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_the_findings_of_every_launch_are_kept(name, tmp_path, capsys, monkeypatch):
+def test_the_findings_of_every_launch_are_kept(name, launched):
     """Each once, with the number of launches that have it and the first of them, which has a verdict of its own."""
     text, wanted = SCRIPTS[name]
-    for module in MODULES:
-        monkeypatch.delitem(sys.modules, module, raising=False)
-    status, data = reported(tmp_path, capsys, text, **MODULES)
+    done = launched(text)
 
+    found = [(kind_of(each.problem), each.launches, each.first.number) for each in done.found.values()]
+    assert sorted(found) == sorted(wanted)
+    firsts = {each.first.number: each.profile for each in done.every}
+    for kind, _, first in wanted:
+        assert kind in {kind_of(each) for each in (*firsts[first].run.findings, *firsts[first].slow)}
+        assert firsts[first].verdict().word != "RIGHT"
+    assert sum(each.times for each in done.every) + done.more == done.number
+
+
+@pytest.mark.parametrize("name", ["other values", "kernels after twenty others", "a constant that changes", "a gather"])
+def test_what_is_found_is_the_status(name, tmp_path, capsys):
+    """And in what is printed, as data."""
+    text, wanted = SCRIPTS[name]
+    status, data = reported(tmp_path, capsys, text)
     found = [
         (each.get("kind", each.get("count")), each["launches"], each["first"]["number"]) for each in data["findings"]
     ]
     assert sorted(found) == sorted(wanted)
     assert status == (0 if name == "a gather" else 1) and data["clean"] == (status == 0)
-    firsts = {each["first"]["number"]: each for each in data["launches"]}
-    for kind, _, first in wanted:
-        told = [*firsts[first]["findings"], *firsts[first]["costs"]]
-        assert kind in {each.get("kind", each.get("count")) for each in told}
-        assert firsts[first]["verdict"] != "RIGHT"
-    assert sum(each["times"] for each in data["launches"]) + data["not_profiled"] >= max(first for *_, first in wanted)
+    verdicts = {each["first"]["number"]: each["verdict"] for each in data["launches"]}
+    assert "RIGHT" not in {verdicts[first] for *_, first in wanted}
 
 
-def test_the_number_of_launches_with_a_finding_is_right(tmp_path, capsys):
+def test_the_number_of_launches_with_a_finding_is_right(launched):
     """Of 40 launches with random indices: those that NumPy finds twice, and those below 0."""
     rng = np.random.default_rng(3)
     indices = [rng.permutation(64)[:32] if n % 3 else rng.integers(0, 64, 32) for n in range(40)]
     indices = [each - 1 if n % 5 == 4 else each for n, each in enumerate(indices)]
-    np.save(tmp_path / "indices.npy", indices)
-    text = f"for i in np.load({str(tmp_path / 'indices.npy')!r}):\n    put[1, 32](np.zeros(64), i, 32)\n"
-    status, data = reported(tmp_path, capsys, PUT + text)
+    done = launched(PUT + f"for i in {np.array(indices).tolist()}:\n    put[1, 32](np.zeros(64), np.array(i), 32)\n")
 
     twice = sum(len(np.unique(each % 64)) < 32 for each in indices)
     below = sum(bool((each < 0).any()) for each in indices)
     assert 0 < twice < 40 and 0 < below < 40
-    found = {each["kind"]: each["launches"] for each in data["findings"] if each["what"] == "finding"}
-    assert (status, found) == (1, {"race": twice, "negative-index": below})
-    assert sum(each["times"] for each in data["launches"]) + data["not_profiled"] == 40
+    found = {each.problem.kind: each.launches for each in done.found.values() if hasattr(each.problem, "kind")}
+    assert found == {"race": twice, "negative-index": below}
+    assert sum(each.times for each in done.every) + done.more == done.number == 40
 
 
 def test_the_launch_is_told(tmp_path, capsys):
@@ -245,11 +272,11 @@ def test_a_program_that_is_stopped_while_a_launch_is_profiled_keeps_its_findings
         ("spin[1, 2000](np.zeros(1), np.ones(1))\nspin[1, 1](np.zeros(1), np.zeros(1))\n", ["REFUSED", "WRONG"]),
     ],
 )
-def test_a_later_launch_that_stops_or_is_refused(text, words, tmp_path, capsys):
+def test_a_later_launch_that_stops_or_is_refused(text, words, launched):
     """It is told, whatever a launch of the same shapes did before."""
     spin = "@cuda.jit\ndef spin(x, f):\n    while f[0] == 0:\n        x[0] += 1\n"
-    status, data = reported(tmp_path, capsys, spin + text, "--max-steps", "500")
-    assert [each["verdict"] for each in data["launches"]] == words and status == (1 if "WRONG" in words else 2)
+    done = launched(spin + text)
+    assert [each.profile.verdict().word if each.profile else "REFUSED" for each in done.every] == words
 
 
 def test_a_budget_holds_for_every_launch(tmp_path, capsys):
@@ -281,19 +308,19 @@ WRAPPED = {
 
 
 def kinds(problems):
-    return [*dict.fromkeys(getattr(each, "kind", None) or each.count for each in problems)]
+    return [*dict.fromkeys(map(kind_of, problems))]
 
 
 @pytest.mark.parametrize("name", WRAPPED)
 def test_what_changes_values_is_told_before_what_costs_time(name, tmp_path, capsys):
-    """In a script, of one kernel of a file, and in Python; and it is the exit status."""
+    """Of one kernel of a file, in a script, and in Python; and it is the exit status."""
     body, word, wanted = WRAPPED[name]
     kernel = f"@cuda.jit\ndef kernel(x, o):\n    i = cuda.grid(1)\n    if i < 32:\n        {body}\n"
     launch = "x, o = np.ones(32, np.float32), np.ones(1024, np.float32)\nkernel[1, 32](x, o)\n"
     path = tmp_path / "script.py"
     path.write_text(HEAD + kernel + launch, encoding="utf-8")
     made = ["--grid", "1", "--block", "32", "--array", "x=ones:float32:32", "--array", "o=ones:float32:1024"]
-    for options in ([str(path)], [f"{path}:kernel", *made]):
+    for options in ([f"{path}:kernel", *made], *([[str(path)]] if name in ("slow", "wrong") else [])):
         assert main(["profile", *options, "--allow", "negative-index"]) == (word == "WRONG")
         capsys.readouterr()
         assert main(["profile", *options]) == 1

@@ -1,7 +1,6 @@
 """Repairs are right or absent: for twelve kernels in shapes of their own, and for every kernel with a bug."""
 
 import ast
-import json
 import re
 
 import kernels_with_bugs as corpus
@@ -12,10 +11,12 @@ from nightly import every
 from numba import cuda
 
 from course_lib import simulate
-from course_lib.__main__ import main
 from course_lib.machine.profile import profile
 from course_lib.machine.profile.costs import costs
+from course_lib.machine.profile.files import load
+from course_lib.machine.profile.launches import Launches
 from course_lib.machine.profile.repairs import Launched, proven
+from course_lib.machine.profile.scripts import without_device
 from course_lib.machine.profile.uniform import uniform_bodies
 from course_lib.simulator.edits import edited
 from course_lib.simulator.testing import differs
@@ -218,17 +219,19 @@ NAMES = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_repair_writes_a_name_whose_value_is_sure(name, tmp_path, capsys):
+def test_a_repair_writes_a_name_whose_value_is_sure(name, tmp_path):
     """Neither a loop's variable nor one that is bound twice or hidden; without one, float32 is to be imported."""
     text, wanted = NAMES[name]
     path = tmp_path / "script.py"
     path.write_text(f"import numpy as np\nfrom numba import cuda\n{text}", encoding="utf-8")
-    main(["profile", str(path), "--json"])
-    made = json.loads(capsys.readouterr().out)["launches"]
-    repair = next(each["repair"] for each in made if each["verdict"] == "SLOW")
-    said = [change["text"] for change in repair["changes"]] if repair else []
-    assert [*re.findall(r"([\w.]+)\(", " ".join(said))][:1] == [wanted] * bool(wanted)
-    assert ("import" in " ".join(said)) == (name == "no name at all")
+    done = Launches(repair_seconds=100)
+    with without_device(done.launch, print):
+        assert not load(path).failures
+    profiles = [each.profile for each in done.every]
+    repair = next(each.repair for each in profiles if each.verdict().word == "SLOW")
+    said = " ".join(change.text for change in repair.changes) if repair else ""
+    assert [*re.findall(r"([\w.]+)\(", said)][:1] == [wanted] * bool(wanted)
+    assert ("import" in said) == (name == "no name at all")
 
 
 T = 64
