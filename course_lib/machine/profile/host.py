@@ -141,8 +141,8 @@ class DeviceArray(_StandIn):
 
     def _put(self, part: device_memory.AllocationView, value: Any) -> None:
         """Store values to a part; what is not written in an array of the GPU is not written here, too."""
-        if isinstance(value, DeviceArray):
-            value = value.part
+        if isinstance(value, DeviceArray | HostArray):
+            value = as_argument(value)
         if isinstance(value, device_memory.AllocationView) and value.dtype.itemsize == part.dtype.itemsize:
             values, flags = value.values.copy(), value.flags.copy()
             part.values[...], part.flags[...] = values, flags
@@ -458,6 +458,9 @@ def as_argument(value: Any) -> Any:
         return value.part
     if isinstance(value, HostArray):
         return value.launched()
+    if isinstance(value, tuple):
+        items = [*map(as_argument, value)]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     return np.asarray(value) if isinstance(value, np.ndarray) else value
 
 
@@ -502,9 +505,9 @@ class ArrayFactory:
         """Return a copy, or fill ``to`` with one and return that."""
         if isinstance(obj, DeviceArray) and to is None:
             return obj
-        source: Any = obj if isinstance(obj, DeviceArray) else np.asarray(obj)
+        source: Any = obj if isinstance(obj, DeviceArray | HostArray) else np.asarray(obj)
         if to is None:
-            _check_contiguous(source)
+            _check_contiguous(np.asarray(source))
             to = self.device_array_like(source, stream)
         if copy:
             to.copy_to_device(source)
@@ -543,6 +546,7 @@ def _part_of(values: np.ndarray) -> device_memory.AllocationView:
     """Return the place of an array of this process: in a known allocation, or in a new one, which is written."""
     allocation = device_memory.Allocation.of(values)
     if allocation is None:
+        _check_contiguous(values)
         allocation = device_memory.Allocation(device_memory.bytes_of(values), True)
     return device_memory.AllocationView(allocation, values)
 

@@ -119,8 +119,9 @@ class Kept:
                 self.writer.write("returned", self._launches.number, self._launches.more)
 
     def note(self, said: str) -> None:
-        """Write a sentence for the user."""
-        self.writer.write("note", said)
+        """Write a sentence for the user, once."""
+        if self._changed(("note", said), 1):
+            self.writer.write("note", said)
 
     def _begins(self, launch: ScriptLaunch, grid: Any, block: Any) -> None:
         name = launch.name
@@ -163,7 +164,7 @@ def stop(seconds: float) -> None:
 
     Nothing is raised in the program: it could catch that.
     """
-    threading.Event().wait(seconds)
+    threading.Event().wait(min(seconds, threading.TIMEOUT_MAX))
     kept = _PROCESS["kept"]
     frames = sys._current_frames()
     lines = {thread: line_of(frame, kept.script) for thread, frame in frames.items()}

@@ -116,6 +116,34 @@ def test_a_copy_of_what_nothing_wrote_is_not_written(hosted):
     assert (finding.kind, finding.count, finding.index) == ("uninitialized-read", 8, (0,))
 
 
+@pytest.mark.parametrize("made", ["pinned_array", "mapped_array", "device_array"])
+def test_a_copy_to_the_gpu_of_what_nothing_wrote(hosted, made):
+    launches, _ = hosted(
+        f"{KERNELS}m = cuda.{made}(32, np.int32)\nm[4:] = 1\nd = cuda.device_array_like(m)\nd.copy_to_device(m)\n"
+        "copied[1, 32](d, np.zeros(32, np.int32))\n"
+    )
+    assert [finding.count for finding in launches[0].findings] == [4]
+
+
+def test_arrays_in_a_tuple(hosted):
+    launches, _ = hosted(
+        "@cuda.jit\ndef first(pair):\n    pair[1][cuda.grid(1)] = pair[0][cuda.grid(1)]\n"
+        "d = cuda.to_device(np.arange(32))\ne = cuda.device_array(64, np.int64)\nfirst[1, 32]((d, e[::2]))\n"
+        "first[1, 32]((e[1::2], d))\nassert e[62] == 31\n"
+    )
+    assert [kinds(each) for each in launches] == [set(), {"uninitialized-read"}]
+
+
+def test_numba_s_own_reduction(hosted):
+    """It launches kernels on parts of arrays, and fills the memory that it allocates."""
+    launches, _ = hosted(
+        "total = cuda.reduce(lambda a, b: a + b)\nd = cuda.to_device(np.arange(700, dtype=np.float64))\n"
+        "assert total(d) == 699 * 350 and total(np.ones(40)) == 40\nr = cuda.device_array(1)\ntotal(d, res=r)\n"
+        "assert r[0] == 699 * 350\n"
+    )
+    assert launches and not any("uninitialized-read" in kinds(each) for each in launches)
+
+
 def test_the_host_writes_mapped_memory(hosted):
     """By an index, by fill, and through another view, also with the value of new memory where it stores that."""
     for write in ("m[:] = 0", "m.fill(2**31 - 1)", "m[:] = 2**31 - 1", "np.copyto(m, np.arange(32))"):
