@@ -10,7 +10,7 @@ from ..machine.model import loads_per_output
 from ..simulator.tables import text_table
 from . import lessons
 
-_PUT_RIGHT = "naive, with unsigned indices, 32 steps written out"
+_PUT_RIGHT = "naive, 32 steps written out, unsigned in numba"
 
 
 @dataclass(frozen=True)

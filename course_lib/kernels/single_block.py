@@ -32,7 +32,7 @@ def single_block_kernel(width=32, dtype=float32):
             A_shared[row, col] = A[row, col]
         if row < K and col < N:
             B_shared[row, col] = B[row, col]
-        # Every thread must arrive here, also those without an element: a barrier inside an `if` never opens.
+        # Every thread must arrive here, also those without an element: all threads of a block must reach a barrier.
         cuda.syncthreads()
         if row < M and col < N:
             acc = dtype(0)

@@ -1,7 +1,8 @@
 """Arrays in a GPU's memory: parts of allocations, in which it is known what was written.
 
-A launch takes a :class:`DeviceArray` as it takes a NumPy array. It keeps its place in its allocation, so its addresses
-are the true ones; two arguments may be parts of one allocation; and a read of what nothing wrote is a finding.
+A launch takes an :class:`AllocationView` as it takes a NumPy array. It keeps its place in its allocation, so its
+addresses are the true ones; two arguments may be parts of one allocation; and a read of what nothing wrote is a
+finding.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Allocation:
         return next((each for each in cls._all if array.size and each.holds(array)), None)
 
 
-class DeviceArray:
+class AllocationView:
     """A part of an allocation: ``offset`` is the byte of its first element, ``strides`` are in bytes.
 
     ``copied``: a launch gets a copy of it, as of each array of the host.
@@ -89,10 +90,10 @@ class DeviceArray:
         return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
 
     def __repr__(self) -> str:
-        return f"DeviceArray({self.shape}, {self.dtype.str}, strides={self.strides}, offset={self.offset})"
+        return f"AllocationView({self.shape}, {self.dtype.str}, strides={self.strides}, offset={self.offset})"
 
 
-def allocate(shape: Any, dtype: Any, strides: Any = None, order: Any = "C") -> DeviceArray:
+def allocate(shape: Any, dtype: Any, strides: Any = None, order: Any = "C") -> AllocationView:
     """Return an array in an allocation of its own, that nothing wrote: NaN, the largest integer, or True."""
     made = np.dtype(dtype)
     extent = (shape,) if np.ndim(shape) == 0 else tuple(shape)
@@ -105,7 +106,7 @@ def allocate(shape: Any, dtype: Any, strides: Any = None, order: Any = "C") -> D
     if made.names is None and made.subdtype is None and made.kind in "biufc" and memory.size % made.itemsize == 0:
         memory.view(made)[...] = poison(made)
     values = np.ndarray(extent, made, memory, -first, strides)
-    return DeviceArray(Allocation(memory, False), values)
+    return AllocationView(Allocation(memory, False), values)
 
 
 def bytes_of(array: np.ndarray) -> np.ndarray:

@@ -1,7 +1,9 @@
 """The first half hour: short, begins with a picture, and its four kernels are what the text says."""
 
 import json
+import linecache
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -58,10 +60,36 @@ def test_a_solution_is_the_skeleton_with_its_lines(name):
 
 
 def test_what_it_says_of_waiting_was_recorded():
-    """Prefetching: waits for global memory fall below a twentieth, those for shared memory more than double."""
+    """Prefetching: waits for global memory fall below a twentieth; shared memory is read as often, and busier."""
     tiled, prefetched = (measurements.load("twins").result(n) for n in ("tiled_uint64_32", "prefetched_unsigned"))
     assert prefetched["stalled_long_scoreboard_percent"] < tiled["stalled_long_scoreboard_percent"] / 20
-    assert prefetched["stalled_short_scoreboard_percent"] > 2 * tiled["stalled_short_scoreboard_percent"]
+    assert prefetched["shared_load_wavefronts"] == pytest.approx(tiled["shared_load_wavefronts"], rel=0.01)
+    assert prefetched["l1_wavefronts_percent"] > 1.05 * tiled["l1_wavefronts_percent"] > 80
+
+
+def test_what_it_says_of_cublas_was_recorded():
+    """The prefetching kernel reaches less than a fifth of its speed."""
+    speed = {name: measurements.load("twins").result(name)["gflops"] for name in ("prefetched_unsigned", "cublas")}
+    assert 1 / 6 < speed["prefetched_unsigned"] / speed["cublas"] < 1 / 5
+
+
+@pytest.mark.parametrize(
+    "lines, said",
+    [
+        ("pass", "Not yet: no race."),
+        ("for k in range(TILE):\n    acc += A_tile[ty, k + 1] * B_tile[k, tx]", "Not yet: out-of-bounds (line 14): "),
+        ("for k in range(TILE):\n    acc += A_tile[ty, k - 1] * B_tile[k, tx]", "Not yet: negative-index (line 14): "),
+        ("for k in range(TILE):\n    acc += A_tile[ty, k] * B_tile[k, tx]", "The race you were asked for: found."),
+    ],
+)
+def test_the_race_cell_says_what_else_is_wrong_and_in_which_line(lines, said, capsys):
+    source = EXPRESS["exercise-racing"][1].replace("        ...\n", textwrap.indent(lines, "        ") + "\n")
+    file = "<the race cell>"
+    linecache.cache[file] = len(source), None, source.splitlines(True), file
+    names = {}
+    exec(EXPRESS["imports"][1], names)
+    exec(compile(source, file, "exec"), names)
+    assert capsys.readouterr().out.startswith(said)
 
 
 def test_what_it_says_of_the_naive_kernel_was_recorded():

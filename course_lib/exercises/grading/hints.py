@@ -45,8 +45,8 @@ HINTS = {
     "inside a tile it is range({width}).",
     "sides-do-not-match": "the two sides of `{statement}` do not match: the indices of one of them are the wrong way "
     "round.",
-    "swapped-indices": "the indices of {places} are the wrong way round: the first counts rows of the tile, the second "
-    "columns.",
+    "swapped-indices": "the indices of {places} are the wrong way round: exchanged, they name the element "
+    "that is needed.",
     "written-size": "{number} is right for some matrices only: other matrices have other sizes, so use {size}.",
     "swapped-directions": "x and y look swapped here: x counts columns and y counts rows.",
     "other-length": "this loop goes over {written}, and must go over {size}.",

@@ -119,8 +119,8 @@ def divergent(A, B, C):
     global_loads("2", "each thread copies at most one element of A and one of B."),
     barriers("1", "one barrier is enough: when the shared arrays are full."),
     hints={
-        "barrier-divergence": "part of the block waits at the barrier for threads that never come: cuda.syncthreads() "
-        "must be outside every if, where all threads reach it. (cuda.syncwarp() would wait for one warp only.)",
+        "barrier-divergence": "only some threads of the block reach this barrier: cuda.syncthreads() must be outside "
+        "every if, where all threads reach it. (cuda.syncwarp() would wait for one warp only.)",
         "race": _WAIT,
         "uninitialized-read": _WAIT,
         "out-of-bounds": "each guard follows the shape of what it guards: A is M×K, B is K×N, C is M×N.",
@@ -152,10 +152,12 @@ BLOCK_SUMS = write(
     barriers("7", "one barrier after the first stores, and one after each of the six steps."),
     shared_loads("13", "a thread adds two numbers in each of six steps: let many threads add at the same time."),
     hints={
-        "race": "in each step a thread reads what another one stored in the step before: wait after every step.",
+        "race": "in each step a thread reads what another one stored in the step before: wait after every step. "
+        "And only one thread of a block stores C[b].",
         "uninitialized-read": "a place of the shared array was never stored: where A has no element it must hold 0.",
         "barrier-divergence": "in each step fewer threads add, but all must reach the barrier: keep it out of the if.",
-        "out-of-bounds": "the last block may have fewer than 64 elements: load A[i] only where i < A.size.",
+        "out-of-bounds": "load A[i] only where i < A.size: the last block may have fewer than 64 elements. And in a "
+        "step of width w only threads with t < w add, so t + w stays below 64.",
     },
 )
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..grading.budgets import barriers, global_loads, global_stores, sectors_per_request
-from ..grading.exercise import TILE, Array, Outcome, Task, fill_in, find_bug, make_cheaper
+from ..grading.exercise import TILE, Array, Budget, Outcome, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
 from ..grading.matrices import (
@@ -150,11 +150,17 @@ _FIRST_PAIR_AGAIN = result_is(
     "every iteration multiplies the first pair again: start, where this pair begins, is missing from the loads.",
 )
 
-_BARRIERS_OF_EVEN = barriers(
-    "2·K/T",
-    "the second barrier belongs after the loop over k, not in it: nothing is stored in that loop, so no thread "
-    "needs to wait there.",
-)
+
+def _two_barriers(inner: str) -> Budget:
+    """The budget of a kernel with two barriers for each pair of tiles; ``inner`` is the variable of its inner loop."""
+    return barriers(
+        "2·K/T",
+        f"the second barrier belongs after the loop over {inner}, not in it: nothing is stored in that loop, so no "
+        "thread needs to wait there.",
+    )
+
+
+_BARRIERS_OF_EVEN = _two_barriers("k")
 _LOADS_OF_EVEN = global_loads("2·K/T", "each thread copies only one element of each tile.")
 _EVEN_SHAPES = ((16, 16, 16), (8, 24, 16), (24, 8, 8), (8, 8, 32))
 
@@ -236,7 +242,7 @@ def report_tiled(A, B, C):
 """,
     global_loads("2·n/T", "one element of each tile per thread is enough.", limit="2·K/T"),
     global_stores("n²", "C is stored for each pair of tiles: store it at the end.", limit="M·N"),
-    _BARRIERS_OF_EVEN,
+    _two_barriers("i"),  # k counts the tiles here
     hints=_RACE,
     diagnoses=(last_of_each_tile_missing, _ONLY_LAST_TILE),
 )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..grading.budgets import barriers, sectors_per_request
-from ..grading.exercise import TILE, Array, Shape, Task, fill_in, make_cheaper
+from ..grading.exercise import TILE, Array, Launch, Shape, Task, fill_in, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import grid_over, one_array, result_is, shows
 from .lesson_01_threads_and_data import OWN_ELEMENT
@@ -61,10 +61,16 @@ _STILL_DOWN = (
     "blockIdx.x, blockDim.x and threadIdx.x, the row from y."
 )
 
+
+def _square_grid(rows: int, columns: int) -> Launch:
+    """Blocks of 16×16 threads, equally many in both directions, so that x may count columns or rows."""
+    return grid_over(16, 16)(max(rows, columns), max(rows, columns))
+
+
 #: A matrix doubled, with x along the rows.
 ALONG_THE_ROW = make_cheaper(
     "along-the-row",
-    OWN_ELEMENT.task.but(launch=grid_over(16, 16), shapes=((32, 32), (48, 48), (40, 40), (21, 21))),
+    OWN_ELEMENT.task.but(launch=_square_grid, shapes=((32, 32), (48, 48), (40, 40), (21, 21), (37, 26))),
     """@cuda.jit
 def double(A, C):
     row = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x

@@ -85,7 +85,8 @@ LAST_ITERATION = fill_in(
     hints={
         "barrier-divergence": "the condition must be the same for every thread of the block: use start, which is the "
         "same in all threads, not tx, ty, row or col.",
-        "out-of-bounds": "there are two buffers, 0 and 1: after 1, now must go back to 0.",
+        "out-of-bounds": "there are two buffers, 0 and 1: after 1, now must go back to 0. A and B are loaded only "
+        "above, where their conditions hold: store what was fetched there.",
         "race": "an iteration stores into the buffer that no thread reads now, so exchange the buffers before you "
         "store. And every iteration that stores must also wait.",
         "uninitialized-read": "an element of a buffer is read, but no thread stored it: in each iteration with start < "

@@ -266,7 +266,7 @@ def _of_script(options: argparse.Namespace, each: ScriptLaunch) -> ProfiledLaunc
         return _judged(options, each.profile, each)
     if not each.stopped:
         return ProfiledLaunch(each.name, Opinion("REFUSED", each.refused), made=each)
-    says = "the program ended before this launch did: nothing is known of it"
+    says = f"the script launches it in line {each.first.line}, and ended before it did"
     return ProfiledLaunch(each.stopped, Opinion("STOPPED", says), made=each)
 
 

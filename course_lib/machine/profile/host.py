@@ -86,7 +86,7 @@ class DeviceArray(_StandIn):
 
     __cuda_memory__ = __cuda_ndarray__ = True
 
-    def __init__(self, part: device_memory.DeviceArray, note: Note, stream: Any = 0) -> None:
+    def __init__(self, part: device_memory.AllocationView, note: Note, stream: Any = 0) -> None:
         self.part, self.stream, self._note = part, stream, note
         self.shape, self.strides, self.dtype, self.ndim = part.shape, part.strides, part.dtype, part.ndim
         self.size, self.nbytes = part.size, part.size * part.dtype.itemsize
@@ -95,7 +95,7 @@ class DeviceArray(_StandIn):
         """Return the array of a view of the elements."""
         if values.size and not np.may_share_memory(values, self.part.values):
             raise NotImplementedError("operation requires copying")
-        return DeviceArray(device_memory.DeviceArray(self.part.allocation, values), self._note, self.stream)
+        return DeviceArray(device_memory.AllocationView(self.part.allocation, values), self._note, self.stream)
 
     @property
     def flags(self) -> dict[str, bool]:
@@ -139,11 +139,11 @@ class DeviceArray(_StandIn):
             _check_compatible(self, ary, strides=isinstance(ary, DeviceArray))
             self._put(self.part, ary)
 
-    def _put(self, part: device_memory.DeviceArray, value: Any) -> None:
+    def _put(self, part: device_memory.AllocationView, value: Any) -> None:
         """Store values to a part; what is not written in an array of the GPU is not written here, too."""
-        if isinstance(value, DeviceArray):
-            value = value.part
-        if isinstance(value, device_memory.DeviceArray) and value.dtype.itemsize == part.dtype.itemsize:
+        if isinstance(value, DeviceArray | HostArray):
+            value = as_argument(value)
+        if isinstance(value, device_memory.AllocationView) and value.dtype.itemsize == part.dtype.itemsize:
             values, flags = value.values.copy(), value.flags.copy()
             part.values[...], part.flags[...] = values, flags
         else:
@@ -169,13 +169,13 @@ class DeviceArray(_StandIn):
             self._note("An element is copied to the host that nothing wrote: on a GPU, it is anything.")
         return found
 
-    def _element(self, item: Any) -> device_memory.DeviceArray:
+    def _element(self, item: Any) -> device_memory.AllocationView:
         """Return the part of an index, also of a single element."""
         if self.dtype.names and isinstance(item, str):
-            return device_memory.DeviceArray(self.part.allocation, self.part.values[item])
+            return device_memory.AllocationView(self.part.allocation, self.part.values[item])
         items = item if isinstance(item, tuple) else (item,)
         more = () if Ellipsis in items else (Ellipsis,)  # with it, NumPy gives a view of an element, too
-        return device_memory.DeviceArray(self.part.allocation, self.part.values[(*items, *more)])
+        return device_memory.AllocationView(self.part.allocation, self.part.values[(*items, *more)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._put(self._element(key), value)
@@ -283,11 +283,11 @@ class HostArray(np.ndarray):
             self.allocation, self.copied, self.note = base.allocation, base.copied, base.note
 
     @property
-    def part(self) -> device_memory.DeviceArray | None:
+    def part(self) -> device_memory.AllocationView | None:
         """Where it is in the allocation; None of an array that NumPy computed of such ones."""
         if self.allocation is None or not self.allocation.holds(self):
             return None
-        return device_memory.DeviceArray(self.allocation, np.asarray(self), self.copied)
+        return device_memory.AllocationView(self.allocation, np.asarray(self), self.copied)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         super().__setitem__(key, value)
@@ -458,10 +458,13 @@ def as_argument(value: Any) -> Any:
         return value.part
     if isinstance(value, HostArray):
         return value.launched()
+    if isinstance(value, tuple):
+        items = [*map(as_argument, value)]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     return np.asarray(value) if isinstance(value, np.ndarray) else value
 
 
-class Arrays:
+class ArrayFactory:
     """The functions that make arrays. ``note`` takes sentences for the user."""
 
     def __init__(self, note: Note) -> None:
@@ -502,9 +505,9 @@ class Arrays:
         """Return a copy, or fill ``to`` with one and return that."""
         if isinstance(obj, DeviceArray) and to is None:
             return obj
-        source: Any = obj if isinstance(obj, DeviceArray) else np.asarray(obj)
+        source: Any = obj if isinstance(obj, DeviceArray | HostArray) else np.asarray(obj)
         if to is None:
-            _check_contiguous(source)
+            _check_contiguous(np.asarray(source))
             to = self.device_array_like(source, stream)
         if copy:
             to.copy_to_device(source)
@@ -539,18 +542,19 @@ def _like(ary: Any) -> tuple[Any, Any, Any, Any]:
     return ary.shape, ary.dtype, None, order
 
 
-def _part_of(values: np.ndarray) -> device_memory.DeviceArray:
+def _part_of(values: np.ndarray) -> device_memory.AllocationView:
     """Return the place of an array of this process: in a known allocation, or in a new one, which is written."""
     allocation = device_memory.Allocation.of(values)
     if allocation is None:
+        _check_contiguous(values)
         allocation = device_memory.Allocation(device_memory.bytes_of(values), True)
-    return device_memory.DeviceArray(allocation, values)
+    return device_memory.AllocationView(allocation, values)
 
 
 class HostUfunc:
     """A ufunc for a GPU, computed by numba's for the CPU. ``stream`` makes no difference."""
 
-    def __init__(self, function: Any, arrays: Arrays) -> None:
+    def __init__(self, function: Any, arrays: ArrayFactory) -> None:
         self._function, self._arrays = function, arrays
         self.__name__ = getattr(function, "__name__", "ufunc")
 
@@ -581,7 +585,7 @@ def elementwise(original: Callable[..., Any], note: Note) -> Callable[..., Any]:
 
         def compiled(function: Any) -> HostUfunc:
             note(f"{function.__name__}, made for all elements of arrays, runs on the CPU and is not profiled.")
-            return HostUfunc(original(*given, **options)(function), Arrays(note))
+            return HostUfunc(original(*given, **options)(function), ArrayFactory(note))
 
         return compiled
 
@@ -594,7 +598,7 @@ def stand_ins(gpu: Mapping[str, Any], note: Note) -> dict[str, Any]:
     ``gpu`` is the provenance of a recording.
     """
     context = DeviceContext(gpu, note)
-    device, stream, arrays = context.device, Stream(), Arrays(note)
+    device, stream, arrays = context.device, Stream(), ArrayFactory(note)
     return {
         **{name: needs(name) for name in NEEDS if "." not in name},
         "device_array": arrays.device_array,

@@ -23,7 +23,7 @@ from ...simulator.run import trimmed
 from ..gpu.device import replaced, signatures_wait
 from .files import compiled, skip_into
 from .launches import Launches, ScriptLaunch
-from .records import Writer
+from .records import RecordWriter
 from .scripts import without_device
 
 #: The exit status of a program that was stopped after its time; the command has its own.
@@ -32,8 +32,8 @@ STOPPED = 2
 _HERE = str(Path(__file__).parent)
 
 
-#: What lives as long as the process.
-_PROCESS: dict[str, Any] = {}
+#: What lives as long as the process: its launches.
+_PROCESS: dict[str, "Kept"] = {}
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Request:
 def main(request: Request, records: Path) -> None:
     """Run the script. What it prints goes to stderr; the process ends as the script does."""
     own = os.path.abspath(request.path)
-    kept = _PROCESS.setdefault("kept", Kept(Writer(records), request, own))
+    kept = _PROCESS["kept"] = Kept(RecordWriter(records), request, own)
     code = compiled(Path(request.path), own, request.skip_failing)
     module = ModuleType("__main__")
     vars(module).update(__file__=own, __cached__=None)
@@ -64,7 +64,7 @@ def main(request: Request, records: Path) -> None:
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=kept.begin)
     kept.writer.write("runs")
-    threading.Thread(target=stop, args=(kept, request.limit), daemon=True).start()
+    threading.Thread(target=stop, args=(request.limit,), daemon=True).start()
     _run(code, module)
 
 
@@ -98,7 +98,7 @@ def _each(trace: TracebackType | None) -> Iterator[TracebackType]:
 class Kept:
     """The launches of this process, each written when it begins, when it has run and when it is judged."""
 
-    def __init__(self, writer: Writer, request: Request, script: str) -> None:
+    def __init__(self, writer: RecordWriter, request: Request, script: str) -> None:
         self.writer, self.script, self._options = writer, script, request.options
         self.stack = contextlib.ExitStack()  # never closed: threads and functions at the exit launch kernels, too
         self.begin()
@@ -119,8 +119,9 @@ class Kept:
                 self.writer.write("returned", self._launches.number, self._launches.more)
 
     def note(self, said: str) -> None:
-        """Write a sentence for the user."""
-        self.writer.write("note", said)
+        """Write a sentence for the user, once."""
+        if self._changed(("note", said), 1):
+            self.writer.write("note", said)
 
     def _begins(self, launch: ScriptLaunch, grid: Any, block: Any) -> None:
         name = launch.name
@@ -158,12 +159,13 @@ def line_of(frame: FrameType | None, filename: str) -> int:
     return 0 if frame is None else frame.f_lineno
 
 
-def stop(kept: Kept, seconds: float) -> None:
+def stop(seconds: float) -> None:
     """End the process after so many seconds, wherever it is, and write where that was.
 
     Nothing is raised in the program: it could catch that.
     """
-    threading.Event().wait(seconds)
+    threading.Event().wait(min(seconds, threading.TIMEOUT_MAX))
+    kept = _PROCESS["kept"]
     frames = sys._current_frames()
     lines = {thread: line_of(frame, kept.script) for thread, frame in frames.items()}
     of_main = lines.pop(threading.main_thread().ident or 0, 0)

@@ -20,7 +20,7 @@ class _Pickler(pickle.Pickler):
         return (type(None), ()) if own else NotImplemented
 
 
-class Writer:
+class RecordWriter:
     """Appends records to a file; processes that the program forks append to the same one."""
 
     def __init__(self, path: Path) -> None:

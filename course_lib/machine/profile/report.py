@@ -62,7 +62,7 @@ class ProfiledLaunch:
 
     def where(self) -> list[str]:
         """Return in lines which launch of a script this is, and in how many others it is so."""
-        if self.made is None or self.verdict.word == "RIGHT":
+        if self.made is None or self.verdict.word in ("RIGHT", "STOPPED"):
             return []
         file, script = self.made.code[0], os.path.abspath(self.script)
         kernel = "" if file == script else f"; {self.made.name} is in {Path(file).name}"

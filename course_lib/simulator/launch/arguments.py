@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..arithmetic import cast
-from ..device_memory import DeviceArray
+from ..device_memory import AllocationView
 from ..findings import LaunchError
 from ..lanes.memory import AllocatedArray, FieldArray, GlobalArray
 from ..language import signatures
@@ -58,7 +58,7 @@ def take_argument(name: str, value: Any) -> Any:
     """Convert an argument to what the kernel sees: a GlobalArray or a NumPy scalar. Raises LaunchError."""
     if isinstance(value, np.ma.MaskedArray):
         raise LaunchError(f"the array {name!r} is a masked array, and a GPU knows no masks; pass .filled(...)")
-    if isinstance(value, DeviceArray):
+    if isinstance(value, AllocationView):
         return take_allocated(name, value)
     if isinstance(value, np.void) and value.dtype.names:
         record = np.asarray(value)
@@ -86,7 +86,7 @@ def take_argument(name: str, value: Any) -> Any:
     return np.dtype(kind).type(value)
 
 
-def take_allocated(name: str, array: DeviceArray) -> GlobalArray | tuple[FieldArray, ...]:
+def take_allocated(name: str, array: AllocationView) -> GlobalArray | tuple[FieldArray, ...]:
     """An array in a GPU's memory, which may have any strides."""
     memory, values = array.allocation, array.values
     if values.dtype.names:
@@ -150,7 +150,7 @@ def variable_of(name: str, argument: Any, value: Any) -> Variable:
     """Describe an argument for the compiler: ``argument`` as it was given, ``value`` as the kernel sees it."""
     if isinstance(value, GlobalArray):
         return Variable(ArrayType(value.dtype.name, value.ndim))
-    if isinstance(argument, (np.ndarray, np.void, DeviceArray)) and isinstance(value, tuple):
+    if isinstance(argument, (np.ndarray, np.void, AllocationView)) and isinstance(value, tuple):
         return Variable(type_of_records(np.asarray(argument)))
     if isinstance(value, tuple):
         items = [variable_of(f"{name}[{i}]", a, v) for i, (a, v) in enumerate(zip(argument, value, strict=True))]

@@ -2,6 +2,12 @@
 
 waits = {key: value for key, value in measurements.load("counters").result("per_row").items() if "stalled" in key}
 assert 0.45 < speed[4] / speed[8] < 0.55, "half the speed"
+narrow, wide = (twins.result("naive", **widths[width]) for width in (4, 8))
+assert abs(narrow["instructions"] / wide["instructions"] - 2) < 0.001, (
+    "twice as many warps execute the same instructions"
+)
+assert [round(each["issue_active_percent"]) for each in (narrow, wide)] == [73, 73], "73 % of the highest possible"
+assert [each["blocks_per_multiprocessor"] for each in (narrow, wide)] == [32, 32], "at most 32 blocks"
 assert 1.9 < put_right[32] / put_right[8] < 2.1, "twice as fast as those of 8×8"
 assert max(speed[width] for width in (8, 16, 32)) < 1.02 * min(speed[width] for width in (8, 16, 32)), (
     "equally fast within two percent"

@@ -28,6 +28,12 @@ assert [f"{each:.1f}" for each in signed] == ["47.6", "13.9"], "executes 47.6·1
 assert round(twins.result("naive_signed_left_uncached")["gflops"]) == round(first) == 1340, "stays at 1,340"
 narrow = [r for r in twins.results if r.get("rung") in ("naive_uint64_32", "tiled_unsigned") and r["block"][0] == 4]
 assert sorted(round(r["gflops"]) for r in narrow) == [1269, 1654], "1,654 against 1,269"
+by_block = [
+    twins.result(name, params={"block_width": width})["instructions"]
+    for name, width in (("naive_uint64_32", 8), ("naive_uint64_32", 4), ("naive_uint64_4", 4))
+]
+assert round(by_block[1] / by_block[0], 2) == 2, "fills half a warp, which doubles the instructions"
+assert by_block[2] > 1.5 * by_block[1], "a loop of 4 steps adds more"
 assert all(2.6 < times[key] < 2.75 for key in times if "bypassed" in key), "buys about 2.7 times"
 assert all(1.3 < after / before < 1.55 for before, after in by_width.values()), "buys 1.3 to 1.5 times"
 assert round(100 * by_width["T = 32"][1] / by_width["T = 16"][1]) == 105, "gains only 5 %"

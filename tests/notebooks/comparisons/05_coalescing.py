@@ -17,7 +17,7 @@ assert all(patterns[f"global float32, stride {step}"] == sectors(step) for step 
 assert patterns["global float32, from element 1"] == sectors(1, first=1), "and with another start"
 assert 0.365 < speed["uncoalesced"] / speed["naive"] < 0.375, "37 % of the speed is left"
 assert (level.instructions, level.requests) == (naive_level.instructions, naive_level.requests), "equally many"
-assert round(ones["l1_wavefronts_percent"]) == 16, "L1 is used for 16 % of what it can do"
+assert round(100 * naive_level.share("L1 and shared memory")) == 17, "L1 is at 17 % of its roof"
 assert [round(r["gflops"]) for r in both] == [498, 498], "498 GFLOP/s, exactly as in numba"
 assert f"{in_c['naive'] / in_c['uncoalesced']:.1f}" == "12.6", "coalescing gains a factor of 12.6 in CUDA C"
 assert f"{ones['gflops'] / both[1]['gflops']:.1f}" == "2.7", "and 2.7 in numba"
