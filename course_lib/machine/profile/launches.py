@@ -118,7 +118,7 @@ class Launches:
         """Simulate a launch, and keep what is found."""
         function = python_function(kernel)
         self.number += 1
-        place = LaunchPlace(self.number, *_caller(), described(function.__code__.co_varnames, arguments))
+        place = LaunchPlace(self.number, *_caller(), described(function, arguments))
         shape = kernel_key(kernel), repr((grid, block)), shared_bytes, _types(arguments), _shared(arguments)
         if shape in self._refused:
             self._refused[shape].times += 1
@@ -191,9 +191,10 @@ def key_of(problem: Problem) -> Hashable:
     return problem.count
 
 
-def described(names: Sequence[str], arguments: Sequence[Any]) -> str:
-    """Return arguments in words: ``x float32[32, 8], n=5``."""
-    names = [*names[: len(arguments)], *(f"argument {n}" for n in range(len(names) + 1, len(arguments) + 1))]
+def described(function: FunctionType, arguments: Sequence[Any]) -> str:
+    """Return the arguments of a function in words: ``x float32[32, 8], n=5``."""
+    own = function.__code__.co_varnames[: min(function.__code__.co_argcount, len(arguments))]
+    names = [*own, *(f"argument {n}" for n in range(len(own) + 1, len(arguments) + 1))]
     return ", ".join(_described(name, value) for name, value in zip(names, arguments, strict=True))
 
 

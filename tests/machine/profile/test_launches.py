@@ -195,6 +195,17 @@ def test_what_is_found_is_the_status(name, tmp_path, capsys):
     assert "RIGHT" not in {verdicts[first] for *_, first in wanted}
 
 
+def test_the_page_has_each_launch_in_which_something_is_found(tmp_path, capsys):
+    """With its own verdict, its place and a stepper."""
+    path, page = tmp_path / "script.py", tmp_path / "page.html"
+    path.write_text(HEAD + SCRIPTS["other values"][0], encoding="utf-8")
+    assert main(["profile", str(path), "--html", str(page)]) == 1
+    text = page.read_text(encoding="utf-8")
+    assert re.findall(r"<h2>put[^<]*: (\w+)</h2>", text) == ["RIGHT", "WRONG", "WRONG"]
+    assert "launch 2, in line" in text and "launch 3, in line" in text
+    assert text.count('class="tile-by-tile-state"') == 3
+
+
 def test_the_number_of_launches_with_a_finding_is_right(launched):
     """Of 40 launches with random indices: those that NumPy finds twice, and those below 0."""
     rng = np.random.default_rng(3)
