@@ -55,7 +55,7 @@ COPIED = {"tensor_cores_tiled": 16, "tensor_cores_bf16": 32}
 
 @pytest.mark.parametrize(
     ("r", "gpu"),
-    [(r, gpu) for gpu in measurements.gpus() for r in RUNGS if r.name in recorded.rungs("counters", gpu)],
+    [(r, gpu) for gpu in recorded.gpus("counters") for r in RUNGS if r.name in recorded.rungs("counters", gpu)],
     ids=lambda each: getattr(each, "name", each),
 )
 def test_counters_agree_with_the_model(r, gpu):
