@@ -142,8 +142,10 @@ def copied(tmp_path_factory):
     paths = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
 
     def python(*arguments):
-        command = [sys.executable, *arguments]
-        return subprocess.run(command, cwd=root, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True)
+        there = os.environ | {"PYTHONPATH": paths, "PYTHONUTF8": "1"}
+        return subprocess.run(
+            [sys.executable, *arguments], cwd=root, env=there, capture_output=True, encoding="utf-8", check=False
+        )
 
     return python
 
