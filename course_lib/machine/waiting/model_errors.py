@@ -44,8 +44,8 @@ _TITLES = ("", "measured", "modelled")
 def reasons(results: Iterable[Result]) -> Reasons:
     """Return the three largest reasons for waiting of each result, as Nsight Compute samples them and as modelled.
 
-    Of a reason that sums up several stalls, those of at least 5 % of the waiting stand beside it, in percent, by the
-    names of Nsight Compute.
+    Of a reason that sums up several stalls, those of at least 5 % of the waiting stand beside it by the names of Nsight
+    Compute, in percent where they are several.
     """
 
     def largest(waits: Result, stalls: Result) -> str:
@@ -64,12 +64,12 @@ def reasons(results: Iterable[Result]) -> Reasons:
 
 
 def _named(reason: str, stalls: Result) -> str:
-    """Return the larger stalls of a reason that has several, in brackets."""
+    """Return the larger stalls of a reason that can have several, in parentheses; one alone without its number."""
     parts = {name: stalls.get(name, 0.0) for name in STALLS[reason]}
     found = sorted((name for name in parts if parts[name] >= NAMED_FROM), key=lambda name: -parts[name])
     if len(parts) == 1 or not found:
         return ""
-    return f" ({', '.join(f'{name} {100 * parts[name]:.0f}' for name in found)})"
+    return f" ({', '.join(f'{name} {100 * parts[name]:.0f}' if len(found) > 1 else name for name in found)})"
 
 
 def stalls_of(r: Result) -> Result:
