@@ -33,7 +33,7 @@ assert round(constant["instructions"] / staged["outer_product"]["instructions"],
 assert f"{constant['instructions'] / batched['instructions']:.2f}" == "1.57", "1.57 times fewer instructions"
 assert 1.03 < batched["issue_active_percent"] / constant["issue_active_percent"] < 1.04, "hardly busier"
 on_loads = [each["stalled_long_scoreboard_percent"] / 100 for each in (batched, constant)]
-assert [f"{cycles:.1f}" for cycles in on_loads] == ["0.7", "6.0"], "0.7 cycles for global memory, before it were 6.0"
+assert [f"{cycles:.1f}" for cycles in on_loads] == ["0.7", "6.0"], "0.7 instead of 6.0 cycles for global memory"
 assert [each["occupancy_percent"] * 0.64 for each in (batched, constant)] == [16, 40], "16 instead of 40 warps"
 assert constant["shared_load_wavefronts"] > 1.9 * batched["shared_load_wavefronts"], "reads four elements"
 assert 0.9 < speed["outer_product_constant"] / speed["outer_product"] < 0.95, "it is a little slower"

@@ -40,7 +40,7 @@ one_block = [
 ]
 assert round(one_block[1] / one_block[0], 2) == 1.32, "with one block 32 %"
 in_shared = [counts[name]["stalled_short_scoreboard_percent"] for name in steps[1:3]]
-assert in_shared[1] < in_shared[0], "wait no longer for values from shared memory"
+assert in_shared[1] < in_shared[0], "do not wait more for values from shared memory"
 judged = {r["rung"]: r for r in measurements.load("waiting").results if r["what"] == "ladder"}
 with_banks, without = (judged["warp_tiled"][by] / judged["vectorized"][by] for by in ("predicted", "without_banks"))
 assert round(100 * (without - with_banks)) == 8, "in the model warp_tiled loses 8 %"
