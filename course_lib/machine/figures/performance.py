@@ -145,8 +145,8 @@ def residency(results: Sequence[Mapping[str, Any]], counted: Sequence[Mapping[st
     """Plot the speed of prefetched relative to tiled, against the cycles in which tiled starts no instruction.
 
     ``results`` are those of the recording ``waiting``: marks and lines as measured on ``gpu``, dashes as modelled from
-    the compiler's own instructions. ``counted`` are those of ``residency``, with the profiler's issue slots. At each
-    mark stands the number of warps on a multiprocessor.
+    the compiler's own instructions. ``counted`` are those of ``residency``, with the profiler's issue slots. A
+    number at each mark tells how many warps are on a multiprocessor.
     """
     ax = new_axes(8, 4.2)
     tiles = [r for r in results if r["what"] == "residency" and "tile_width" in r["params"]]
