@@ -44,8 +44,8 @@ _TITLES = ("", "measured", "modelled")
 def reasons(results: Iterable[Result]) -> Reasons:
     """Return the three largest reasons for waiting of each result, as Nsight Compute samples them and as modelled.
 
-    Of a reason that sums up several stalls, those of at least 5 % of the waiting follow by the names of Nsight Compute, in
-    percent where they are several.
+    Of a reason that sums up several stalls, those of at least 5 % of the waiting follow by the names of Nsight
+    Compute, in percent where they are several.
     """
 
     def largest(waits: Result, stalls: Result) -> str:
