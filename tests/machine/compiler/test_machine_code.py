@@ -144,6 +144,21 @@ def test_the_steps_that_numba_and_cuda_c_md_says_are_written_out(index, steps, l
 
 
 @pytest.mark.skipif(not available(), reason="the compiler is not installed")
+@pytest.mark.parametrize(
+    ("name", "loop", "reads"), [("outer_product_constant", (32, 133), 32), ("outer_product_batched", (256, 741), 64)]
+)
+def test_the_steps_of_outer_products_that_numba_and_cuda_c_md_says_are_written_out(name, loop, reads):
+    """Two of 16 steps, though their number is known; all 16, and joined reads, with the loads in front (lesson 8)."""
+    (rung,) = (each for each in twins.single_steps() if each.name == name)
+    code = machine_code(rung.make(), f"void({', '.join(['float32[:, ::1]'] * 3)})")
+    found = [code.instructions[first : last + 1] for first, last in code.loops]
+    counts = [[sum(each.operation.startswith(kind) for each in within) for kind in ("FFMA", "LDS")] for within in found]
+    assert (*loop, reads) in [
+        (products, len(within), read) for within, (products, read) in zip(found, counts, strict=True)
+    ]
+
+
+@pytest.mark.skipif(not available(), reason="the compiler is not installed")
 def test_a_while_loop_needs_a_third_of_the_instructions_of_range():
     """Lesson 8: four steps of `naive` with unsigned indices have 33 instructions; with `range` they have 100."""
 

@@ -22,12 +22,12 @@ def test_every_measured_rung_has_its_bound():
 
 
 def test_every_counted_rung_has_the_reason_of_its_waits():
-    """From the counters: 32-way conflicts wait for shared memory, uncoalesced loads in the queue to global memory."""
+    """From the counters: 32-way conflicts wait for values, uncoalesced loads for a place in the queue."""
     recordings = (measurements.load(what) for what in ("ladder", "ceilings", "counters"))
     rows = {row["rung"]: row for row in roofline(*recordings)}
-    assert rows["bank_conflicts"]["waits_for"] == "shared memory"
-    assert rows["uncoalesced"]["waits_for"] == "the queue to global memory"
-    assert rows["naive"]["waits_for"] == "the arithmetic units"
+    assert rows["bank_conflicts"]["waits_for"] == "a value from shared memory"
+    assert rows["uncoalesced"]["waits_for"] == "a place in the queue to global memory"
+    assert rows["naive"]["waits_for"] == "a busy arithmetic unit"
     assert rows["best"]["issue_percent"] == max(row.get("issue_percent", 0) for row in rows.values())
 
 
@@ -44,4 +44,4 @@ def test_the_command_prints_it_without_a_gpu(capsys):
     assert main(["roofline"]) == 0
     printed = capsys.readouterr().out
     assert "best" in printed
-    assert "waits_for shared memory" in printed
+    assert "waits_for a value from shared memory" in printed

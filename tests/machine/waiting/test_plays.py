@@ -12,8 +12,9 @@ from course_lib import simulate
 from course_lib.kernels import rung
 from course_lib.machine import measurements, waiting
 from course_lib.machine.waiting import predictions
-from course_lib.machine.waiting.model_errors import reasons
+from course_lib.machine.waiting.model_errors import reasons, stalls_of
 from course_lib.machine.waiting.player import Instruction
+from course_lib.machine.waiting.predictions import STALLS
 from course_lib.machine.waiting.traced import programs
 from tools.lab.__main__ import main
 from tools.lab.model_errors import ordered, table
@@ -356,6 +357,25 @@ def test_matrices_that_the_cache_does_not_keep_cost_tiled_more_than_prefetched()
         }
         ahead = {what: speeds[what, "prefetched", 64] / speeds[what, "tiled", 32] for what in ("cached", "residency")}
         assert ahead["residency"] > 1 > ahead["cached"]
+
+
+def test_the_stalls_of_a_reason_add_up_to_it():
+    """Nsight Compute's stalls, by its own names, beside the reasons of the model that they are sorted into."""
+    for r in JUDGED:
+        if r["what"] in ("ladder", "residency", "cached"):
+            stalls = stalls_of(r)
+            for reason, names in STALLS.items():
+                assert sum(stalls[name] for name in names) == pytest.approx(r["measured_waits"][reason]), r["rung"]
+
+
+def test_a_full_queue_is_not_called_a_value_on_its_way():
+    """tiled waits mostly for a place in the queue to shared memory, bank_conflicts for values."""
+    of = {r["rung"]: r for r in JUDGED if r["what"] == "ladder"}
+    queue, value = (stalls_of(of[name]) for name in ("tiled", "bank_conflicts"))
+    assert queue["mio_throttle"] > 4 * queue["short_scoreboard"]
+    assert value["short_scoreboard"] > 4 * value["mio_throttle"]
+    (line,) = repr(reasons([of["tiled"]])).splitlines()[1:]
+    assert line.index("mio_throttle") < line.index("short_scoreboard")
 
 
 def test_the_reasons_stand_beside_the_profilers():
