@@ -81,29 +81,46 @@ def on_tensor_cores(recording: Recording) -> list[dict[str, Any]]:
     return [r for r in results if r["M"] == largest and (r["rung"], r["format"]) != ("cublas", "float32")]
 
 
+def types_of(result: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what a kernel or cuBLAS multiplies, TF32 however it came about, and the type of the C that it stores.
+
+    In recordings older than the entry `stored`, cuBLAS stored numbers of 16 bits where it multiplied them.
+    """
+    form = result["format"].split(",")[0]
+    before = form if result["rung"] == "cublas" and form in ("bfloat16", "float16") else "float32"
+    return form, result.get("stored", before)
+
+
+def of_cublas(results: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str, int], float]:
+    """Return the GFLOP/s of cuBLAS by what it multiplies, what it stores, and n."""
+    return {(*types_of(r), r["M"]): r["gflops"] for r in results if r.get("rung") == "cublas" and "inputs" not in r}
+
+
 def tensor_table(recording: Recording) -> str:
-    """Return the rungs on tensor cores as a Markdown table: speed, share of cuBLAS in the same format, and error."""
+    """Return the rungs on tensor cores as a Markdown table: speed, share of cuBLAS with the same types, and error."""
     results = on_tensor_cores(recording)
     n = results[0]["M"]
-    cublas = {r["format"]: r["gflops"] for r in measured(recording) if r.get("rung") == "cublas" and r["M"] == n}
+    cublas = of_cublas(measured(recording))
     alone = {r["instruction"]: r["gflops"] for r in measured(recording) if "instruction" in r}
     lines = [
         f"Beyond float32, tensor cores multiply numbers of fewer digits; n = {n}, medians of {_repeats(results)}",
-        "launches after a pause. The error is relative to the float64 product of the matrices as they were.",
+        "launches after a pause. The error is relative to the float64 product of the matrices as they were. A share of",
+        "cuBLAS is that of cuBLAS with the same types, of the numbers that are multiplied and of C.",
         f"The instruction alone, mma.sync from registers, reaches {alone['mma_tf32'] / 1e3:.0f} TFLOP/s in TF32 and",
         f"{alone['mma_bf16'] / 1e3:.0f} in bfloat16; cuBLAS takes wgmma, as the kernels of the next table do.",
         "",
-        "| kernel | multiplies | TFLOP/s | of cuBLAS | of mma.sync | error |",
-        "|---|---|---:|---:|---:|---:|",
+        "| kernel | multiplies | C | TFLOP/s | of cuBLAS | of mma.sync | error |",
+        "|---|---|---|---:|---:|---:|---:|",
     ]
     for result in results:
-        form = result["format"].split(",")[0]
+        form, stored = types_of(result)
         name = "cuBLAS" if result["rung"] == "cublas" else f"`{result['rung']}` {result['title']}"
         instruction = {"TF32": "mma_tf32", "bfloat16": "mma_bf16"}.get(form)
-        speed, share = f"{result['gflops'] / 1e3:.1f}", f"{result['gflops'] / cublas[form]:.1%}"
+        best = cublas.get((form, stored, n))
+        speed, share = f"{result['gflops'] / 1e3:.1f}", f"{result['gflops'] / best:.1%}" if best else ""
         of_mma = f"{result['gflops'] / alone[instruction]:.1%}" if instruction else ""
         error = f"{result['relative_error']:.1e}"
-        lines.append(f"| {name} | {result['format']} | {speed} | {share} | {of_mma} | {error} |")
+        lines.append(f"| {name} | {result['format']} | {stored} | {speed} | {share} | {of_mma} | {error} |")
     return "\n".join(lines)
 
 
@@ -114,25 +131,27 @@ def wgmma_table(recording: Recording) -> str:
     alone = {r["instruction"]: r["gflops"] / 1e3 for r in measured(recording) if "instruction" in r}
     inputs = [r for r in measured(recording) if "inputs" in r and r["rung"] != "cublas"]
     rates = [f"{r['gflops'] / 1e3:.0f} ({r['inputs']}, {median(r['clock_megahertz']):.0f} MHz)" for r in inputs]
-    speed = {(r["rung"], r["format"], r["M"]): r["gflops"] for r in results}
+    speed = {(r["rung"], r["format"], types_of(r)[1], r["M"]): r["gflops"] for r in results}
+    cublas = of_cublas(results)
     lines = [
         "Hopper's own instruction, wgmma, multiplies tiles that stay in shared memory, and numba-cuda compiles it for",
         "compute capability 9.0. Random normal numbers, TFLOP/s by n, medians of "
         f"{_repeats(results)} launches; in parentheses the",
-        "share of cuBLAS in the same format and the same run. The instruction alone reaches "
+        "share of cuBLAS with the same types in the same run. The instruction alone reaches "
         f"{alone['wgmma_bf16']:.0f} in bfloat16 and",
         f"{alone['wgmma_tf32']:.0f} in TF32. Rows that begin off 128 bytes are padded for these kernels, and not for",
-        f"cuBLAS. What is multiplied counts, too: {_repeats(inputs)} launches of `{inputs[0]['rung']}` on end, "
+        f"cuBLAS. What is multiplied counts, too: `{inputs[0]['rung']}`, launched for seconds without a pause, "
         f"n = {inputs[0]['M']}, reached {', '.join(rates)} TFLOP/s.",
         "",
-        f"| kernel | multiplies | {' | '.join(map(str, sizes))} |",
-        f"|---|---|{'---:|' * len(sizes)}",
+        f"| kernel | multiplies | C | {' | '.join(map(str, sizes))} |",
+        f"|---|---|---|{'---:|' * len(sizes)}",
     ]
-    for rung, form in dict.fromkeys((r["rung"], r["format"]) for r in results):
-        pairs = [(speed[rung, form, n], speed["cublas", form.split(",")[0], n]) for n in sizes]
-        cells = [f"{ours / 1e3:.0f}" + ("" if rung == "cublas" else f" ({ours / best:.0%})") for ours, best in pairs]
+    for rung, form, stored in dict.fromkeys((r["rung"], r["format"], types_of(r)[1]) for r in results):
+        pairs = [(speed[rung, form, stored, n], cublas.get((form.split(",")[0], stored, n))) for n in sizes]
+        shares = ["" if rung == "cublas" or not best else f" ({ours / best:.0%})" for ours, best in pairs]
+        cells = [f"{ours / 1e3:.0f}{share}" for (ours, _), share in zip(pairs, shares, strict=True)]
         name = "cuBLAS" if rung == "cublas" else f"`{rung}`"
-        lines.append(f"| {name} | {form} | {' | '.join(cells)} |")
+        lines.append(f"| {name} | {form} | {stored} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -144,6 +163,8 @@ def tensor_axes(recording: Recording) -> Axes:
     """Draw the results on tensor cores as a bar chart: TFLOP/s, float32 on top, cuBLAS below the rungs."""
     results = on_tensor_cores(recording)
     names = [f"{'cuBLAS' if r['rung'] == 'cublas' else r['rung']}\n{r['format']}" for r in results]
+    in_16_bits = ["" if types_of(r)[1] == "float32" else f", C in {types_of(r)[1]}" for r in results]
+    names = [name + stored for name, stored in zip(names, in_16_bits, strict=True)]
     speeds = [result["gflops"] / 1e3 for result in results]
     colours = [KERNELS["cublas" if result["rung"] == "cublas" else "best"] for result in results]
     title = f"TFLOP/s (and error against float64) on an {recording.provenance['gpu']}, n = {results[0]['M']}"
@@ -191,7 +212,7 @@ def section() -> str:
     ladder, counters, ceilings, tensor = (load(what) for what in ("ladder", "counters", "ceilings", "tensor"))
     times = "![Time to multiply two n×n matrices against n: host, naive, tiled, best and cuBLAS](series.svg)"
     bars = "![GFLOP/s of every kernel of the ladder, of cuBLAS, and of multiply-adds alone](ladder.svg)"
-    chips = "![TFLOP/s of the kernels on tensor cores, and of cuBLAS in the same formats](tensor.svg)"
+    chips = "![TFLOP/s of the kernels on tensor cores, and of cuBLAS with the same types](tensor.svg)"
     groups = wgmma_table(load("wgmma"))
     causes = "[What the tile alone buys](../notebooks/numba_and_cuda_c.md#What-the-tile-buys), one factor at a time."
     parts = (table(ladder, counters, ceilings), causes, bars, times, tensor_table(tensor), chips, groups)

@@ -12,8 +12,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from ..machine import measurements
-from . import lessons
+from . import lessons, measured
 from .grading import matrices
 from .grading.exercise import Exercise
 from .grading.explain import Explanation, compare
@@ -65,8 +64,8 @@ def check(name: str, kernel: Any, *, seed: int | None = None) -> Verdict:
         verdict = judge(exercise, kernel)
     else:
         verdict = grade(exercise, kernel, seed)
-    if verdict.passed and (measured := measurements.answered(name)):
-        verdict = replace(verdict, remarks=(*verdict.remarks, measured))
+        if verdict.passed:
+            verdict = replace(verdict, remarks=(*verdict.remarks, *measured.remarks(exercise)))
     return _counted(replace(verdict, views=explained(_LESSON[name])))
 
 

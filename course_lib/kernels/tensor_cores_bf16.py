@@ -9,7 +9,7 @@ A and B come as uint16, the bits of bfloat16 (`to_bfloat16`), for NumPy has no s
 Launch: blocks of 128 threads, 2×2 warps of 64×64, for a 128×128 tile of C; the tiles of A and B are 32 deep.
 Edges: what is no whole tile, or has rows that do not begin on 16-byte boundaries, is loaded element by element.
 Loads: K (1/128 + 1/128) elements of 2 bytes per element of C from global memory.
-Limit: mma.sync itself reaches 645 TFLOP/s on an H200 (recording "tensor"), less than wgmma, which `wgmma` takes.
+Limit: mma.sync itself reaches 641 TFLOP/s on an H200 (recording "tensor"), less than wgmma, which `wgmma` takes.
 Source: NVIDIA, "Parallel Thread Execution ISA", the sections on mma.sync, ldmatrix and cp.async; the layout is derived
 here.
 """

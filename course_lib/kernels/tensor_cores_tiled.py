@@ -15,7 +15,7 @@ Launch: blocks of 128 threads, 2×2 warps of 64×64, for a 128×128 tile of C; t
 Edges: what is no whole tile, or has rows that do not begin on 16-byte boundaries, is loaded element by element.
 Loads: K (1/128 + 1/128) per element of C from global memory, in 16 bytes; from shared memory K (1/64 + 1/64), 32
 wavefronts for 32 mma of a warp.
-Limit: mma.sync itself reaches 323 TFLOP/s on an H200 (recording "tensor"); `wgmma_tf32` takes wgmma, as cuBLAS does.
+Limit: mma.sync itself reaches 322 TFLOP/s on an H200 (recording "tensor"); `wgmma_tf32` takes wgmma, as cuBLAS does.
 Source: NVIDIA, "Parallel Thread Execution ISA", the sections on mma.sync, ldmatrix and cp.async; the layout is derived
 here.
 """

@@ -5,7 +5,7 @@ Here thread 0 asks the TMA for whole tiles, which it swizzles, and fills with ze
 threads wait at a barrier in shared memory, which counts the bytes that have come. The shared memory is as large as that
 of `wgmma_staged`: it holds four pairs of tiles, or six or eight pairs if they are narrower. A pair is copied to the
 place of the last one that all have multiplied, so all other places hold pairs that have come or are on their way.
-Measured on an H200, n = 8192: 8 % over wgmma_staged, and 98 % of cuBLAS.
+Measured on an H200, n = 8192: 8 % over wgmma_staged, and 99 % of cuBLAS with C in float32.
 Launch: blocks of 256 threads, two warpgroups, one for each 128×256 tile of C, in bands; `dynamic_bytes` of dynamic
 shared memory. One block fills a multiprocessor, so that tiles are computed in rounds. `fitted` chooses narrower tiles
 where a GPU needs less time for their rounds: on an H200, 128 columns at n = 1024.

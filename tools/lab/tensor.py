@@ -2,8 +2,9 @@
 
 Results are of four kinds, distinguished by their keys:
 
-- ``rung``: a kernel, or cuBLAS, on an n×n product; ``format`` is what it multiplies; ``relative_error`` is the distance
-  to the float64 product of the matrices as they are, ``sum_error`` to that of the numbers that are multiplied.
+- ``rung``: a kernel, or cuBLAS, on an n×n product; ``format`` is what it multiplies, ``stored`` the type of C, float32
+  for all kernels of the course; ``relative_error`` is the distance to the float64 product of the matrices as they are,
+  ``sum_error`` to that of the numbers that are multiplied.
 - ``instruction`` with ``gflops``: mma.sync alone, from registers to registers, 8 warps a multiprocessor with 32
   independent sums a warp, as in the rungs.
 - ``instruction`` with ``compared``: results of one instruction compared with its definition in NumPy, bit by bit; a
@@ -44,6 +45,8 @@ CASES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("tensor_cores_tiled", {"rounded": True}, "TF32, rounded"),
     ("tensor_cores_bf16", {}, "bfloat16"),
 )
+#: (format, type of C) of what cuBLAS is measured with. PyTorch stores the sums of 16-bit numbers in 16 bits by default.
+CUBLAS = (("float32", "float32"), ("TF32", "float32"), ("bfloat16", "float32"), ("bfloat16", "bfloat16"))
 #: What each instruction multiplies, the instruction, and the type of a word of its operands.
 FORMS: dict[str, tuple[Mma, Any, Any]] = {"mma_tf32": (TF32, mma_tf32, float32), "mma_bf16": (BF16, mma_bf16, uint32)}
 #: The error allowed for the sums: float32's rounding, or the truncation of tensor cores, of up to 16,384 products.
@@ -87,7 +90,7 @@ def cases(ask: Wanted) -> Iterator[OwnCase]:
         for name, params, form in CASES:
             if not ask.names or name in ask.names:
                 yield OwnCase(f"{name} {n}", partial(measure_rung, rung(name), params, form, uniform_sets, n))
-        yield OwnCase(f"cuBLAS {n}", partial(measure_cublas, uniform_sets, n, ("float32", "TF32", "bfloat16")))
+        yield OwnCase(f"cuBLAS {n}", partial(measure_cublas, uniform_sets, n, CUBLAS))
 
 
 #: Device copies (A, B, C) of uniform random numbers, enough to exceed the L2 cache twice.
@@ -103,7 +106,8 @@ def measure_rung(
     """Return the result of one rung on square matrices: wrong, or measured."""
     sets = sets_of(n)
     kernel, grid, block, params = prepare(r, n, n, n, **params)
-    entry: Result = {"rung": r.name, "title": r.title, "format": form, "params": params, "M": n, "N": n, "K": n}
+    entry: Result = {"rung": r.name, "title": r.title, "format": form, "stored": "float32"}
+    entry |= {"params": params, "M": n, "N": n, "K": n}
     entry |= {"grid": grid, "block": block}
     ragged = verify(r, *RAGGED, **params)
     if not ragged.correct:
@@ -125,20 +129,26 @@ def errors(arrays: Any, C: np.ndarray, multiplied: Callable[..., Any] | None) ->
     return result if multiplied is None else {**result, "sum_error": distance(multiplied(A), multiplied(B), C)}
 
 
-def measure_cublas(sets_of: Callable[[int], list[Any]], n: int, forms: Sequence[str], repeats: int) -> Results:
-    """Return the results of cuBLAS in these formats; none if PyTorch is missing."""
+def measure_cublas(
+    sets_of: Callable[[int], list[Any]], n: int, forms: Sequence[tuple[str, str]], repeats: int
+) -> Results:
+    """Return the results of cuBLAS in these formats and types of C; none if PyTorch is missing."""
     try:
         import torch
     except ImportError:
         return []
     sets = sets_of(n)
     results = []
-    for form in forms:
+    for form, stored in forms:
         torch.backends.cuda.matmul.allow_tf32 = form == "TF32"
-        own = [tuple(torch.as_tensor(X, device="cuda") for X in arrays) for arrays in sets]
-        if form in ("bfloat16", "float16"):  # the result, too, is rounded
-            own = [tuple(X.to(getattr(torch, form)) for X in arrays) for arrays in own]
-        entry: Result = {"rung": "cublas", "title": f"cuBLAS through PyTorch {torch.__version__}", "format": form}
+        taken = getattr(torch, form) if form in ("bfloat16", "float16") else torch.float32
+        types = taken, taken, getattr(torch, stored)
+        own = [
+            tuple(torch.as_tensor(X, device="cuda").to(t) for X, t in zip(arrays, types, strict=True))
+            for arrays in sets
+        ]
+        entry: Result = {"rung": "cublas", "title": f"cuBLAS through PyTorch {torch.__version__}"}
+        entry |= {"format": form, "stored": stored}
         multiply(*own[0])
         entry |= {"M": n, "N": n, "K": n, **errors(sets[0], own[0][2].float().cpu().numpy(), None)}
         results.append({**entry, **timed(multiply, own, n, repeats)})
@@ -147,10 +157,13 @@ def measure_cublas(sets_of: Callable[[int], list[Any]], n: int, forms: Sequence[
 
 
 def multiply(A: Any, B: Any, C: Any) -> None:
-    """Multiply PyTorch's matrices."""
+    """Multiply PyTorch's matrices; C may be of another type than A and B."""
     import torch
 
-    torch.mm(A, B, out=C)
+    if C.dtype == A.dtype:
+        torch.mm(A, B, out=C)
+    else:
+        torch.mm(A, B, out_dtype=C.dtype, out=C)
 
 
 def timed(call: Callable[..., object], sets: list[Any], n: int, repeats: int) -> Result:

@@ -45,6 +45,8 @@ OPERANDS = (*OPERANDS_OF_ALL, {"spread": 12, "scale": 2.0**-14}, {"spread": 12, 
 SQUARES = (1024, 2048, 4000, 4095, 4096, 4097, 8191, 8192)
 #: What each rung multiplies.
 FORMATS = {r.name: "bfloat16" for r in WGMMA} | {"wgmma_float16": "float16", "wgmma_tf32": "TF32, cut off"}
+#: (format, type of C) of what cuBLAS is measured with.
+CUBLAS = (("TF32", "float32"), *((form, stored) for form in ("bfloat16", "float16") for stored in ("float32", form)))
 FORMS = {"wgmma_bf16": BF16, "wgmma_f16": F16, "wgmma_tf32": TF32}
 #: Blocks of one instruction compared, each with 64×64 results.
 BLOCKS = 64
@@ -75,7 +77,7 @@ def cases(ask: Wanted) -> Iterator[OwnCase]:
     for n in (size[0] for size in ask.sizes((n, n, n) for n in SQUARES)):
         for r in ask.rungs(WGMMA):
             yield OwnCase(f"{r.name} {n}", partial(measure_rung, r, fitted(r, n), FORMATS[r.name], normal_sets, n))
-        yield OwnCase(f"cuBLAS {n}", partial(measure_cublas, normal_sets, n, ("TF32", "bfloat16", "float16")))
+        yield OwnCase(f"cuBLAS {n}", partial(measure_cublas, normal_sets, n, CUBLAS))
     if not ask.names:
         for kind in DISTRIBUTIONS:
             yield OwnCase(kind, lambda _, kind=kind: inputs(kind))  # type: ignore[misc]
@@ -107,13 +109,14 @@ def inputs(kind: str) -> Results:
     own = tuple(cuda.to_device(X) for X in (r.operand(A), r.operand(B), C))
     kernel, grid, block, params = prepare(r, n, n, n)
     launch = configured(kernel, grid, block, r.dynamic_bytes, own)
-    entry = {"inputs": kind, "format": "bfloat16", "M": n, "N": n, "K": n}
+    entry = {"inputs": kind, "format": "bfloat16", "stored": "float32", "M": n, "N": n, "K": n}
     results = [{"rung": r.name, **entry, **_thinned(timed(launch, [own], n, INPUTS_LAUNCHES))}]
     try:
         import torch
     except ImportError:
         return results
-    theirs = tuple(torch.as_tensor(X, device="cuda").bfloat16() for X in (A, B, C))
+    theirs = tuple(torch.as_tensor(X, device="cuda") for X in (A, B, C))
+    theirs = *(X.bfloat16() for X in theirs[:2]), theirs[2]
     title = f"cuBLAS through PyTorch {torch.__version__}"
     its = _thinned(timed(multiply, [theirs], n, INPUTS_LAUNCHES))
     return [*results, {"rung": "cublas", "title": title, **entry, **its}]

@@ -210,7 +210,8 @@ class Exercise:
 
     The first advice of ``diagnoses`` is shown. ``given`` is the kernel as the lesson shows it, if the exercise changes
     one; in other exercises, three dots mark the lines to write. ``fixed`` are the lesson's lines beside those dots,
-    which no hint may blame. Each of the functions below makes one kind of exercise.
+    which no hint may blame. ``why`` is said after the times that were measured of its solution (`measured`), where they
+    alone would not show what the exercise saves. Each of the functions below makes one kind of exercise.
     """
 
     name: str
@@ -220,6 +221,7 @@ class Exercise:
     diagnoses: tuple[Diagnosis, ...] = ()
     given: str = ""
     fixed: tuple[str, ...] = ()
+    why: str = ""
     kind: str = WRITE
 
     @property

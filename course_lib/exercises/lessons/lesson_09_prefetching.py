@@ -93,6 +93,8 @@ LAST_ITERATION = fill_in(
         "K every thread exchanges the buffers and stores both of its elements, and the next iteration reads them.",
     },
     diagnoses=(last_tile_missing,),
+    why="the last iteration is one of 513 if K = 4,096, too few to be seen. If K = 32 it is one of 5, or of 2 in tiles "
+    "of 32: its stores and its barrier then cost 2 % and 3 % of the time.",
 )
 
 
@@ -174,6 +176,11 @@ def two_tiles(A, B, C):
         "multiplies nothing.",
     },
     diagnoses=(_end_of_first_tile,),
+    why="one loop over the pairs of both tiles saves one iteration: of 1,026 and of 258 if K = 4,096, of 6 if K = 64. "
+    "It pays with two divisions of 64 bits in each iteration, for `step % pairs` and `step // pairs`. With counters in "
+    "their place, the kernel executes at least a third fewer instructions, and in tiles of 32 it is faster than two "
+    "loops: by 6 % of the time, and by a fifth if K = 64. In tiles of 8, two loops remain faster: the compiler writes "
+    "two of their iterations as one, which executes a quarter fewer instructions.",
 )
 
 EXERCISES = (WRITTEN_BUFFER, ONE_BUFFER, LAST_ITERATION)

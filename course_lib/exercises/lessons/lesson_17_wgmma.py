@@ -141,11 +141,11 @@ WHAT_WAS_MULTIPLIED = Explanation(
     name="what-was-multiplied",
     model="I ask what was multiplied: with zeros the GPU took less power than with random numbers, and kept a "
     "higher clock. I ask whether both ran on the same GPU, in the same run, on the same matrices, for as "
-    "long, and in the same format. And I ask for the error, since a kernel that waits too little can be fast and "
-    "wrong.",
+    "long, and with A, B and C in the same types. And I ask for the error, since a kernel that waits too little can be "
+    "fast and wrong.",
     ideas=(
         "which numbers were multiplied, because power and clock differ with them",
-        "the same run, GPU, size and format for both",
+        "the same run, GPU, size and types of A, B and C for both",
         "whether the result was right",
     ),
 )

@@ -103,7 +103,7 @@ def parse_ncu(text: str, size: Any, metrics: Mapping[str, str] = METRICS) -> Res
     results: dict[str, Result] = {}
     for row in rows:
         kernel = re.split(r"\W", row["Kernel Name"].removeprefix("course_lib::"), maxsplit=1)[0]
-        result = results.setdefault(row["ID"], {"rung": kernel, **dict(zip("MNK", size, strict=True))})
+        result = results.setdefault(row["ID"], {"rung": kernel, **dict(zip("MNK", size, strict=False))})
         if row["Metric Value"] == "n/a":  # this GPU does not count it
             continue
         value = float(row["Metric Value"].replace(",", "")) * UNITS.get(row["Metric Unit"], 1)

@@ -15,14 +15,11 @@ that makes `instructions`: the recorded code of `machine/compiler` has taken its
 
 import json
 from dataclasses import dataclass, field
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
 DEFAULT_GPU = "nvidia-h200"
-#: The GPU on which the exercises' answers were measured.
-ANSWERS_GPU = "nvidia-h100"
 #: The fair neighbour of a tile: `naive` with its indices and its loop put right, a kernel of `kernels.twins`.
 PUT_RIGHT = "naive_uint64_32"
 NAMES = {PUT_RIGHT: "naive put right"}
@@ -80,21 +77,6 @@ def speeds(gpu: str | Path = DEFAULT_GPU) -> dict[str, Speeds]:
         return twins.get(_OTHER_NAMES.get(name, name))
 
     return {name: Speeds(ladder.get(name), twin(f"{name}_unsigned"), twin(f"{name}_c")) for name in names}
-
-
-def answered(exercise: str) -> str:
-    """Return the milliseconds of the answer to an exercise and of what it is compared with, as a text; "" if none."""
-    recording = load("answers", ANSWERS_GPU)
-    found = [result for result in recording.results if result["exercise"] == exercise]
-    if not found:
-        return ""
-    said = [f"measured in ms on an {recording.provenance['gpu']}, {'×'.join(map(str, found[0]['shape']))}"]
-    for _, same in groupby(found, key=lambda result: (*result["block"], 1)[:2]):
-        answer, *others = same
-        width, height = (*answer["block"], 1)[:2]
-        compared = "; ".join(f"{each['params']['version']}: {each['median']:.3g}" for each in others)
-        said.append(f"Blocks of {width}×{height} threads: {answer['median']:.3g} ({compared})")
-    return ". ".join(said) + "."
 
 
 def load(what: str, gpu: str | Path = DEFAULT_GPU) -> Recording:

@@ -35,9 +35,14 @@ _TITLES = ("", "measured", "modelled")
 
 
 def reasons(results: Iterable[Result]) -> Reasons:
-    """Return the three largest reasons for waiting of each result, as Nsight Compute samples them and as modelled."""
+    """Return the three largest reasons for waiting of each result, as Nsight Compute samples them and as modelled.
 
-    def largest(waits: Result) -> str:
+    Those of a kernel that was not counted are "not recorded".
+    """
+
+    def largest(waits: Result | None) -> str:
+        if waits is None:
+            return "not recorded"
         first = sorted(waits.items(), key=lambda item: -item[1])[:3]
         return ", ".join(f"{reason.removesuffix(' memory')} {100 * share:.0f} %" for reason, share in first)
 
@@ -45,4 +50,4 @@ def reasons(results: Iterable[Result]) -> Reasons:
         width = [f"T = {r['params']['tile_width']}"] if "tile_width" in r["params"] else []
         return ", ".join([r["rung"], *width, *([f"{r['warps']} warps"] if "warps" in r else [])])
 
-    return Reasons(tuple((name(r), largest(r["measured_waits"]), largest(r["predicted_waits"])) for r in results))
+    return Reasons(tuple((name(r), largest(r.get("measured_waits")), largest(r["predicted_waits"])) for r in results))

@@ -175,7 +175,9 @@ def launches(progress: Progress, what: str, gpu: Folder = DEFAULT_GPU) -> list[R
         if what == "ladder":
             about["cycles"] = launch.play().cycles
             counters = [c for c in measurements.load("counters", gpu).results if c["rung"] == r["rung"]]
-            counted = min((c for c in counters if "skipped" not in c), key=lambda c: bool(c["M"] != r["M"]))
+            counted = min(
+                (c for c in counters if "skipped" not in c), key=lambda c: bool(c["M"] != r["M"]), default=None
+            )
             about |= _reasons(launch.play(), counted)
         elif not own:
             times = r["milliseconds"]
@@ -213,11 +215,11 @@ def _beside(predicted: float, measured: float, unit: str) -> Result:
     return {"predicted": predicted, "measured": measured, "unit": unit, "error": predicted / measured - 1}
 
 
-def _reasons(play: Played, counted: Result) -> Result:
-    """Return the reasons for waiting as parts of all waits, the model's and the profiler's."""
-    stalls = {reason: sum(counted[f"stalled_{name}_percent"] for name in names) for reason, names in STALLS.items()}
+def _reasons(play: Played, counted: Result | None) -> Result:
+    """Return the reasons for waiting as parts of all waits: the model's, and the profiler's of what it has counted."""
     waits = {reason: play.waits[reason] for reason in STALLS}
-    return {
-        "predicted_waits": {reason: share / sum(waits.values()) for reason, share in waits.items()},
-        "measured_waits": {reason: amount / sum(stalls.values()) for reason, amount in stalls.items()},
-    }
+    predicted = {"predicted_waits": {reason: share / sum(waits.values()) for reason, share in waits.items()}}
+    if counted is None:
+        return predicted
+    stalls = {reason: sum(counted[f"stalled_{name}_percent"] for name in names) for reason, names in STALLS.items()}
+    return predicted | {"measured_waits": {reason: amount / sum(stalls.values()) for reason, amount in stalls.items()}}

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import recorded
 
 from course_lib import simulate
 from course_lib.machine import measurements
@@ -14,8 +15,6 @@ from course_lib.machine.model.machine import Machine
 from tools.lab import answers, kernels, patterns, probes, tensor, wgmma
 from tools.lab.__main__ import main
 
-GPUS = measurements.gpus()
-
 
 @pytest.fixture
 def no_gpu(monkeypatch):
@@ -23,7 +22,7 @@ def no_gpu(monkeypatch):
     monkeypatch.setattr(probes, "require", lambda: SimpleNamespace(to_device=lambda array: array))
 
 
-@pytest.mark.parametrize("gpu", GPUS)
+@pytest.mark.parametrize("gpu", recorded.gpus("latencies"))
 def test_a_row_explains_the_recorded_value(gpu):
     """Each row of the probes' table was recorded once, and its value follows from its cycles by the row's `per`."""
     recorded = measurements.load("latencies", gpu).results
@@ -35,24 +34,23 @@ def test_a_row_explains_the_recorded_value(gpu):
             assert (result["value"], result["unit"]) == (pytest.approx(value), probe.unit), (probe.name, probe.about)
 
 
-@pytest.mark.parametrize("version", [v for v in answers.versions() if v.wider == 1], ids=str)
+@pytest.mark.parametrize("version", [v for v in answers.versions() if not v.empty], ids=str)
 def test_what_an_answer_is_compared_with_is_right(version):
-    shape = version.task.launches[0]
+    shape = answers.sizes_verified(version)[0]
     inputs, want = answers._values(version.exercise, shape)
     got = np.full(want.shape, np.nan, np.float32)
     simulate(version.compiled())[version.launch(shape)](*inputs, got)
     assert np.array_equal(got, want)
 
 
-def test_every_version_of_an_answer_was_recorded_and_is_told():
-    recorded = measurements.load("answers", measurements.ANSWERS_GPU).results
-    versions = [(v.exercise, {"version": v.version, "wider": v.wider}) for v in answers.versions()]
-    assert [(r["exercise"], r["params"]) for r in recorded] == versions
-    for result in recorded:
-        time = f"{np.median(result['milliseconds']):.3g}"
-        said = f" {time} (" if result["params"]["version"] == "answer" else f"{result['params']['version']}: {time}"
-        assert said in measurements.answered(result["exercise"])
-    assert measurements.answered("gram") == ""
+def test_a_recorded_version_of_an_answer_is_one_of_the_table_in_the_launch_of_today():
+    results = measurements.load("answers").results
+    recorded = [{key: r[key] for key in ("exercise", "params")} for r in results]
+    versions = [version for version in answers.versions() if version.about in recorded]
+    assert [version.about for version in versions] == recorded
+    for result, version in zip(results, versions, strict=True):
+        assert (tuple(result["grid"]), tuple(result["block"])) == version.launch(version.shape), str(version)
+        assert result["median"] == np.median(result["milliseconds"]), str(version)
 
 
 def test_the_model_reads_only_what_is_measured():
@@ -96,7 +94,7 @@ def test_the_loops_of_a_kernel_are_written_with_their_labels(monkeypatch):
     ]
 
 
-@pytest.mark.parametrize("gpu", GPUS)
+@pytest.mark.parametrize("gpu", recorded.gpus("tensor"))
 def test_tensor_cores_are_measured_in_the_recorded_order(gpu):
     """The instructions bit by bit, their rates, then rungs and cuBLAS of each size."""
     recorded = measurements.load("tensor", gpu).results

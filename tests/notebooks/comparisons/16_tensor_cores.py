@@ -12,17 +12,17 @@ assert 4 < tera[fed] / tera["best", "float32"] < 4.5, "four times as fast"
 assert 0.5 < 100 / an_mma["tensor_cores"] < 1.5, "about one in a hundred"
 assert 100 * off["best", "float32"] < off[rounded] < off[fed], "more than a hundred times that of `best`"
 assert abs(off[rounded] / off[cublas] - 1) < 0.01, "Rounded, it is the error of cuBLAS with TF32"
-assert 0.15 < 1 - tera[rounded] / tera[fed] < 0.25, "makes the kernel a fifth slower"
-assert 2.65 < off[fed] / off[rounded] < 2.75, "2.7 times the error"
+assert round(100 * (1 - tera[rounded] / tera[fed])) == 15, "makes the kernel 15 % slower"
+assert round(off[fed] / off[rounded], 1) == 2.6, "2.6 times the error"
 assert 1.8 < tera["tensor_cores_bf16", "bfloat16"] / tera[fed] < 2, "nearly twice as fast"
 assert 7.5 < off["tensor_cores_bf16", "bfloat16"] / off[rounded] < 8.5, "eight times the error"
-assert round(100 * alone["mma_tf32"] / tera[cublas]) == 78, "78 % of cuBLAS's speed"
+assert round(100 * alone["mma_tf32"] / tera[cublas]) == 79, "79 % of cuBLAS's speed"
 assert [(r["warps"] // 4, round(r["gflops"] / 1000)) for r in few] == [(1, 312), (2, 324)], "one reaches 312, two 324"
 issuing = counters["tensor_cores_tiled"]["issue_active_percent"]
-assert round(issuing * alone["mma_tf32"] / tera[fed]) == 39, "at the speed of the instruction alone"
+assert round(issuing * alone["mma_tf32"] / tera[fed]) == 40, "at the speed of the instruction alone"
 at_8192 = [r for r in recorded["wgmma"].results if r.get("N") == 8192 and "inputs" not in r]
-hopper = {r["rung"]: r["gflops"] for r in at_8192 if r["format"] == "bfloat16"}
-assert 0.97 < hopper["wgmma_bulk"] / hopper["cublas"] < 0.98, "more than 97 % of cuBLAS in bfloat16"
+hopper = {r["rung"]: r["gflops"] for r in at_8192 if (r["format"], r["stored"]) == ("bfloat16", "float32")}
+assert round(100 * hopper["wgmma_bulk"] / hopper["cublas"]) == 99, "99 % of cuBLAS in bfloat16"
 tiled_cores = recorded["tensor"].result("tensor_cores_tiled", N=8192, format="TF32, cut off")
 assert (tiled_cores["registers"], tiled_cores["blocks_per_multiprocessor"]) == (254, 2), "254 registers, two blocks"
 assert tiled_cores["block"][0] * 2 // 32 == 2 * 4, "two warps for each of its four schedulers"
