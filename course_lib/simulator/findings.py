@@ -9,10 +9,14 @@ Thread = tuple[Coordinates, Coordinates]
 
 
 class FindingKind(NamedTuple):
-    """A kind of finding; an "error" makes a strict launch raise. ``counted`` is the unit of its count."""
+    """A kind of finding; an "error" makes a strict launch raise. ``counted`` is the unit of its count.
+
+    ``values``: whether a kernel may compute other values than its text says; else it is only slower.
+    """
 
     severity: str
     counted: str = "access"
+    values: bool = True
 
 
 #: Every kind of finding. Causes come before their consequences, which is also the order in which findings are shown.
@@ -29,7 +33,7 @@ KINDS = {
     "raised-exception": FindingKind("error", "thread"),
     "negative-index": FindingKind("warning"),
     "missing-dimension": FindingKind("warning"),
-    "float64": FindingKind("warning", "operand"),
+    "float64": FindingKind("warning", "operand", values=False),
     "changed-constant": FindingKind("warning"),
 }
 RANK = {kind: rank for rank, kind in enumerate(KINDS)}

@@ -165,14 +165,17 @@ class Simulation:
         prepared = ready()
         if prepared.unit.cooperative:
             check_resident(prepared)
-        before = (
-            [(array, array.storage().copy()) for array in prepared.may_write] if prepared.unit.may_begin_anew else []
-        )
+        before = [
+            (part, part.copy())
+            for array in (prepared.may_write if prepared.unit.may_begin_anew else ())
+            for part in (array.storage(), array.written)
+            if part is not None
+        ]
         try:
             return self._observed(prepared, grid, block)
         except (WaitsForOthers, DifferentArrays, PartOfGrid):  # of other blocks: run each by itself, in turns
-            for array, values in before:
-                array.storage()[...] = values
+            for part, values in before:
+                part[...] = values
         try:
             return self._observed(ready(patient=True), grid, block)
         except DifferentArrays as error:

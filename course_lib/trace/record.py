@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, combinations
 from math import prod
 from typing import Any
 
@@ -80,6 +80,12 @@ class TraceObserver(StepCounter):
     def start(self, prepared: Any) -> None:
         super().start(prepared)
         self.prepared = prepared
+        for array, other in combinations(prepared.arrays, 2):
+            if array.memory is other.memory and np.may_share_memory(array.host, other.host):
+                raise LaunchError(
+                    f"the arguments {array.name!r} and {other.name!r} are one array on the GPU, and a trace has the "
+                    "values of each array by itself; pass two arrays to trace the launch"
+                )
         self._program = listing(prepared.unit)
         self._before = [(array, array.flat.copy()) for array in prepared.may_write if array.flat.flags.writeable]
         #: arrays by name, and fields of records, which become arrays of the trace when the kernel first accesses them

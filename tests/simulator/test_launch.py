@@ -1,5 +1,6 @@
 """What a launch accepts, what it refuses, and in which words."""
 
+import linecache
 import tracemalloc
 
 import numpy as np
@@ -127,6 +128,36 @@ def test_what_is_no_kernel_is_refused():
     exec("def made(out):\n    out[0] = 1\n", scope)
     with pytest.raises(UnsupportedKernelError, match="source of 'made' cannot be read"):
         simulate(scope["made"])[1, 1](np.zeros(1))
+
+
+def test_a_text_that_takes_the_place_of_another_is_not_its_source():
+    """Of two texts that are executed under one name, the later one is known; the earlier one is not read as it."""
+    from course_lib import UnsupportedKernelError
+
+    def made(by):
+        text = f"@cuda.jit\ndef made(out):\n    out[0] = {by}\n"
+        linecache.cache["<a text>"] = len(text), None, text.splitlines(True), "<a text>"
+        scope = {"cuda": cuda}
+        exec(compile(text, "<a text>", "exec"), scope)
+        return scope["made"]
+
+    read, early, late = made(1), made(2), None
+    with pytest.raises(UnsupportedKernelError, match="another text"):
+        simulate(read)[1, 1](np.zeros(1))
+    late = made(3)
+    for kernel, wanted in ((late, 3), (early, None), (late, 3)):
+        out = np.zeros(1)
+        if wanted is None:
+            with pytest.raises(UnsupportedKernelError, match="another text"):
+                simulate(kernel)[1, 1](out)
+        else:
+            simulate(kernel)[1, 1](out)
+            assert out[0] == wanted
+    again = made(3)
+    del linecache.cache["<a text>"]
+    with pytest.raises(UnsupportedKernelError, match="cannot be read"):
+        simulate(again)[1, 1](np.zeros(1))
+    simulate(late)[1, 1](np.zeros(1))
 
 
 def test_large_local_arrays_do_not_fill_memory(monkeypatch):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...lazy import install
+from ...simulator.device_memory import AllocationView
 from .build import available as available
 from .build import compiled, options_of
 from .code import MachineCode
@@ -72,5 +73,5 @@ def _type(value: Any) -> Any:
     import numba
     from numba.core import types
 
-    known = numba.typeof(value)
+    known = numba.typeof(value.values if isinstance(value, AllocationView) else value)
     return types.Array(known.dtype, known.ndim, known.layout) if isinstance(known, types.Array) else known

@@ -7,8 +7,9 @@ The first form runs a script as it is, and profiles each of its launches.
 
 A script gets the arguments after ``--``.
 
-Exit status: 1 if a launch is wrong or exceeds a budget (with ``--fail-on warning``: or is slow, or has a warning), or
-an assertion of a script fails; else 2 if the command is used wrongly or a kernel could not be judged; else 0.
+Exit status: a script's own if that is not 0. Else 1 if a launch is wrong or suspect or exceeds a budget (with
+``--fail-on warning``: or is slow); else 2 if the command is used wrongly, a script was stopped or a kernel could not be
+judged; else 0.
 """
 
 import argparse
@@ -16,7 +17,6 @@ import json
 import os
 import shlex
 import sys
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,13 +28,15 @@ from ...simulator.findings import KINDS, SimulatorError
 from ...simulator.language.source import read
 from ...simulator.run import COUNTS
 from ...simulator.simulate import simulate
+from ...simulator.tables import plural
 from ...simulator.testing import exceeded, not_allowed
 from .. import measurements
 from .arguments import FORM, in_order, numbers
 from .files import File, UsageError, left_out, load, split
+from .launches import ScriptLaunch
 from .profiling import MACHINE, Profile, check_registers, profile
-from .report import ProfiledLaunch, as_data, as_page, as_text, first_screen, machine_code
-from .scripts import SECONDS, run_script
+from .program import SECONDS, run_script
+from .report import ProfiledLaunch, as_data, as_found, as_page, as_text, first_screen, machine_code
 from .verdicts import Opinion, launched
 
 
@@ -43,9 +45,9 @@ def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog=called("profile"),
         description="Profile numba CUDA kernels without a GPU: what is wrong or slow, in which line, and a change that "
-        "was tried and helps. The exit status is 1 if a launch is wrong or exceeds a budget or a script's assertion "
-        "fails, 2 if the command is used wrongly or a kernel could not be judged, else 0. Words after -- are the "
-        "script's own arguments.",
+        "was tried and helps. The exit status is the script's own if that is not 0; else 1 if a launch is wrong or "
+        "suspect or exceeds a budget, 2 if the command is used wrongly, the script was stopped or a kernel could not "
+        "be judged, else 0. Words after -- are the script's own arguments.",
     )
     p.add_argument(
         "kernel",
@@ -94,10 +96,15 @@ def parser() -> argparse.ArgumentParser:
         "--limit", type=float, default=SECONDS, metavar="S", help=f"seconds that a script may run ({SECONDS:g})"
     )
     p.add_argument(
+        "--skip-failing",
+        action="store_true",
+        help="leave out the statements of the file that raise an exception, as imports of packages that are not there",
+    )
+    p.add_argument(
         "--fail-on",
         choices=("error", "warning"),
         default="error",
-        help="with warning, the exit status is also 1 for a slow launch and for a warning (error)",
+        help="with warning, the exit status is also 1 for a slow launch (error)",
     )
     p.add_argument("--all", action="store_true", help="print the tables: each line's traffic, occupancy, time")
     p.add_argument("--machine-code", action="store_true", help="print what the compiler made of each inner loop")
@@ -110,20 +117,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     given = [*(sys.argv[1:] if arguments is None else arguments)]
     end = given.index("--") if "--" in given else len(given)
-    own = argparse.Namespace(stopped="", words=given[end + 1 :], command=shlex.join(["profile", *given]))
+    own = argparse.Namespace(words=given[end + 1 :], command=shlex.join(["profile", *given]))
     options = parser().parse_args(given[:end], own)
-    before = {*threading.enumerate()}
-    status = 2
     try:
-        status = _run(options)
+        return _run(options)
     except UsageError as error:
         print(error, file=sys.stderr)
     except SimulatorError as error:  # the launch is wrong, or the kernel is none that the simulator runs
         print(f"{options.kernel[0]}: {error.without_option()}", file=sys.stderr)
-    if options.stopped and not all(thread.daemon for thread in {*threading.enumerate()} - before):
-        sys.stdout.flush()
-        os._exit(status)  # else Python waits for the threads of the script
-    return status
+    return 2
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -143,10 +145,10 @@ def _kernel(options: argparse.Namespace, target: str) -> int:
     path, name = split(target)
     if options.seed < 0:
         raise UsageError(f"--seed is {options.seed}; it is 0 or more.")
-    file = load(path, words=options.words)
+    file = load(path, options.words, options.skip_failing)
     kernel = file.kernel(name)
-    if file.skipped:
-        print(f"{path}: statements that fail are left out: {left_out(file.skipped, 1)}.", file=sys.stderr)
+    if file.failures:
+        print(f"{path}: {file.failures}.", file=sys.stderr)
     checked = None
     if options.check_all is None:
         grid, block, values = _launch(options, file, kernel)
@@ -161,21 +163,31 @@ def _kernel(options: argparse.Namespace, target: str) -> int:
     return _told(options, [judged], as_data(judged) | {"clean": not judged.fails} | _data(checked))
 
 
+def _budgets(options: argparse.Namespace) -> dict[str, int]:
+    return {count: limit for count in COUNTS if (limit := getattr(options, f"max_{count}")) is not None}
+
+
 def _judged(
-    options: argparse.Namespace, launch: Profile, times: int = 1, checked: Checked | None = None
+    options: argparse.Namespace, launch: Profile, made: ScriptLaunch | None = None, checked: Checked | None = None
 ) -> ProfiledLaunch:
-    """Return a launch with what fails it by the options."""
+    """Return a launch, which a script made if ``made`` is given, with what fails it by the options."""
     verdict = launch.verdict(options.allow)
     if checked is not None:
         verdict = replace(verdict, word="WRONG", says=repr(checked))
-    budgets = {count: limit for count in COUNTS if (limit := getattr(options, f"max_{count}")) is not None}
-    over = tuple(map(str, exceeded(launch.run, budgets)))
-    found, slow = not_allowed(launch.run, options.allow), launch.slow if options.fail_on == "warning" else ()
-    severities = ("error", "warning") if options.fail_on == "warning" else ("error",)
-    bad = [each for severity in severities for each in found if each.severity == severity]
+    over = tuple(map(str, exceeded(launch.run, _budgets(options))))
+    strict = options.fail_on == "warning"
+    found, slow = not_allowed(launch.run, options.allow), launch.slow if strict else ()
+    bad = [each for each in found if strict or KINDS[each.kind].values]
     fails = [repr(checked) if checked is not None else "", launch.failed, *over, *map(str, bad), *map(str, slow)]
-    wanted = checked.wanted if checked is not None else {}
-    return ProfiledLaunch(launched(launch.run, times), verdict, launch, (*filter(None, fails),), over, wanted, times)
+    return ProfiledLaunch(
+        launched(launch.run, made.times if made else 1),
+        verdict,
+        launch,
+        fails=(*filter(None, fails),),
+        over=over,
+        wanted=checked.wanted if checked is not None else {},
+        made=made,
+    )
 
 
 def _told(options: argparse.Namespace, launches: Sequence[ProfiledLaunch], data: Any, more: int = 0) -> int:
@@ -191,11 +203,11 @@ def _told(options: argparse.Namespace, launches: Sequence[ProfiledLaunch], data:
             print(f"{machine_code(each)}\n")
         print(first_screen(launches, sys.stdout.isatty() and "NO_COLOR" not in os.environ))
         if more:
-            print(f"{more} further launches are not profiled.")
+            print(f"{plural(more, 'further launch', 'es')}: nothing was found that is not told above.")
     if options.html:
         try:
             options.html.write_text(as_page(launches, f"tile-by-tile {options.command}"), encoding="utf-8")
-        except OSError as error:  # here: threads of a stopped script may still run
+        except OSError as error:
             raise UsageError(f"{options.html}: {error.strerror}.") from None
         print(f"Page: {options.html}", file=sys.stderr if options.json else sys.stdout)
     return 1 if any(each.fails for each in launches) else 2 if any(each.profile is None for each in launches) else 0
@@ -211,36 +223,51 @@ def _scripts(options: argparse.Namespace) -> int:
     if not options.limit > 0:
         raise UsageError(f"--limit is {options.limit:g}; it is a number of seconds above 0.")
     every: list[ProfiledLaunch] = []
-    more, without, failed = 0, False, False
+    found: list[dict[str, Any]] = []
+    programs: list[dict[str, Any]] = []
+    more = 0
     several = len(set(options.kernel)) > 1
+    names = ("gpu", "limit", "words", "registers", "max_steps", "skip_failing")
     for name in options.kernel:
-        settings = {name: getattr(options, name) for name in ("gpu", "limit", "words", "registers", "max_steps")}
-        done = run_script(Path(name), **settings)
-        failed |= any(", AssertionError" in said for said in done.skipped)
+        settings = {option: getattr(options, option) for option in names}
+        done = run_script(Path(name), **settings, budgets=_budgets(options))
+        launches = done.launches
+        ended = {"status": done.status, "stopped": done.stopped, "launches": launches.number}
+        programs.append({"script": name, **ended})
         if done.skipped:
             print(f"Statements that fail are left out: {left_out(done.skipped, 3)}.", file=sys.stderr)
         for said in done.notes:
             print(said, file=sys.stderr)
         if done.stopped:
-            options.stopped = done.stopped
             print(f"{done.stopped}; --limit gives it more time.", file=sys.stderr)
-        if not done.found:
+        elif done.status:
+            print(f"{name} ended with the exit status {done.status}.", file=sys.stderr)
+        if not launches.number:
             advice = f"let it pass NumPy arrays to a kernel, or name one, as {name}:kernel"
-            print(f"{name} makes no launch that runs: {advice}.", file=sys.stderr)
-            without = True
-        more += done.more
-        for each in done.found.values():
-            if each.profile is None:
-                judged = ProfiledLaunch(each.name, Opinion("REFUSED", each.refused), times=each.times)
-            else:
-                judged = _judged(options, each.profile, each.times)
+            print(f"{name} made no launch{'' if done.status else f': {advice}'}.", file=sys.stderr)
+        more += launches.more
+        found += [as_found(each, name) for each in launches.found.values()]
+        for each in launches.every:
+            judged = replace(_of_script(options, each), found=launches.found, script=name)
             said = f"{name}: {judged.launched}" if several else judged.launched
-            every.append(replace(judged, launched=said, script=name))
+            every.append(replace(judged, launched=said))
 
-    clean = not failed and not any(each.fails or each.profile is None for each in every)
-    data = {"launches": [*map(as_data, every)], "clean": clean, "not_profiled": more}
-    status = _told(options, every, data, more) if every else 2
-    return 1 if failed else status or (2 if options.stopped or without else 0)
+    failed = next((each["status"] for each in programs if each["status"] and not each["stopped"]), 0)
+    unknown = any(each["stopped"] or not each["launches"] for each in programs)
+    clean = not failed and not unknown and not any(each.fails or each.profile is None for each in every)
+    data = {"launches": [*map(as_data, every)], "findings": found, "clean": clean, "not_profiled": more}
+    status = _told(options, every, data | {"programs": programs}, more) if every or options.json else 0
+    return failed or status or (2 if unknown else 0)
+
+
+def _of_script(options: argparse.Namespace, each: ScriptLaunch) -> ProfiledLaunch:
+    """Return what is said of a launch of a script."""
+    if each.profile is not None:
+        return _judged(options, each.profile, each)
+    if not each.stopped:
+        return ProfiledLaunch(each.name, Opinion("REFUSED", each.refused), made=each)
+    says = f"the script launches it in line {each.first.line}, and ended before it did"
+    return ProfiledLaunch(each.stopped, Opinion("STOPPED", says), made=each)
 
 
 def _launch(options: argparse.Namespace, file: File, kernel: Any) -> Any:

@@ -5,7 +5,7 @@ import contextlib
 import sys
 import textwrap
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -26,18 +26,30 @@ class UsageError(Exception):
 
 @dataclass(frozen=True)
 class File:
-    """An imported file. ``skipped`` says which of its statements failed, and why."""
+    """An imported file. ``skipped`` says which of its statements failed, and why; ``ended``, which one ended it."""
 
     path: Path
     module: ModuleType
     skipped: tuple[str, ...] = ()
+    ended: str = ""
+
+    @property
+    def failures(self) -> str:
+        """What did not run, in words; empty if all of it did."""
+        parts = [f"statements that fail are left out: {left_out(self.skipped, 3)}"] if self.skipped else []
+        if self.ended:
+            parts.append(
+                f"it ended in {self.ended}; nothing after that ran (--skip-failing leaves out statements that raise an "
+                "exception)"
+            )
+        return "; ".join(parts)
 
     def named(self, name: str) -> Any:
         """Return the object with this name, as ``kernel`` or ``Class.kernel``."""
         found: Any = self.module
         for part in name.split("."):
             if not hasattr(found, part):
-                missing = f" (skipped: {left_out(self.skipped, 3)})" if self.skipped else ""
+                missing = f" ({self.failures})" if self.failures else ""
                 raise UsageError(f"{self.path} has no {name!r}; {self._offers()}{missing}.")
             found = getattr(found, part)
         return found
@@ -74,48 +86,65 @@ def split(target: str) -> tuple[Path, str]:
     return Path(path), name
 
 
-def load(path: Path, name: str = "", skipped: list[str] | None = None, words: Sequence[str] = ()) -> File:
-    """Import a file of kernels, statement by statement. What it prints goes to stderr.
+def load(path: Path, words: Sequence[str] = (), skip_failing: bool = False) -> File:
+    """Import a file of kernels. What it prints goes to stderr, and ``words`` are the arguments that the file reads.
 
-    Statements that fail are left out: launches, for which there is no GPU, imports of packages that are not installed,
-    and what needs them. ``name`` is the module's: "__main__" for a script that is run. ``skipped`` takes what failed,
-    and ``words`` are the arguments that the file reads.
+    The file ends at the first statement that fails, as a launch does, for which there is no GPU: nothing after it runs.
+    With ``skip_failing``, a statement that raises an exception is left out, and the next one runs; sys.exit() ends the
+    file all the same.
+    """
+    code = compiled(path, str(path), skip_failing)
+    module = ModuleType(f"profiled_{path.stem}")
+    module.__file__ = str(path)
+    module.__package__ = _package(path.resolve().parent)
+    sys.modules.setdefault(module.__name__, module)
+    skipped: list[str] = []
+    ended = ""
+    if skip_failing:
+        skip_into(module, str(path), skipped.append)
+    folder = str(path.resolve().parent)  # its files may be imported, as where Python runs it
+    as_a_script = replaced(sys, argv=[str(path), *words])
+    sys.path.insert(0, folder)
+    try:
+        with as_a_script, replaced(cuda, jit=signatures_wait(cuda.jit)), contextlib.redirect_stdout(sys.stderr):
+            exec(code, vars(module))
+    except (Exception, SystemExit) as error:
+        ended = f"line {place_of(error, str(path))}, {_said(error)}"
+    finally:  # folders that the file itself adds stay: its functions may import from them later
+        with contextlib.suppress(ValueError):
+            sys.path.remove(folder)
+    return File(path, module, tuple(skipped), ended)
+
+
+def compiled(path: Path, filename: str, skip_failing: bool = False) -> CodeType:
+    """Compile a file as that of ``filename``; raise UsageError if it is none, or no Python.
+
+    With ``skip_failing``, a statement that raises an exception calls what :func:`skip_into` defines.
     """
     if not path.is_file():
         raise UsageError(f"There is no file {path}.")
     try:
-        tree = ast.parse(path.read_bytes(), str(path))
+        tree = ast.parse(path.read_bytes(), filename)
+        return compile(_tolerant(tree) if skip_failing else tree, filename, "exec", dont_inherit=True)
     except SyntaxError as error:
         raise UsageError(
             f"{path}{f', line {error.lineno},' if error.lineno else ''} is not Python: {error.msg}."
         ) from None
     except ValueError:
         raise UsageError(f"{path} is no Python file.") from None
-    module = ModuleType(name or f"profiled_{path.stem}")
-    module.__file__ = str(path)
-    if not name:
-        module.__package__ = _package(path.resolve().parent)
-    sys.modules.setdefault(module.__name__, module)
-    skipped = [] if skipped is None else skipped
+
+
+def skip_into(module: ModuleType, filename: str, tell: Callable[[str], object]) -> None:
+    """Let a module that :func:`compiled` made of statements that may fail tell of each that does."""
 
     def skip(line: int) -> None:
         error = sys.exception()
-        if error is None or not isinstance(error, Exception | SystemExit):
+        if not isinstance(error, Exception):
             raise
-        place = place_of(error, str(path))
-        skipped.append(f"line {place}{'' if place == line else f', called from line {line}'}, {_said(error)}")
+        place = place_of(error, filename)
+        tell(f"line {place}{'' if place == line else f', called from line {line}'}, {_said(error)}")
 
     vars(module)[_SKIP] = skip
-    folder = str(path.resolve().parent)  # its files may be imported, as where Python runs it
-    as_a_script = replaced(sys, argv=[str(path), *words])
-    sys.path.insert(0, folder)
-    try:
-        with as_a_script, replaced(cuda, jit=signatures_wait(cuda.jit)), contextlib.redirect_stdout(sys.stderr):
-            exec(_tolerant(tree, path), vars(module))
-    finally:  # folders that the file itself adds stay: its functions may import from them later
-        with contextlib.suppress(ValueError):
-            sys.path.remove(folder)
-    return File(path, module, tuple(skipped))
 
 
 def _package(folder: Path) -> str:
@@ -139,10 +168,10 @@ def place_of(error: BaseException, filename: str) -> int:
     return lines[-1] if lines else 0
 
 
-def _tolerant(tree: ast.Module, path: Path) -> CodeType:
-    """Compile a file so that a statement that fails calls ``_SKIP`` with its line, and the next one runs.
+def _tolerant(tree: ast.Module) -> ast.Module:
+    """Return a file in which a statement that fails calls ``_SKIP`` with its line, and the next one runs.
 
-    The file is compiled as a whole: what a name means in the rest of it changes the code of its functions.
+    It is compiled as a whole: what a name means in the rest of it changes the code of its functions.
     """
     body: list[ast.stmt] = []
     for statement in tree.body:
@@ -154,7 +183,7 @@ def _tolerant(tree: ast.Module, path: Path) -> CodeType:
         assert isinstance(guard, ast.Try)
         guard.body = [statement]
         body.append(guard)
-    return compile(ast.Module(body, []), str(path), "exec", dont_inherit=True)
+    return ast.Module(body, [])
 
 
 def _said(error: BaseException) -> str:

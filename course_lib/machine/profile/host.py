@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ...simulator import device_memory
 from ...simulator.hardware import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK, SHARED_LIMIT, WARP_SIZE
 
 #: What to do instead of what a GPU alone can do: for each advice, names in numba.cuda and in the classes below.
@@ -47,6 +48,8 @@ class NeedsGPU(AttributeError):
         super().__init__(f"{'cuda.' if '.' not in name else ''}{name} needs a GPU: {advice}")
 
 
+#: Takes a sentence for the user.
+Note = Callable[[str], None]
 #: Free memory and all of it, in bytes.
 MemoryInfo = namedtuple("MemoryInfo", "free total")
 
@@ -78,41 +81,104 @@ class _StandIn:
         raise NeedsGPU(f"{type(self).__name__}.{name}")
 
 
-class DeviceArray(np.ndarray):
-    """An array of the host with the methods of one of a GPU."""
+class DeviceArray(_StandIn):
+    """An array in a GPU's memory, as numba's DeviceNDArray: ``part`` says where it is, and what of it was written."""
 
-    stream: Any = 0
-    alloc_size = property(attrgetter("nbytes"))
-    __cuda_array_interface__ = property(attrgetter("__array_interface__"))
+    __cuda_memory__ = __cuda_ndarray__ = True
+
+    def __init__(self, part: device_memory.AllocationView, note: Note, stream: Any = 0) -> None:
+        self.part, self.stream, self._note = part, stream, note
+        self.shape, self.strides, self.dtype, self.ndim = part.shape, part.strides, part.dtype, part.ndim
+        self.size, self.nbytes = part.size, part.size * part.dtype.itemsize
+
+    def _of(self, values: np.ndarray) -> DeviceArray:
+        """Return the array of a view of the elements."""
+        if values.size and not np.may_share_memory(values, self.part.values):
+            raise NotImplementedError("operation requires copying")
+        return DeviceArray(device_memory.AllocationView(self.part.allocation, values), self._note, self.stream)
+
+    @property
+    def flags(self) -> dict[str, bool]:
+        of = self.part.values.flags
+        return {"C_CONTIGUOUS": of.c_contiguous, "F_CONTIGUOUS": of.f_contiguous}
+
+    @property
+    def alloc_size(self) -> int:
+        return int(self.part.allocation.bytes.size)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {**self.part.values.__array_interface__, "version": 3}
+
+    @property
+    def _numba_type_(self) -> Any:
+        from numba import typeof
+
+        return typeof(self.part.values)
 
     def copy_to_host(self, ary: np.ndarray | None = None, stream: Any = 0) -> np.ndarray:
         """Return a copy, or fill ``ary`` with one and return that."""
+        if any(stride < 0 for stride in self.strides):
+            raise NotImplementedError(f"D->H copy not implemented for negative strides: {self.strides}")
+        missing = self.size - int(np.count_nonzero(self.part.written))
+        if missing:
+            self._note(
+                f"copy_to_host reads {missing:,} of {self.size:,} elements that nothing wrote: here NaN, the largest "
+                "integer or True; on a GPU, anything."
+            )
         if ary is None:
-            return np.array(self)
-        ary[...] = self
+            return np.array(self.part.values)
+        _check_compatible(self, ary, strides=True)
+        ary[...] = self.part.values
         return ary
 
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
-        self[...] = ary
+        """Fill the array with another one, of the host or of the GPU."""
+        if ary.size:
+            _check_contiguous(self.part.values)
+            _check_compatible(self, ary, strides=isinstance(ary, DeviceArray))
+            self._put(self.part, ary)
 
-    def is_c_contiguous(self) -> bool:
-        return self.flags.c_contiguous
+    def _put(self, part: device_memory.AllocationView, value: Any) -> None:
+        """Store values to a part; what is not written in an array of the GPU is not written here, too."""
+        if isinstance(value, DeviceArray | HostArray):
+            value = as_argument(value)
+        if isinstance(value, device_memory.AllocationView) and value.dtype.itemsize == part.dtype.itemsize:
+            values, flags = value.values.copy(), value.flags.copy()
+            part.values[...], part.flags[...] = values, flags
+        else:
+            part.values[...] = value
+            part.mark()
 
-    def is_f_contiguous(self) -> bool:
-        return self.flags.f_contiguous
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.copy_to_host(), dtype)
 
-    def split(self, section: int, stream: Any = 0) -> Iterator[DeviceArray]:
-        """Yield parts of ``section`` elements; the last one may be shorter."""
-        if self.ndim != 1:
-            raise ValueError("only support 1d array")
-        for begin in range(0, self.size, section):
-            yield self[begin : begin + section]  # type: ignore[misc]
+    def __len__(self) -> int:
+        return int(self.shape[0])
 
-    def ravel(self, order: Any = "C", stream: Any = 0) -> Any:
-        return super().ravel(order)
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
 
-    def squeeze(self, axis: Any = None, stream: Any = 0) -> Any:
-        return super().squeeze(axis)
+    def __getitem__(self, item: Any) -> Any:
+        found = self.part.values[item]
+        if isinstance(found, np.void) and found.dtype.names:
+            return self._of(np.ndarray((), found.dtype, self.part.values[item].data))
+        if isinstance(found, np.ndarray):
+            return self._of(found)
+        if not self._element(item).written:
+            self._note("An element is copied to the host that nothing wrote: on a GPU, it is anything.")
+        return found
+
+    def _element(self, item: Any) -> device_memory.AllocationView:
+        """Return the part of an index, also of a single element."""
+        if self.dtype.names and isinstance(item, str):
+            return device_memory.AllocationView(self.part.allocation, self.part.values[item])
+        items = item if isinstance(item, tuple) else (item,)
+        more = () if Ellipsis in items else (Ellipsis,)  # with it, NumPy gives a view of an element, too
+        return device_memory.AllocationView(self.part.allocation, self.part.values[(*items, *more)])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._put(self._element(key), value)
 
     def getitem(self, item: Any, stream: Any = 0) -> Any:
         return self[item]
@@ -120,13 +186,153 @@ class DeviceArray(np.ndarray):
     def setitem(self, key: Any, value: Any, stream: Any = 0) -> None:
         self[key] = value
 
+    def is_c_contiguous(self) -> bool:
+        return self.part.values.flags.c_contiguous
+
+    def is_f_contiguous(self) -> bool:
+        return self.part.values.flags.f_contiguous
+
+    def split(self, section: int, stream: Any = 0) -> Iterator[DeviceArray]:
+        """Yield parts of ``section`` elements; the last one may be shorter."""
+        if self.ndim != 1:
+            raise ValueError("only support 1d array")
+        if self.strides[0] != self.dtype.itemsize:
+            raise ValueError("only support unit stride")
+        for begin in range(0, self.size, section):
+            yield self[begin : begin + section]
+
+    def reshape(self, *newshape: Any, order: Any = "C") -> DeviceArray:
+        """Return the same elements in another shape; NotImplementedError if that takes a copy."""
+        shape = newshape[0] if len(newshape) == 1 and isinstance(newshape[0], tuple | list) else newshape
+        return self._of(self.part.values.reshape(shape, order=order))
+
+    def ravel(self, order: Any = "C", stream: Any = 0) -> DeviceArray:
+        return self._of(self.part.values.reshape(-1, order=order))
+
+    def squeeze(self, axis: Any = None, stream: Any = 0) -> DeviceArray:
+        return self._of(self.part.values.squeeze(axis))
+
+    def view(self, dtype: Any) -> DeviceArray:
+        """Return the same bytes as elements of another type."""
+        return self._of(self.part.values.view(dtype))
+
+    def transpose(self, axes: Any = None) -> DeviceArray:
+        """Return a copy with the axes exchanged, of a matrix; numba copies, too."""
+        if axes is not None and tuple(axes) == tuple(range(self.ndim)):
+            return self
+        if self.ndim != 2:
+            raise NotImplementedError("transposing a non-2D DeviceNDArray isn't supported")
+        if axes is not None and set(axes) != {0, 1}:
+            raise ValueError(f"invalid axes list {axes!r}")
+        made = device_memory.allocate(self.shape[::-1], self.dtype)
+        made.values[...], made.flags[...] = self.part.values.T, self.part.flags.T
+        return DeviceArray(made, self._note, self.stream)
+
+    T = property(transpose)
+
     def bind(self, stream: Any = 0) -> DeviceArray:
         """Return the same array: work on every stream is done at once."""
+        return DeviceArray(self.part, self._note, stream)
+
+    def as_cuda_arg(self) -> DeviceArray:
         return self
 
-    as_cuda_arg = bind
     get_ipc_handle = needs("DeviceArray.get_ipc_handle")
     device_ctypes_pointer = property(needs("DeviceArray.device_ctypes_pointer"))
+
+
+def _check_compatible(one: Any, other: Any, strides: bool) -> None:
+    """Raise TypeError or ValueError where numba does not copy between two arrays."""
+    if one.dtype != other.dtype:
+        raise TypeError(f"incompatible dtype: {one.dtype} vs. {other.dtype}")
+    (shape, steps), (other_shape, other_steps) = (_squeezed(each) for each in (one, other))
+    if shape != other_shape:
+        raise ValueError(f"incompatible shape: {one.shape} vs. {other.shape}")
+    if strides and one.size and steps != other_steps:
+        raise ValueError(f"incompatible strides: {one.strides} vs. {other.strides}")
+
+
+def _squeezed(array: Any) -> tuple[list[int], list[int]]:
+    kept = [d for d, size in enumerate(array.shape) if size != 1]
+    return [array.shape[d] for d in kept], [array.strides[d] for d in kept]
+
+
+def _check_contiguous(array: np.ndarray) -> None:
+    """Raise ValueError for an array with gaps, which numba does not copy to a GPU."""
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        raise ValueError(
+            "Array contains non-contiguous buffer and cannot be transferred as a single memory region: "
+            "copy it first, as by np.ascontiguousarray"
+        )
+
+
+class HostArray(np.ndarray):
+    """An array that the host and a GPU can both use: pinned, mapped or managed.
+
+    What the host stores by an index is known. Of what it stores in other ways, an element that differs from those of
+    new memory was written.
+    """
+
+    allocation: device_memory.Allocation | None = None
+    copied = False  # a launch gets a copy
+    note: Note = staticmethod(nothing)
+    stream: Any = 0
+
+    def __array_finalize__(self, base: Any) -> None:
+        if isinstance(base, HostArray):
+            self.allocation, self.copied, self.note = base.allocation, base.copied, base.note
+
+    @property
+    def part(self) -> device_memory.AllocationView | None:
+        """Where it is in the allocation; None of an array that NumPy computed of such ones."""
+        if self.allocation is None or not self.allocation.holds(self):
+            return None
+        return device_memory.AllocationView(self.allocation, np.asarray(self), self.copied)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        if self.part is not None:
+            items = key if isinstance(key, tuple) else (key,)
+            self.part.flags[items] = np.void(b"\x01" * self.itemsize)
+
+    def fill(self, value: Any) -> None:
+        self[...] = value
+
+    def launched(self) -> Any:
+        """Return the array as a launch takes it."""
+        part = self.part
+        if part is None:
+            return np.asarray(self)
+        if part.size and part.dtype.kind in "biufc":
+            fresh = np.asarray(device_memory.poison(part.dtype)).tobytes()
+            of_bytes = np.frombuffer(part.values.tobytes(), np.uint8).reshape(*part.shape, part.dtype.itemsize)
+            stored = (of_bytes != np.frombuffer(fresh, np.uint8)).any(axis=-1)
+            part.flags[stored] = np.void(b"\x01" * part.dtype.itemsize)
+        return part
+
+    def _device(self) -> DeviceArray:
+        part = self.part
+        assert part is not None
+        return DeviceArray(part, self.note)
+
+    alloc_size = property(attrgetter("nbytes"))
+    __cuda_array_interface__ = property(attrgetter("__array_interface__"))
+
+    def copy_to_host(self, ary: np.ndarray | None = None, stream: Any = 0) -> np.ndarray:
+        self.launched()
+        return self._device().copy_to_host(ary)
+
+    def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
+        self._device().copy_to_device(ary)
+
+    def is_c_contiguous(self) -> bool:
+        return self.flags.c_contiguous
+
+    def is_f_contiguous(self) -> bool:
+        return self.flags.f_contiguous
+
+    def bind(self, stream: Any = 0) -> HostArray:
+        return self
 
 
 class Stream(_StandIn):
@@ -154,7 +360,7 @@ class Event(_StandIn):
 
     record = wait = synchronize = nothing
 
-    def __init__(self, note: Callable[[str], None]) -> None:
+    def __init__(self, note: Note) -> None:
         self._note = note
 
     def query(self) -> bool:
@@ -203,7 +409,7 @@ class DeviceContext(_StandIn):
     defer_cleanup = no_context
     synchronize = push = pop = reset = prepare_for_use = enable_peer_access = nothing
 
-    def __init__(self, gpu: Mapping[str, Any], note: Callable[[str], None]) -> None:
+    def __init__(self, gpu: Mapping[str, Any], note: Note) -> None:
         self._note = note
         self.device = Device(self, gpu)
 
@@ -246,69 +452,131 @@ class Runtime(_StandIn):
         self.supported_versions = (version,)
 
 
-def array(shape: Any, dtype: Any = np.float64, strides: Any = None, order: Any = "C", **options: Any) -> DeviceArray:
-    """Return an array of zeros; streams and kinds of memory make no difference."""
-    made = np.zeros(shape, dtype, order=order)
-    if strides is not None:
-        extent = np.atleast_1d(shape)
-        size = int(np.dot(extent - 1, np.atleast_1d(strides))) + made.itemsize if made.size else 0
-        made = np.ndarray(shape, dtype, np.zeros(size, np.uint8), strides=strides)
-    return made.view(DeviceArray)
+def as_argument(value: Any) -> Any:
+    """Return an argument of a launch as the simulator takes it."""
+    if isinstance(value, DeviceArray):
+        return value.part
+    if isinstance(value, HostArray):
+        return value.launched()
+    if isinstance(value, tuple):
+        items = [*map(as_argument, value)]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    return np.asarray(value) if isinstance(value, np.ndarray) else value
 
 
-def array_like(ary: Any, stream: Any = 0, portable: bool = False, wc: bool = False) -> DeviceArray:
-    """Return an array of zeros of the same shape, type and order."""
-    return np.zeros_like(ary, subok=False).view(DeviceArray)
+class ArrayFactory:
+    """The functions that make arrays. ``note`` takes sentences for the user."""
+
+    def __init__(self, note: Note) -> None:
+        self._note = note
+
+    def device_array(
+        self, shape: Any, dtype: Any = np.float64, strides: Any = None, order: Any = "C", stream: Any = 0
+    ) -> DeviceArray:
+        """Return an array in memory that nothing wrote."""
+        return DeviceArray(device_memory.allocate(shape, dtype, strides, order), self._note, stream)
+
+    def device_array_like(self, ary: Any, stream: Any = 0) -> DeviceArray:
+        """Return an array of the same shape, type and order in memory that nothing wrote."""
+        return self.device_array(*_like(ary), stream=stream)
+
+    def of_host(
+        self, shape: Any, dtype: Any = np.float64, strides: Any = None, order: Any = "C", **options: Any
+    ) -> HostArray:
+        """Return an array for the host and the GPU, in memory that nothing wrote."""
+        made = device_memory.allocate(shape, dtype, strides, order)
+        found = made.values.view(HostArray)
+        found.allocation, found.note = made.allocation, self._note
+        return found
+
+    def of_host_like(self, ary: Any, **options: Any) -> HostArray:
+        return self.of_host(*_like(ary))
+
+    def pinned_array(self, *arguments: Any, **named: Any) -> HostArray:
+        """Return an array of the host: a launch gets a copy of it."""
+        found = self.of_host(*arguments, **named)
+        found.copied = True
+        return found
+
+    def pinned_array_like(self, ary: Any) -> HostArray:
+        return self.pinned_array(*_like(ary))
+
+    def to_device(self, obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
+        """Return a copy, or fill ``to`` with one and return that."""
+        if isinstance(obj, DeviceArray) and to is None:
+            return obj
+        source: Any = obj if isinstance(obj, DeviceArray | HostArray) else np.asarray(obj)
+        if to is None:
+            _check_contiguous(np.asarray(source))
+            to = self.device_array_like(source, stream)
+        if copy:
+            to.copy_to_device(source)
+        return to
+
+    def as_cuda_array(self, obj: Any, sync: bool = True) -> DeviceArray:
+        """Return the same memory, of an array that to_device and the like made."""
+        if not hasattr(obj, "__cuda_array_interface__"):
+            raise TypeError("*obj* doesn't implement the cuda array interface.")
+        return self.from_interface(obj.__cuda_array_interface__, owner=obj)
+
+    def from_interface(self, desc: Mapping[str, Any], owner: Any = None, sync: bool = True) -> DeviceArray:
+        """Return the same memory, of the interface of such an array."""
+        values = np.asarray(SimpleNamespace(__array_interface__=desc, owner=owner))
+        return DeviceArray(_part_of(values), self._note)
+
+    @contextlib.contextmanager
+    def mapped(self, *arylist: np.ndarray, stream: Any = 0) -> Iterator[Any]:
+        """Give the arrays to kernels for a while; what these store is in them."""
+        found = [self._mapped(ary) for ary in arylist]
+        yield found[0] if len(found) == 1 else found
+
+    def _mapped(self, ary: np.ndarray) -> HostArray:
+        found = ary.view(HostArray)
+        found.allocation, found.note = _part_of(ary).allocation, self._note
+        return found
 
 
-def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
-    """Return a copy, or fill ``to`` with one and return that."""
-    if to is None:
-        return np.array(obj).view(DeviceArray)
-    if copy:
-        to[...] = obj
-    return to
+def _like(ary: Any) -> tuple[Any, Any, Any, Any]:
+    """Return shape, type, strides and order of an array like another one, which keeps gaps only of no array."""
+    order = "F" if ary.ndim > 1 and ary.strides == np.empty(ary.shape, ary.dtype, "F").strides else "C"
+    return ary.shape, ary.dtype, None, order
 
 
-def as_cuda_array(obj: Any, sync: bool = True) -> DeviceArray:
-    """Return the same memory, of an array that to_device and the like made."""
-    if not hasattr(obj, "__cuda_array_interface__"):
-        raise TypeError("*obj* doesn't implement the cuda array interface.")
-    return np.asarray(obj).view(DeviceArray)
-
-
-def from_interface(desc: Mapping[str, Any], owner: Any = None, sync: bool = True) -> DeviceArray:
-    """Return the same memory, of the interface of such an array."""
-    return np.asarray(SimpleNamespace(__array_interface__=desc)).view(DeviceArray)
-
-
-@contextlib.contextmanager
-def mapped(*arylist: np.ndarray, stream: Any = 0) -> Iterator[Any]:
-    """Give the arrays to kernels for a while; what these store is in them."""
-    found = [ary.view(DeviceArray) for ary in arylist]
-    yield found[0] if len(found) == 1 else found
+def _part_of(values: np.ndarray) -> device_memory.AllocationView:
+    """Return the place of an array of this process: in a known allocation, or in a new one, which is written."""
+    allocation = device_memory.Allocation.of(values)
+    if allocation is None:
+        _check_contiguous(values)
+        allocation = device_memory.Allocation(device_memory.bytes_of(values), True)
+    return device_memory.AllocationView(allocation, values)
 
 
 class HostUfunc:
     """A ufunc for a GPU, computed by numba's for the CPU. ``stream`` makes no difference."""
 
-    def __init__(self, function: Any) -> None:
-        self._function = function
+    def __init__(self, function: Any, arrays: ArrayFactory) -> None:
+        self._function, self._arrays = function, arrays
         self.__name__ = getattr(function, "__name__", "ufunc")
 
     def __call__(self, *arguments: Any, out: Any = None, stream: Any = 0) -> Any:
-        options = {} if out is None else {"out": np.asarray(out)}
-        made = self._function(*map(np.asarray, arguments), **options)
-        if any(isinstance(argument, DeviceArray) for argument in (*arguments, out)):
-            return None if made is None else np.asarray(made).view(DeviceArray)
-        return made
+        """Compute. A ``guvectorize`` returns nothing: its results are among the arguments, also those on the GPU."""
+        given = [np.asarray(each) if isinstance(each, DeviceArray) else each for each in arguments]
+        stored = None if out is None else np.asarray(out)
+        made = self._function(*given, **({} if out is None else {"out": stored}))
+        on_gpu = [each for each in (*arguments, out) if isinstance(each, DeviceArray)]
+        for each, values in zip((*arguments, out), (*given, stored), strict=True):
+            if isinstance(each, DeviceArray) and (each is out or made is None):
+                each[...] = values
+        if isinstance(out, DeviceArray):
+            return out
+        return self._arrays.to_device(np.asarray(made)) if on_gpu and made is not None else made
 
     def reduce(self, arg: Any, stream: Any = 0) -> Any:
         """Combine all elements of an array."""
         return self._function.reduce(np.asarray(arg))
 
 
-def elementwise(original: Callable[..., Any], note: Callable[[str], None]) -> Callable[..., Any]:
+def elementwise(original: Callable[..., Any], note: Note) -> Callable[..., Any]:
     """Return numba's ``vectorize`` or ``guvectorize``, which compiles for the CPU what is meant for a GPU."""
 
     def decorator(*given: Any, **options: Any) -> Any:
@@ -317,24 +585,28 @@ def elementwise(original: Callable[..., Any], note: Callable[[str], None]) -> Ca
 
         def compiled(function: Any) -> HostUfunc:
             note(f"{function.__name__}, made for all elements of arrays, runs on the CPU and is not profiled.")
-            return HostUfunc(original(*given, **options)(function))
+            return HostUfunc(original(*given, **options)(function), ArrayFactory(note))
 
         return compiled
 
     return decorator
 
 
-def stand_ins(gpu: Mapping[str, Any], note: Callable[[str], None]) -> dict[str, Any]:
+def stand_ins(gpu: Mapping[str, Any], note: Note) -> dict[str, Any]:
     """Return what replaces each name in numba.cuda that a host program calls; ``note`` takes sentences for the user.
 
     ``gpu`` is the provenance of a recording.
     """
     context = DeviceContext(gpu, note)
-    device, stream = context.device, Stream()
+    device, stream, arrays = context.device, Stream(), ArrayFactory(note)
     return {
         **{name: needs(name) for name in NEEDS if "." not in name},
-        **dict.fromkeys(("device_array", "pinned_array", "mapped_array", "managed_array"), array),
-        **dict.fromkeys(("device_array_like", "pinned_array_like", "mapped_array_like"), array_like),
+        "device_array": arrays.device_array,
+        "device_array_like": arrays.device_array_like,
+        "pinned_array": arrays.pinned_array,
+        "pinned_array_like": arrays.pinned_array_like,
+        **dict.fromkeys(("mapped_array", "managed_array"), arrays.of_host),
+        "mapped_array_like": arrays.of_host_like,
         **dict.fromkeys(
             ("stream", "default_stream", "legacy_default_stream", "per_thread_default_stream", "external_stream"),
             lambda ptr=0: stream,
@@ -343,17 +615,17 @@ def stand_ins(gpu: Mapping[str, Any], note: Callable[[str], None]) -> dict[str, 
         **dict.fromkeys(("pinned", "defer_cleanup", "profiling"), no_context),
         **dict.fromkeys(("is_available", "detect", "is_float16_supported"), lambda: True),
         **dict.fromkeys(("is_bfloat16_supported", "is_fp8_supported", "is_supported_version"), lambda: True),
-        "as_cuda_array": as_cuda_array,
+        "as_cuda_array": arrays.as_cuda_array,
         "current_context": lambda devnum=None: context,
         "event": context.create_event,
         "event_elapsed_time": lambda evtstart, evtend: evtstart.elapsed_time(evtend),
-        "from_cuda_array_interface": from_interface,
+        "from_cuda_array_interface": arrays.from_interface,
         "get_current_device": lambda: device,
         "gpus": Devices((device,)),
         "list_devices": lambda: Devices((device,)),
-        "mapped": mapped,
+        "mapped": arrays.mapped,
         "require_context": lambda fn: fn,
         "runtime": Runtime(gpu),
         "select_device": lambda device_id: device,
-        "to_device": to_device,
+        "to_device": arrays.to_device,
     }

@@ -5,7 +5,8 @@ import copy
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -124,8 +125,7 @@ class Profile:
     def verdict(self, allowed: Sequence[str] = ()) -> Opinion:
         """Return the first words on the launch; findings of the kinds ``allowed`` do not count."""
         trace = self.traced.trace if self.traced else None
-        said = verdict(self.run, self.slow, self.repair, trace, tuple(allowed))
-        return replace(said, word="WRONG", says=self.failed, lines=(), repair=None) if self.failed else said
+        return verdict(self.run, self.slow, self.repair, trace, tuple(allowed), self.failed)
 
 
 def profile(
@@ -153,6 +153,41 @@ def profile(
     Broken rules raise nothing: ``run.findings`` holds them.
     """
     check_registers(registers)
+    launch = simulated(kernel, grid, block, arguments, shared_bytes, max_steps)
+    return examined(launch, registers, gpu, repair_seconds)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A launch that was simulated. ``before`` and ``after`` are its arguments before and after it.
+
+    ``failed`` says why it stopped, ``seconds`` of the processor is what it took.
+    """
+
+    kernel: Any
+    grid: Any
+    block: Any
+    shared_bytes: int
+    max_steps: int | None
+    before: Sequence[Any]
+    after: Sequence[Any]
+    run: Run
+    failed: str
+    seconds: float
+
+    @cached_property
+    def slow(self) -> tuple[Cost, ...]:
+        """The lines that cost more than they need."""
+        return costs(self.run)
+
+
+def simulated(
+    kernel: Any, grid: Any, block: Any, arguments: Sequence[Any], shared_bytes: int = 0, max_steps: int | None = None
+) -> Simulated:
+    """Launch a kernel on the simulator; the arrays among the arguments are changed.
+
+    Raises LaunchError and UnsupportedKernelError as ``simulate`` does. Broken rules raise nothing.
+    """
     before = copy.deepcopy(arguments)
     failed, began = "", time.process_time()
     try:
@@ -163,29 +198,47 @@ def profile(
             raise
         run, failed = error.run, error.without_option()
     took = time.process_time() - began
-    static = prepare(kernel, grid, block, before, shared_bytes).unit.static_shared
-    own = sum(size for number, (_, size, *_) in static.items() if number >= 0)
+    return Simulated(kernel, grid, block, shared_bytes, max_steps, before, arguments, run, failed, took)
+
+
+def outlined(launch: Simulated, registers: int | None = None, gpu: str = measurements.DEFAULT_GPU) -> Profile:
+    """Return what the simulator tells of a launch by itself: no trace, no machine code, no time, no repair."""
+    recording = measurements.load(MACHINE, gpu)
+    notes = ("There is no stepper, no time and no repair: other launches of the script have them.",)
+    residency = _residency(launch, registers, recording.provenance)
+    return Profile(launch.run, residency, None, None, notes, launch.failed, launch.slow)
+
+
+def examined(
+    launch: Simulated,
+    registers: int | None = None,
+    gpu: str = measurements.DEFAULT_GPU,
+    repair_seconds: float = SECONDS,
+) -> Profile:
+    """Return all that the simulator and the models tell of a launch, with a repair if one is found in this time."""
+    kernel, run, before = launch.kernel, launch.run, launch.before
     recording = measurements.load(MACHINE, gpu)
     notes: list[str] = []
     code = _code(kernel, before, notes)
     taken = registers or (code.registers if code else None)
-    residency = _residency(run, taken, own + shared_bytes, recording.provenance)
+    residency = _residency(launch, taken, recording.provenance)
     loop = inner_loop(kernel, code, run.block, gpu) if code else None
     traced = predicted = repair = None
-    if failed:
+    if launch.failed:
         notes.append("There is no stepper, and no time: the launch did not end.")
     else:
-        traced = _traced(kernel, run, block, shared_bytes, before, notes)
+        traced = _traced(kernel, run, launch.block, launch.shared_bytes, before, notes)
     if traced is not None:
         predicted = _time(kernel, traced.trace, residency, recording, notes)
-    slow = costs(run)
-    if not failed and (run.findings or slow):
-        if took > repair_seconds:
-            notes.append(f"No repair was tried: the launch takes {took:.2g} s here.")
+    if not launch.failed and (run.findings or launch.slow):
+        if repair_seconds <= 0:
+            notes.append("No repair was tried: the script's time for repairs is used up.")
+        elif launch.seconds > repair_seconds:
+            notes.append(f"No repair was tried: the launch takes {launch.seconds:.2g} s here.")
         else:
-            launched = Launched.of(kernel, run.grid, run.block, shared_bytes, before, max_steps)
-            repair = proven(launched, run, arguments, slow, repair_seconds)
-    return Profile(run, residency, predicted, traced, tuple(notes), failed, slow, repair, loop)
+            again = Launched.of(kernel, run.grid, run.block, launch.shared_bytes, before, launch.max_steps)
+            repair = proven(again, run, launch.after, launch.slow, repair_seconds)
+    return Profile(run, residency, predicted, traced, tuple(notes), launch.failed, launch.slow, repair, loop)
 
 
 def check_registers(registers: int | None) -> None:
@@ -205,7 +258,10 @@ def _code(kernel: Any, arguments: Sequence[Any], notes: list[str]) -> MachineCod
         return None
 
 
-def _residency(run: Run, registers: int | None, shared_bytes: int, gpu: dict[str, Any]) -> Residency:
+def _residency(launch: Simulated, registers: int | None, gpu: dict[str, Any]) -> Residency:
+    static = prepare(launch.kernel, launch.grid, launch.block, launch.before, launch.shared_bytes).unit.static_shared
+    shared_bytes = launch.shared_bytes + sum(size for number, (_, size, *_) in static.items() if number >= 0)
+    run = launch.run
     threads = prod(run.block)
     known = occupancy(threads, registers or 1, shared_bytes, gpu)
     same = (n for n in range(1, MOST_REGISTERS + 1) if occupancy(threads, n, shared_bytes, gpu).blocks == known.blocks)

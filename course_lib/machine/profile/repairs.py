@@ -17,6 +17,7 @@ from functools import cached_property
 from types import FunctionType, SimpleNamespace
 from typing import Any
 
+import numba
 import numpy as np
 from numba import cuda
 
@@ -29,6 +30,7 @@ from ...simulator.simulate import simulate
 from ...simulator.testing import differs
 from ...trace.replay import Timeline
 from .costs import Cost
+from .names import is_float32, sure_names
 from .uniform import Body, uniform_bodies
 
 #: Seconds for all candidates of a launch, how many are tried, and how many repairs may be needed together.
@@ -84,7 +86,7 @@ class Repair:
 class Launched:
     """A kernel and its launch, to be launched again with changes; ``options`` are those of the decorator.
 
-    ``wide`` are lines that compute in float64 by accident.
+    ``wide`` are lines that compute in float64 by accident, and ``known`` the sure names of the kernel before changes.
     """
 
     source: Source
@@ -96,6 +98,7 @@ class Launched:
     max_steps: int | None = None
     trace: bool = False
     wide: frozenset[int] = frozenset()
+    known: Mapping[str, Any] | None = None
 
     @classmethod
     def of(cls, kernel: Any, *rest: Any) -> "Launched":
@@ -114,11 +117,11 @@ class Launched:
     def changed(self, candidate: Candidate) -> "Launched":
         """Return the launch of the kernel with a change."""
         source = self.source
-        names = {"cuda": cuda, "float32": np.float32} | self.names
+        names = {"cuda": cuda, "float32": np.float32} | self.names  # where a repair imports them
         made = read(edited(source.function, source.tree, candidate.changes, source.lines, names))
         if not candidate.turned:
-            return replace(self, source=made)
-        return replace(self, source=made, grid=turned(self.grid), block=turned(self.block))
+            return replace(self, source=made, known=self.sure)
+        return replace(self, source=made, known=self.sure, grid=turned(self.grid), block=turned(self.block))
 
     # --- the kernel's text ----------------------------------------------------------------------------------------
 
@@ -134,18 +137,36 @@ class Launched:
         return vars(builtins) | function.__globals__ | {name: cell.cell_contents for name, cell in cells}
 
     @cached_property
+    def sure(self) -> Mapping[str, Any]:
+        """Those of the names whose value is sure in the kernel."""
+        return sure_names(self.source, self.names) if self.known is None else self.known
+
+    @cached_property
     def cuda(self) -> str:
-        """The kernel's name of numba.cuda."""
-        return next((name for name, value in self.names.items() if value is cuda), "cuda")
+        """How the kernel writes numba.cuda."""
+        own = [name for name, value in self.sure.items() if value is cuda]
+        packages = [f"{name}.cuda" for name, value in self.sure.items() if value is numba]
+        return [*own, *packages, "cuda"][0]
 
     @cached_property
     def float32(self) -> str:
-        """How the kernel writes float32."""
-        for name, value in self.names.items():
-            if value is np.float32 or type(value).__module__.startswith("numba.") and str(value) == "float32":
-                return name
-        numpy = [name for name, value in self.names.items() if value is np]
-        return f"{numpy[0]}.float32" if numpy else "float32"
+        """How the kernel writes float32; empty if no name for it is sure."""
+        own = sorted(
+            (name for name, value in self.sure.items() if is_float32(value)), key=lambda name: name != "float32"
+        )
+        packages = [f"{name}.float32" for package in (np, numba) for name, v in self.sure.items() if v is package]
+        taken = "float32" in self.names or "float32" in self.source.locals
+        return [*own, *packages, "" if taken else "float32"][0]
+
+    @property
+    def imported(self) -> str:
+        """What has to be imported for `float32`, in words."""
+        known = "." in self.float32 or self.float32 in self.sure
+        return "" if known else ", and from numba import float32 above the kernel"
+
+    def constant(self, name: str) -> Any:
+        """The value of a name outside the kernel; None if there is none, or if a variable of the kernel hides it."""
+        return None if name in self.source.locals else self.names.get(name)
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
@@ -391,13 +412,13 @@ def constants(at: Launched, finding: Finding) -> Made:
     names = [n for n in head if isinstance(n, ast.Name | ast.Attribute | ast.Subscript) and _is_operand(at, n)]
     groups: list[list[ast.expr]] = [[n for n in floats if n.lineno == finding.line], [*floats], [*floats, *wholes]]
     groups += [[n] for n in (*wholes, *names) if n.lineno == finding.line]
-    for chosen in [group for place, group in enumerate(groups) if group and group not in groups[:place]]:
+    for chosen in [group for place, group in enumerate(groups) if group and group not in groups[:place] and at.float32]:
         chosen = sorted(chosen, key=lambda n: (n.lineno, n.col_offset))
         changes = [(n, ast.Call(expression(at.float32), [n], [])) for n in chosen]
         words = " and ".join(dict.fromkeys(ast.unparse(new) for _, new in changes))
         if len(chosen) > 3:
             words = f"{at.float32}(...) around the constants"
-        yield Candidate("float32", chosen[0].lineno, f"write {words} in {_lines(chosen)}", tuple(changes))
+        yield Candidate("float32", chosen[0].lineno, f"write {words} in {_lines(chosen)}{at.imported}", tuple(changes))
 
 
 def _is_operand(at: Launched, part: ast.AST) -> bool:
@@ -422,7 +443,7 @@ def padded(at: Launched, cost: Cost) -> Made:
                 if not isinstance(shape, ast.Tuple):
                     continue
                 most: list[Any] = [
-                    part.value if isinstance(part, ast.Constant) else at.names.get(ast.unparse(part))
+                    part.value if isinstance(part, ast.Constant) else at.constant(ast.unparse(part))
                     for part in shape.elts
                 ]
                 if not all(isinstance(size, int) for size in most):
@@ -549,11 +570,9 @@ def _without_errors(launched: Launched, run: Run, after: Sequence[Any], tries: T
             if not left < keys:
                 continue
             if not again.errors and _holds(changed, candidate, run, values, after):
-                return Repair(
-                    (*made, candidate),
-                    "no findings, and equal values in three orders of the warps",
-                    changed.source.function,
-                )
+                found = "errors" if again.findings else "findings"
+                proof = f"no {found}, and equal values in three orders of the warps"
+                return Repair((*made, candidate), proof, changed.source.function)
             if again.errors and (best is None or len(left) < len(_keys(best[2]))):
                 best = candidate, changed, again, values
         if best is None:

@@ -1,7 +1,8 @@
 """A profile as text, as data for other programs, and as a page."""
 
 import html
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
@@ -9,14 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from ...simulator.findings import Finding
 from ...simulator.run import COUNTS, AnnotatedSource
-from ...simulator.tables import as_code, plural
+from ...simulator.tables import as_code
+from ...simulator.testing import Exceeded
 from ...trace.locate import locate
 from ...trace.viewer.page import document, module, place, style
 from ...trace.viewer.stepper import Stepper
 from ..compiler.find import how
+from .costs import Cost
+from .launches import Code, Found, ScriptLaunch, key_of
 from .profiling import Profile
-from .verdicts import WORDS, Opinion, launched, leading
+from .verdicts import WORDS, Opinion, launched, wrapped
 
 VERSION = metadata.version("tile-by-tile")
 
@@ -33,7 +38,8 @@ class ProfiledLaunch:
         profile: all that is known; None for a kernel that is refused.
         fails: why the command fails, one sentence each; of these, ``over`` are the budgets that are exceeded.
         wanted: what arrays should hold, by name.
-        times: how often a script makes this launch.
+        made: the launches of a script that are alike, of which this is the first; None if no script makes it.
+        found: what was found in all launches of the script.
         script: the file that makes it, if a script does.
     """
 
@@ -43,29 +49,73 @@ class ProfiledLaunch:
     fails: tuple[str, ...] = ()
     over: tuple[str, ...] = ()
     wanted: Mapping[str, np.ndarray] = field(default_factory=dict)
-    times: int = 1
+    made: ScriptLaunch | None = None
+    found: Mapping[tuple[Code, Hashable], Found] = field(default_factory=dict)
     script: str = ""
+
+    def others(self) -> str:
+        """Say in how many launches of the kernel the verdict's problem was found, if this one is not the only one."""
+        if self.made is None or not self.verdict.problems:
+            return ""
+        found = self.found.get((self.made.code, key_of(self.verdict.problems[0])))
+        return f" (in {found.launches:,} launches of {self.made.name})" if found and found.launches > 1 else ""
+
+    def where(self) -> list[str]:
+        """Return in lines which launch of a script this is, and in how many others it is so."""
+        if self.made is None or self.verdict.word in ("RIGHT", "STOPPED"):
+            return []
+        file, script = self.made.code[0], os.path.abspath(self.script)
+        kernel = "" if file == script else f"; {self.made.name} is in {Path(file).name}"
+        return wrapped(f"  {self.made.first.told(script)}{self.others()}{kernel}")
 
 
 def first_screen(launches: Sequence[ProfiledLaunch], colours: bool = False) -> str:
     """Return one verdict a launch, and what else there is to see."""
     lines = []
     told: dict[Any, ProfiledLaunch] = {}
-    for each in launches:
+    for each, often in _grouped(launches):
         said = each.verdict
-        same = each.script, said.word, said.says, said.lines, said.repair and said.repair.text
+        keys = frozenset(map(key_of, said.problems)) or said.says
+        same = each.script, each.made and each.made.code, said.word, keys, said.repair and said.repair.text
         first = told.setdefault(same, each)
         if said.lines and first is not each and first.profile:  # a loop over sizes repeats its verdict
-            lines += replace(said, says=f"as {launched(first.profile.run)}").head(each.launched, colours)
+            lines += replace(said, says=f"as {_titled(first, each)}").head(each.launched, colours)
         else:
-            lines += said.text(each.launched, colours)
+            lines += [
+                *said.head(each.launched + often, colours),
+                *said.source(),
+                *each.where(),
+                *said.rest(),
+                *said.advice(),
+            ]
         lines += [f"  over budget: {line}" for line in each.over]
         if each.profile is not None and (compiled := each.profile.compiled):
             lines.append(f"  compiled: {compiled}")
-        if each.verdict.more:
-            lines.append(f"  and {plural(each.verdict.more, 'more finding')}")
     counts = [f"{n} {word}" for word in WORDS if (n := sum(each.verdict.word == word for each in launches))]
     return "\n".join([*lines, f"{', '.join(counts)}; no GPU was used. --all prints the tables, --html FILE the steps."])
+
+
+def _grouped(launches: Sequence[ProfiledLaunch]) -> Iterator[tuple[ProfiledLaunch, str]]:
+    """Yield each launch, and what to add to its name; of launches in which nothing is found, one of a name."""
+    right: dict[Any, list[ProfiledLaunch]] = {}
+    for each in launches:
+        if each.profile is not None and each.verdict.word == "RIGHT" and not each.over:
+            name = each.script, each.launched, each.verdict.says, each.profile.compiled
+            right.setdefault(name, []).append(each)
+    first = {id(alike[0]): alike for alike in right.values()}
+    others = {id(each) for alike in right.values() for each in alike[1:]}
+    for each in launches:
+        if id(each) not in others:
+            alike = first.get(id(each), [each])
+            yield each, f", with {len(alike)} sets of arguments" if len(alike) > 1 else ""
+
+
+def _titled(first: ProfiledLaunch, other: ProfiledLaunch) -> str:
+    """Return the name of a launch, with its number if that of another one is the same."""
+    assert first.profile is not None
+    name = launched(first.profile.run)
+    same = other.profile is not None and launched(other.profile.run) == name
+    return f"{name}, launch {first.made.first.number}" if same and first.made else name
 
 
 def _sections(profile: Profile) -> list[tuple[str, str]]:
@@ -105,9 +155,11 @@ def as_data(judged: ProfiledLaunch) -> dict[str, Any]:
     first: dict[str, Any] = {
         "launch": judged.launched,
         "script": judged.script,
-        "times": judged.times,
+        "times": judged.made.times if judged.made else 1,
+        "first": asdict(judged.made.first) if judged.made else None,
         "verdict": verdict.word,
         "says": verdict.says,
+        "also": list(verdict.also),
     }
     if profile is None:
         return first
@@ -131,6 +183,23 @@ def as_data(judged: ProfiledLaunch) -> dict[str, Any]:
     }
 
 
+def as_found(found: Found, script: str) -> dict[str, Any]:
+    """Return what was found in any launch of a script as JSON holds it."""
+    kinds = {Finding: "finding", Cost: "cost", Exceeded: "budget"}
+    problem = found.problem
+    severity = {"severity": problem.severity} if isinstance(problem, Finding) else {}
+    return {
+        "what": kinds[type(problem)],
+        "script": script,
+        "kernel": found.code[1],
+        "file": found.code[0],
+        **asdict(problem),
+        **severity,
+        "launches": found.launches,
+        "first": asdict(found.first),
+    }
+
+
 def as_page(launches: Sequence[ProfiledLaunch], command: str) -> str:
     """Return the launches as a page that needs no network and no other file, each with a live stepper.
 
@@ -141,7 +210,7 @@ def as_page(launches: Sequence[ProfiledLaunch], command: str) -> str:
     for each in launches:
         body.append(f"<h2>{html.escape(each.launched)}: {each.verdict.word}</h2>")
         body.append(f"<p>{html.escape(each.verdict.says)}</p>")
-        if lines := [*each.verdict.source(), *each.verdict.advice()]:
+        if lines := [*each.verdict.source(), *each.where(), *each.verdict.rest(), *each.verdict.advice()]:
             body.append(f'<pre class="wide" tabindex="0">{html.escape(chr(10).join(lines))}</pre>')
         if each.profile is not None:
             body += _launch(each, each.profile)
@@ -159,7 +228,7 @@ def _launch(judged: ProfiledLaunch, profile: Profile) -> Iterator[str]:
         yield f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in told)}</ul>"
     if traced is not None and traced.trace is not None:
         wanted = judged.wanted if traced.grid == run.grid and judged.wanted else None
-        told_first = leading(run, run.findings).key if run.findings else None
+        told_first = next((each.key for each in judged.verdict.problems if isinstance(each, Finding)), None)
         found = sorted(traced.trace.findings, key=lambda each: each.key != told_first)
         places = [at.choices(traced.trace) for each in found for at in locate(traced.trace, each)[:1]]
         yield place(Stepper(traced, wanted=wanted, **(places or [{}])[0]).get_state())

@@ -1,4 +1,7 @@
-"""One verdict a launch: right, slow or wrong, with the lines that say why, and a repair that was tried."""
+"""One verdict a launch: right, slow, suspect or wrong, with the lines that say why, and a repair that was tried.
+
+What may change values is told before what costs time, and nothing that was found is left out.
+"""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -7,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...simulator.checks.races.rules import VERBS
-from ...simulator.findings import Finding
+from ...simulator.findings import KINDS, Finding
 from ...simulator.geometry import Launch, coordinates, linear
 from ...simulator.hardware import WARP_SIZE
 from ...simulator.run import Run, trimmed
@@ -20,7 +23,7 @@ from .costs import Cost
 from .repairs import Repair
 
 #: Words of a verdict, and the colours of a terminal.
-WORDS = {"RIGHT": "32", "SLOW": "33", "WRONG": "31", "REFUSED": "35"}
+WORDS = {"RIGHT": "32", "SLOW": "33", "SUSPECT": "91", "WRONG": "31", "REFUSED": "35", "STOPPED": "35"}
 #: Columns of a line on the first screen.
 WIDTH = 118
 
@@ -34,18 +37,20 @@ class Opinion:
         says: the sentence beside it.
         lines: (number, text, note) of source; the number is 0 in a line that a repair adds.
         repair: a repair that was launched, if one helps.
-        more: how many further findings and costs there are.
+        problems: the findings and costs, that first which it is about.
+        also: the others, those of one kind in one sentence.
     """
 
     word: str
     says: str
     lines: tuple[tuple[int, str, str], ...] = ()
     repair: Repair | None = None
-    more: int = 0
+    problems: tuple[Finding | Cost, ...] = ()
+    also: tuple[str, ...] = ()
 
     def text(self, launched: str, colours: bool = False) -> list[str]:
         """Return the verdict for a terminal; ``launched`` is the kernel and its launch."""
-        return [*self.head(launched, colours), *self.source(), *self.advice()]
+        return [*self.head(launched, colours), *self.source(), *self.rest(), *self.advice()]
 
     def head(self, launched: str, colours: bool = False) -> list[str]:
         """Return the word and the sentence."""
@@ -62,35 +67,77 @@ class Opinion:
             for number, text, note in self.lines
         ]
 
+    def rest(self) -> list[str]:
+        """Return what else was found, in lines."""
+        return [line for said in self.also for line in wrapped(f"  also {said}")]
+
     def advice(self) -> list[str]:
         """Return the repair, in lines."""
-        wraps = {"width": WIDTH, "subsequent_indent": "    "}
         none = ("  no repair is known",) if self.word == "SLOW" else ()
-        given = (f"  repair: {self.repair.text}", f"  verified: {self.repair.proof}") if self.repair else none
-        return [line for part in given for line in textwrap.wrap(part, **wraps)]  # type: ignore[arg-type]
+        what = "repair of what is slow" if self.word == "SUSPECT" else "repair"
+        given = (f"  {what}: {self.repair.text}", f"  verified: {self.repair.proof}") if self.repair else none
+        return [line for part in given for line in wrapped(part)]
+
+
+def wrapped(text: str) -> list[str]:
+    """Return a text in lines of the first screen."""
+    return textwrap.wrap(text, WIDTH, subsequent_indent="    ")
 
 
 def verdict(
-    run: Run, slow: tuple[Cost, ...], repair: Repair | None, trace: Trace | None, allowed: tuple[str, ...]
+    run: Run,
+    slow: tuple[Cost, ...],
+    repair: Repair | None,
+    trace: Trace | None,
+    allowed: tuple[str, ...],
+    failed: str = "",
 ) -> Opinion:
-    """Judge a launch. ``trace`` is its trace, or None; findings of the kinds ``allowed`` do not count."""
+    """Judge a launch. ``trace`` is its trace, or None; findings of the kinds ``allowed`` do not count.
+
+    ``failed`` says why the launch stopped, if it did.
+    """
     found = [finding for finding in run.findings if finding.kind not in allowed]
     errors = [finding for finding in found if finding.severity == "error"]
-    wide = [finding for finding in found if finding.kind == "float64"]
+    suspect = [finding for finding in found if finding.severity != "error" and KINDS[finding.kind].values]
+    wide = [finding for finding in found if finding.severity != "error" and not KINDS[finding.kind].values]
+    every: list[Finding | Cost] = [*errors, *suspect, *wide, *slow]
     source = dict(run.source.lines)
     if bool(errors) != bool(run.errors):  # the repair is of errors that are allowed
         repair = None
+    if failed:
+        return Opinion("WRONG", failed, problems=tuple(every), also=_also(every))
+    if not every:
+        return Opinion("RIGHT", "no findings" + " but those that are allowed" * bool(run.findings))
+    about = repair.problem if repair and repair.problem else every[0]
+    if errors or suspect:
+        about = leading(run, errors) if errors else suspect[0]
+    others = [each for each in every if each is not about]
+    problems, also = (about, *others), _also(others)
     if errors:
         says, lines = _story(run, leading(run, errors), trace)
-        return Opinion("WRONG", says, _source(source, lines, repair), repair, len(errors) - 1)
-    if wide or slow:
-        about: Finding | Cost = (repair.problem if repair else None) or (wide[0] if wide else slow[0])
-        line = about.line
-        says = f"line {line}: {about.message.partition(';')[0]}" if isinstance(about, Finding) else str(about)
-        return Opinion("SLOW", says, _source(source, {line: [""]}, repair), repair, len(wide) + len(slow) - 1)
-    if found:
-        return Opinion("RIGHT", f"but see line {found[0].line}: {found[0].message}", more=len(found) - 1)
-    return Opinion("RIGHT", "no findings")
+        return Opinion("WRONG", says, _source(source, lines, repair), repair, problems, also)
+    if isinstance(about, Cost):
+        says = str(about)
+    elif suspect:
+        says = f"{about.kind}, line {about.line}: {about.message}"
+    else:
+        says = f"line {about.line}: {about.message.partition(';')[0]}"
+    word = "SUSPECT" if suspect else "SLOW"
+    return Opinion(word, says, _source(source, {about.line: [""]}, repair), repair, problems, also)
+
+
+def _also(found: Sequence[Finding | Cost]) -> tuple[str, ...]:
+    """Return one sentence for each kind: the first of it, and the lines of the others."""
+    kinds: dict[str, list[Finding | Cost]] = {}
+    for each in found:
+        kinds.setdefault(each.kind if isinstance(each, Finding) else "slow", []).append(each)
+    said = []
+    for kind, (first, *others) in kinds.items():
+        sentence = f"{kind}, line {first.line}: {first.message}" if isinstance(first, Finding) else f"slow, {first}"
+        places = sorted({each.line for each in others} - {first.line})
+        more = f"; and in line{'s' * (len(places) > 1)} {', '.join(map(str, places))}" if places else ""
+        said.append(sentence + more)
+    return tuple(said)
 
 
 def leading(run: Run, findings: Sequence[Finding]) -> Finding:

@@ -24,7 +24,7 @@ class CopiesObserver(Observer):
         self.outstanding: dict[Any, int] = {}
 
     def watch(self, array: Any) -> Callable[..., None] | None:
-        if self.copying and isinstance(array, GlobalArray) and self.unit.may_write(array.name):
+        if self.copying and isinstance(array, GlobalArray) and self.unit.may_write(*array.names):
             return self._source_accessed
         if not self.copying or not isinstance(array, SharedArray):
             return None

@@ -1,5 +1,6 @@
-"""Shared and local words, variables and registers that are read before they are written."""
+"""Words of memory, variables and registers that are read before they are written."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -7,18 +8,31 @@ import numpy as np
 from ..lanes.access import Site
 from ..lanes.arrays import Array, Pattern, Watcher
 from ..lanes.masks import Mask
-from ..lanes.memory import SharedArray
+from ..lanes.memory import GlobalArray, SharedArray
 from ..lanes.warp import WarpVector
 from ..observer import Observer
 
 
 class InitializationObserver(Observer):
-    """Stores which words of the shared arrays have been written; local arrays store it themselves."""
+    """Stores which words of shared and global arrays have been written; local arrays store it themselves."""
 
     def watch(self, array: Array) -> Watcher | None:
         if isinstance(array, SharedArray):
             return SharedInitialization(self, array)
+        if isinstance(array, GlobalArray) and array.written is not None:
+            return partial(self._global, array.written)
         return None
+
+    def _global(self, written: np.ndarray, site: Site, pattern: Pattern, base: int, value: Any) -> None:
+        """Judge an access of a GPU's memory. ``written`` holds the bytes of each word, and outlives the launch."""
+        if site.op != "store":
+            have = written[pattern.array.keys(pattern, base)].all(axis=-1)
+            if not np.all(have):
+                missing = site.vector.full(~np.asarray(have)) & site.vector.full(pattern.mask)
+                if missing.any():
+                    self.unwritten(site, pattern, base, missing)
+        if site.op != "load":
+            written[pattern.words(base)[0]] = 1
 
     def copy_arrived(self, site: Site, pattern: Pattern, base: int) -> None:
         for watcher in pattern.array.watchers:
@@ -27,10 +41,13 @@ class InitializationObserver(Observer):
                     watcher.store(site, pattern, base + element)
 
     def unwritten(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
-        said = (
-            f"reads {{}} ({pattern.array.space} memory) before any thread wrote it; write every element that is read, "
-            "and synchronize"
-        )
+        if pattern.array.space == "global":
+            said = "reads {} (global memory), which nothing wrote; copy values to it first: a new array holds no zeros"
+        else:
+            said = (
+                f"reads {{}} ({pattern.array.space} memory) before any thread wrote it; write every element that is "
+                "read, and synchronize"
+            )
         self.accessed("uninitialized-read", site, pattern, base, lanes, said)
 
     def missing(self, what: str, name: str, line: int, vector: WarpVector, lanes: Mask) -> None:

@@ -91,8 +91,9 @@ class CompiledKernel:
         """Whether all global names still have the values that they had when the kernel was compiled."""
         return all(function(*arguments) is thing for function, arguments, thing in self._found)
 
-    def may_write(self, argument: str) -> bool:
-        return self._written is None or argument in self._written
+    def may_write(self, *arguments: str) -> bool:
+        """Whether the kernel may store to one of these arguments."""
+        return self._written is None or not self._written.isdisjoint(arguments)
 
 
 class CompiledKernels:

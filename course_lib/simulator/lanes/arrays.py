@@ -169,9 +169,13 @@ class Array:
     def index_of(self, offset: int) -> tuple[int, ...]:
         """The index (one number a dimension) of the element at ``offset``; for an array of offsets, arrays."""
         index = [0] * self.ndim
-        for d in sorted(range(self.ndim), key=lambda d: (-self.strides[d], d)):
+        backward = [self.shape[d] > 1 and self.strides[d] < 0 for d in range(self.ndim)]  # counted from the last one
+        offset = offset - sum((self.shape[d] - 1) * self.strides[d] for d in range(self.ndim) if backward[d])
+        for d in sorted(range(self.ndim), key=lambda d: (-abs(self.strides[d]), d)):
             if self.shape[d] > 1 and self.strides[d]:
-                index[d], offset = divmod(offset, self.strides[d])
+                index[d], offset = divmod(offset, abs(self.strides[d]))
+                if backward[d]:
+                    index[d] = self.shape[d] - 1 - index[d]
         return tuple(index)
 
 

@@ -16,28 +16,41 @@ from .vector import LaneVector
 
 
 class GlobalArray(Array):
-    """An argument of the launch; shares the memory of the caller's NumPy array."""
+    """An argument of the launch; shares the memory of the caller's NumPy array.
+
+    ``memory``: the array whose keys it shares, of another argument in the same allocation; else the array itself.
+    ``written``: for each word, its bytes that are written, if some are not.
+    """
 
     space = "global"
+    #: The key of the element at index 0.
+    first = 0
+    written: np.ndarray | None = None
 
     def __init__(self, name: str, array: np.ndarray) -> None:
         strides = tuple(s // array.itemsize for s in array.strides)
         super().__init__(name, array.dtype, array.shape, strides)
         self.host = array
+        self.memory: GlobalArray = self
+        self.names: tuple[str, ...] = (name,)  # of all arguments that share its keys
+        self.aliases: str | None = None  # another argument that shares this memory, but not the keys
         order: Literal["C", "F"] = "C" if array.flags.c_contiguous else "F"
-        self.flat = array.reshape(-1, order=order)
-        self.aliases: str | None = None  # another argument that shares this memory
+        self.flat = self._elements(array, order)
         if array.size and order == "C":
             self.strides = c_strides(self.shape)
 
+    def _elements(self, array: np.ndarray, order: Literal["C", "F"]) -> np.ndarray:
+        """Return all words of its memory."""
+        return array.reshape(-1, order=order)
+
     def gather(self, pattern: Pattern, base: int) -> Any:
         if pattern.offsets is None:
-            return self.flat[base]
-        return self.flat[base:].take(pattern.offsets)
+            return self.flat[base + self.first]
+        return self.flat[base + self.first :].take(pattern.offsets)
 
     def scatter(self, pattern: Pattern, base: int, value: Any) -> None:
         if pattern.offsets is None and pattern.mask is True:  # all lanes store to one element: the last lane's value
-            self.storage()[base] = value.item(-1) if type(value) is np.ndarray else value
+            self.storage()[base + self.first] = value.item(-1) if type(value) is np.ndarray else value
         else:
             super().scatter(pattern, base, value)
 
@@ -45,28 +58,66 @@ class GlobalArray(Array):
         """All elements, in the order of their keys. Raises LaunchError if the kernel may not store to them."""
         if self.aliases:
             raise LaunchError(
-                f"the arguments {self.aliases!r} and {self.name!r} share memory and the kernel writes "
-                "it; a GPU gets a copy of each host array, so pass two separate arrays"
+                f"the arguments {self.aliases!r} and {self.name!r} share memory and the kernel writes it; a GPU gets a "
+                "copy of each host array, so pass two separate arrays, or one array of cuda.to_device twice"
             )
         if not self.flat.flags.writeable:
             raise LaunchError(f"the kernel writes {self.name!r}, which is read-only; pass a copy")
         return self.flat
 
     def keys(self, pattern: Pattern, base: int) -> np.ndarray:
-        return np.asarray(pattern.elements(base))
+        return np.asarray(pattern.elements(base + self.first))
 
     def words(self) -> int:
         """The number of keys."""
-        return self.size
+        return self.flat.size
 
     def index_of_key(self, key: int) -> tuple[int, ...]:
-        return self.index_of(int(key))
+        return self.index_of(int(key) - self.first)
+
+
+class AllocatedArray(GlobalArray):
+    """An argument in a GPU's memory: a part of an allocation, whose words have the keys.
+
+    ``memory`` holds the bytes of the allocation, ``written`` which of them were written. ``copied``: a GPU gets a copy.
+    """
+
+    def __init__(
+        self, name: str, array: np.ndarray, memory: np.ndarray, written: np.ndarray, offset: int, copied: bool = False
+    ) -> None:
+        skipped = slice(offset % array.itemsize, None)
+        whole = memory[skipped]
+        self._words = whole[: whole.size // array.itemsize * array.itemsize].view(array.dtype)
+        super().__init__(name, array)
+        self.origin, self.first = offset, offset // array.itemsize
+        self.strides = tuple(stride // array.itemsize for stride in array.strides)
+        self.allocation, self.copied = memory, copied
+        if not written.all():
+            self.written = written[skipped][: self._words.nbytes].reshape(-1, array.itemsize)
+
+    def _elements(self, array: np.ndarray, order: Literal["C", "F"]) -> np.ndarray:
+        return self._words
+
+    def gather(self, pattern: Pattern, base: int) -> Any:
+        if pattern.offsets is None or min(self.strides, default=0) >= 0:
+            return super().gather(pattern, base)
+        return self.flat.take(self.keys(pattern, base))
+
+    def shares_keys(self, other: GlobalArray) -> bool:
+        """Whether equal keys are equal addresses: of elements of one type in one allocation."""
+        return (
+            isinstance(other, AllocatedArray)
+            and self.allocation is other.allocation
+            and not self.copied
+            and self.dtype == other.dtype
+            and (self.origin - other.origin) % self.itemsize == 0
+        )
 
 
 class FieldArray(GlobalArray):
     """A field of an array of records: its elements, at their true addresses."""
 
-    def __init__(self, name: str, records: np.ndarray, field: str) -> None:
+    def __init__(self, name: str, records: np.ndarray, field: str, written: np.ndarray | None = None) -> None:
         whole, self.origin = records.dtype.fields[field][:2]  # type: ignore[index]
         dtype = whole.base
         order: Literal["C", "F"] = "C" if records.flags.c_contiguous else "F"
@@ -75,9 +126,8 @@ class FieldArray(GlobalArray):
         self.strides += c_strides(whole.shape)
         of_bytes = records.reshape(-1, order=order).view(np.uint8)[self.origin :]
         self.flat = of_bytes[: of_bytes.size // dtype.itemsize * dtype.itemsize].view(dtype)
-
-    def words(self) -> int:
-        return self.flat.size
+        if written is not None and not written.all():
+            self.written = written[self.origin :][: self.flat.nbytes].reshape(-1, dtype.itemsize)
 
 
 class SharedArray(Array):

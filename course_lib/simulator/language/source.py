@@ -189,18 +189,27 @@ def python_function(kernel: object) -> FunctionType:
 
 
 def changed(function: FunctionType) -> UnsupportedKernelError:
+    name = function.__code__.co_filename
+    if os.path.exists(name):
+        return UnsupportedKernelError(
+            f"the file of {function.__name__!r} has changed since it was imported; import it again (in a notebook, "
+            "restart its kernel)"
+        )
     return UnsupportedKernelError(
-        f"the file of {function.__name__!r} has changed since it was imported; import it again (in a notebook, restart "
-        "its kernel)"
+        f"the source of {function.__name__!r} is not known any more: {name} is the name of another text by now; give "
+        "each text that is executed a name of its own"
     )
 
 
 def edited(function: FunctionType) -> bool:
-    """Whether the function's file was written after this module was loaded."""
+    """Whether the function's text may be another by now: its file was written after this module was loaded, or is none.
+
+    A text that is executed, as a notebook's cell, may have the name of one before it.
+    """
     try:
         return os.stat(function.__code__.co_filename).st_mtime > _LOADED
-    except OSError:  # a notebook's cell
-        return False
+    except OSError:
+        return True
 
 
 def same_code(function: FunctionType, first: int) -> bool:
@@ -214,7 +223,7 @@ def same_code(function: FunctionType, first: int) -> bool:
     try:
         found = [compile(text, code.co_filename, "exec", future, dont_inherit=True)]
     except SyntaxError:
-        return False
+        return not os.path.exists(code.co_filename)  # a cell may hold what only IPython compiles
     for made in found:  # grows by the code objects inside each
         found += (part for part in made.co_consts if isinstance(part, CodeType))
         if (made.co_name, made.co_firstlineno) == (code.co_name, first) and _instructions(made) == _instructions(code):

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from ..arithmetic import cast
+from ..device_memory import AllocationView
 from ..findings import LaunchError
-from ..lanes.memory import FieldArray, GlobalArray
+from ..lanes.memory import AllocatedArray, FieldArray, GlobalArray
 from ..language import signatures
 from ..language.reasons import Reason
 from ..language.source import Source
@@ -57,6 +58,8 @@ def take_argument(name: str, value: Any) -> Any:
     """Convert an argument to what the kernel sees: a GlobalArray or a NumPy scalar. Raises LaunchError."""
     if isinstance(value, np.ma.MaskedArray):
         raise LaunchError(f"the array {name!r} is a masked array, and a GPU knows no masks; pass .filled(...)")
+    if isinstance(value, AllocationView):
+        return take_allocated(name, value)
     if isinstance(value, np.void) and value.dtype.names:
         record = np.asarray(value)
         if record.base is not value:  # a copy, which no kernel should change in place of the record
@@ -66,11 +69,7 @@ def take_argument(name: str, value: Any) -> Any:
         value = np.asarray(value)
         if value.dtype.names:
             return take_records(name, value)
-        if value.dtype.name not in SCALARS or not value.dtype.isnative:
-            raise LaunchError(
-                f"the array {name!r} has dtype {value.dtype}; the simulator runs {', '.join(SCALARS)} "
-                "in native byte order: convert it with .astype()"
-            )
+        check_type(name, value.dtype)
         check_contiguous(name, value)
         return GlobalArray(name, value)
     if isinstance(value, tuple):
@@ -87,6 +86,26 @@ def take_argument(name: str, value: Any) -> Any:
     return np.dtype(kind).type(value)
 
 
+def take_allocated(name: str, array: AllocationView) -> GlobalArray | tuple[FieldArray, ...]:
+    """An array in a GPU's memory, which may have any strides."""
+    memory, values = array.allocation, array.values
+    if values.dtype.names:
+        of_bytes = memory.written[array.offset :][: values.nbytes]
+        return take_records(name, values, of_bytes)
+    check_type(name, values.dtype)
+    if array.copied:
+        check_contiguous(name, values)
+    return AllocatedArray(name, values, memory.bytes, memory.written, array.offset, array.copied)
+
+
+def check_type(name: str, dtype: np.dtype[Any]) -> None:
+    if dtype.name not in SCALARS or not dtype.isnative:
+        raise LaunchError(
+            f"the array {name!r} has dtype {dtype}; the simulator runs {', '.join(SCALARS)} "
+            "in native byte order: convert it with .astype()"
+        )
+
+
 def check_contiguous(name: str, array: np.ndarray) -> None:
     if not (array.flags.c_contiguous or array.flags.f_contiguous):
         raise LaunchError(
@@ -95,12 +114,12 @@ def check_contiguous(name: str, array: np.ndarray) -> None:
         )
 
 
-def take_records(name: str, records: np.ndarray) -> tuple[FieldArray, ...]:
-    """An array of records, as an array for each field."""
+def take_records(name: str, records: np.ndarray, written: np.ndarray | None = None) -> tuple[FieldArray, ...]:
+    """An array of records, as an array for each field. ``written``: which of its bytes are."""
     check_contiguous(name, records)
     if reason := unfit_records(records):
         raise LaunchError(f"the array of records {name!r} {reason}")
-    return tuple(FieldArray(f"{name}.{field}", records, field) for field in records.dtype.names or ())
+    return tuple(FieldArray(f"{name}.{field}", records, field, written) for field in records.dtype.names or ())
 
 
 def arrays_in(values: Sequence[Any]) -> list[GlobalArray]:
@@ -112,19 +131,26 @@ def arrays_in(values: Sequence[Any]) -> list[GlobalArray]:
 
 
 def mark_aliases(arrays: Sequence[GlobalArray]) -> None:
-    """Mark the arguments that share memory: the kernel may read them, but not write to them."""
+    """Mark the arguments that share memory.
+
+    Those in a GPU's memory share their keys; others the kernel may read, but not write to them.
+    """
     for i, array in enumerate(arrays):
         for other in arrays[:i]:
             of_one = isinstance(array, FieldArray) and isinstance(other, FieldArray) and array.records is other.records
-            if not of_one and np.may_share_memory(array.flat, other.flat):
+            if isinstance(array, AllocatedArray) and array.shares_keys(other):
+                array.memory = other.memory
+            elif not of_one and np.may_share_memory(array.host, other.host):
                 array.aliases, other.aliases = other.name, array.name
+    for array in arrays:
+        array.names = tuple(each.name for each in arrays if each.memory is array.memory)
 
 
 def variable_of(name: str, argument: Any, value: Any) -> Variable:
     """Describe an argument for the compiler: ``argument`` as it was given, ``value`` as the kernel sees it."""
     if isinstance(value, GlobalArray):
         return Variable(ArrayType(value.dtype.name, value.ndim))
-    if isinstance(argument, (np.ndarray, np.void)) and isinstance(value, tuple):
+    if isinstance(argument, (np.ndarray, np.void, AllocationView)) and isinstance(value, tuple):
         return Variable(type_of_records(np.asarray(argument)))
     if isinstance(value, tuple):
         items = [variable_of(f"{name}[{i}]", a, v) for i, (a, v) in enumerate(zip(argument, value, strict=True))]

@@ -44,7 +44,7 @@ class Prepared:
     @property
     def may_write(self) -> list[GlobalArray]:
         """The arrays to which the kernel may store."""
-        return [array for array in self.arrays if self.unit.may_write(array.name)]
+        return [array for array in self.arrays if self.unit.may_write(*array.names)]
 
     @property
     def lines(self) -> tuple[tuple[int, str], ...]:

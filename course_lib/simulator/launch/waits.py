@@ -116,7 +116,7 @@ def _words(array: GlobalArray, pattern: Pattern, base: int) -> list[Word]:
     keys = array.keys(pattern, base)
     if keys.size > 1:
         keys = np.broadcast_to(keys, pattern.vector.shape)[pattern.vector.full(pattern.mask)]
-    return [(array, key + more) for key in keys.reshape(-1).tolist() for more in range(pattern.width)]
+    return [(array.memory, key + more) for key in keys.reshape(-1).tolist() for more in range(pattern.width)]
 
 
 def _values(words: set[Word] | None) -> dict[Word, bytes]:

@@ -1,5 +1,7 @@
 """NVIDIA's compiler and its recordings: the code of a kernel, and the emulator that runs it."""
 
+import types
+
 import numpy as np
 import pytest
 import recorded
@@ -12,6 +14,7 @@ from course_lib.machine import measurements
 from course_lib.machine.compiler import NoMachineCode, available, build, find, machine_code, run_block
 from course_lib.machine.compiler.code import MachineCode, MachineInstruction, control, from_listing, from_text
 from course_lib.machine.compiler.command import cases
+from course_lib.machine.compiler.identity import digest, functions_of, outline
 from course_lib.machine.waiting import lost_in_queues
 from tools.lab import registers
 
@@ -119,6 +122,51 @@ def test_a_kernel_of_ones_own_needs_the_compiler(monkeypatch, tmp_path):
     monkeypatch.setattr(lazy, "__file__", str(tmp_path / "course_lib" / "lazy.py"))  # as from a wheel
     with pytest.raises(NoMachineCode, match='`pip install "numba-cuda.*" "nvidia-cuda-nvdisasm.*"` installs'):
         machine_code(own, (MATRIX,))
+
+
+def test_functions_of_one_name_are_told_apart():
+    """A kernel's key depends on each function that it calls, also on lambdas and functions of the kernel's own name."""
+
+    def made(first, second):
+        def outer(function):
+            @cuda.jit(device=True)
+            def part(i):
+                return function(i)
+
+            return part
+
+        one, two = outer(cuda.jit(device=True)(first)), outer(cuda.jit(device=True)(second))
+
+        @cuda.jit
+        def part(A):
+            A[0, 0] = one(1) + two(2)
+
+        return part
+
+    same = lambda i: i  # noqa: E731
+    other = lambda i: i + 1  # noqa: E731
+    keys = [digest(made(*each), (), {}) for each in ((same, same), (same, other), (other, same), (same, same))]
+    assert len(set(keys)) == 3 and keys[0] == keys[3]
+    functions = functions_of(made(same, other).py_func)
+    assert len(functions) == 5 and [*functions][-1] == "part"
+    assert all(outline(function)[0] == 0 for function in functions.values())
+
+
+def test_a_digest_takes_the_constants_of_modules_and_of_functions_inside():
+    """Those of two modules under one name, too."""
+    modules = [types.ModuleType(f"constants_{n}") for n in "ab"]
+
+    def key(a, b, inside):
+        modules[0].SIZE, modules[1].SIZE = a, b
+        one, other = modules
+
+        @cuda.jit
+        def kernel(A):
+            A[0, 0] = one.SIZE + 2 * other.SIZE + (lambda i: i + inside)(1)
+
+        return digest(kernel, (), {})
+
+    assert len({key(1, 2, 3), key(2, 1, 3), key(1, 2, 4), key(1, 2, 3)}) == 3
 
 
 @pytest.mark.skipif(not available(), reason="the compiler is not installed")

@@ -102,10 +102,10 @@ def file(tmp_path_factory):
 
 @pytest.fixture
 def told(file, capsys):
-    """Run the command; return its status, what it wrote to stdout and what to stderr."""
+    """Run the command, leaving out what fails; return its status, what it wrote to stdout and what to stderr."""
 
     def run(name, *options):
-        status = main(["profile", f"{file}:{name}", *options])
+        status = main(["profile", "--skip-failing", f"{file}:{name}", *options])
         return status, *capsys.readouterr()
 
     return run
@@ -196,11 +196,43 @@ def test_a_file_that_needs_a_gpu(told):
 
     assert status == 0 and json.loads(out)["totals"]["accesses"] == 128
     assert (
-        "left out: line 2, ModuleNotFoundError: No module named 'not_installed' (and 1 more)" in err
-        and "imported" in err
+        "left out: line 2, ModuleNotFoundError: No module named 'not_installed'; line 69, " in err and "imported" in err
     )
     assert json.loads(told("last", *ENDLESS, "--json")[1])["totals"]["accesses"] == 1
     assert "1\n" in told("says", *ENDLESS, "--block", "2", "--json")[2]
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("import not_installed", "ModuleNotFoundError"),
+        ("one[1, 1](None)", "needs a GPU"),
+        ("sys.exit(3)", "SystemExit"),
+        ("1 / 0", "ZeroDivisionError"),
+    ],
+)
+def test_a_file_ends_at_the_first_statement_that_fails(tmp_path, capsys, statement, said):
+    """Nothing after it runs. A kernel before it is profiled, and one after it is not there: the line is told."""
+    kernels = [f"@cuda.jit\ndef {name}(x):\n    x[0] = 1\n" for name in ("one", "two")]
+    path, never = tmp_path / "kernels.py", tmp_path / "never"
+    rest = f"open({str(never)!r}, 'w')\n"
+    path.write_text(f"import sys\nfrom numba import cuda\n{kernels[0]}{statement}\n{rest}{kernels[1]}", "utf-8")
+
+    assert main(["profile", f"{path}:one", *ENDLESS]) == 0
+    out, err = capsys.readouterr()
+    assert "RIGHT" in out and "line 6" in err and said in err
+    assert main(["profile", f"{path}:two", *ENDLESS]) == 2
+    err = capsys.readouterr().err
+    assert "no 'two'" in err and "line 6" in err and said in err
+    assert not never.exists()
+
+
+def test_sys_exit_ends_a_file_whose_failing_statements_are_left_out(tmp_path, capsys):
+    path, never = tmp_path / "kernels.py", tmp_path / "never"
+    path.write_text(f"import sys, gone\nimport sys\nsys.exit('usage')\nopen({str(never)!r}, 'w')\n", "utf-8")
+
+    assert main(["profile", "--skip-failing", f"{path}:kernel", *ENDLESS]) == 2
+    assert "line 3, SystemExit: usage" in capsys.readouterr().err and not never.exists()
 
 
 def test_a_function_of_the_file_makes_the_launch(told):
@@ -294,7 +326,7 @@ def test_a_launch_too_large_to_trace(told):
 )
 def test_wrong_words(file, capsys, options, message):
     """One sentence each, and the status 2."""
-    status = main(["profile", *(option.format(file) for option in options)])
+    status = main(["profile", "--skip-failing", *(option.format(file) for option in options)])
     said = capsys.readouterr().err.splitlines()[-1]
 
     assert status == 2

@@ -13,7 +13,10 @@ from numba import cuda
 from course_lib import simulate
 from course_lib.machine.profile import profile
 from course_lib.machine.profile.costs import costs
+from course_lib.machine.profile.files import load
+from course_lib.machine.profile.launches import Launches
 from course_lib.machine.profile.repairs import Launched, proven
+from course_lib.machine.profile.scripts import without_device
 from course_lib.machine.profile.uniform import uniform_bodies
 from course_lib.simulator.edits import edited
 from course_lib.simulator.testing import differs
@@ -171,3 +174,91 @@ def test_a_launch_that_takes_long_is_not_repeated():
     grid, block, arguments, _ = twelve.KERNELS[twelve.decay][1](2, np.random.default_rng(1))
     found = profile(twelve.decay, grid, block, *arguments, repair_seconds=0)
     assert found.repair is None and found.notes[-1].startswith("No repair was tried")
+
+
+ADD = "@cuda.jit\ndef kernel(x):\n    i = cuda.grid(1)\n    x[i] = x[i] + 1\n"
+SHADOWED = ADD.replace("i = cuda", "np = cuda.blockDim.x\n    i = cuda").replace("+ 1", "+ np")
+LATER = "kernel[1, 32](np.zeros(32, np.float32))\n"
+#: What a script has before its launch, and what may be written in its kernel for float32; "" for no advice.
+NAMES = {
+    "a loop's variable": (f"{ADD}for t in (np.float32, np.int32):\n    kernel[1, 32](np.zeros(32, t))\n", "np.float32"),
+    "a loop's variable alone": (
+        f"import numpy\nfor float32, np in [(np.float32, np)]:\n    pass\n{ADD}{LATER}",
+        "numpy.float32",
+    ),
+    "a name that is bound again": (f"T = np.float32\n{ADD}{LATER}T = np.float64\n", "np.float32"),
+    "a name that a function binds": (
+        f"T = np.float32\ndef other():\n    global T\n    T = np.float64\n{ADD}{LATER}",
+        "np.float32",
+    ),
+    "a name that a kernel's variable hides": (f"import numpy\n{SHADOWED}{LATER}", "numpy.float32"),
+    "a parameter of a factory": (
+        "def made(t):\n    @cuda.jit\n    def kernel(x):\n        x[cuda.grid(1)] = t(x[cuda.grid(1)]) + 1\n"
+        "    return kernel\nfor t in (np.float32, np.float64):\n    made(t)[1, 32](np.zeros(32, np.float32))\n",
+        "np.float32",
+    ),
+    "an alias": (f"f4 = np.float32\n{ADD}{LATER}", "f4"),
+    "an import": (f"from numba import float32 as f\n{ADD}{LATER}", "f"),
+    "an import in a try": (
+        f"try:\n    from numba import float32\nexcept ImportError:\n    raise\n{ADD}{LATER}",
+        "float32",
+    ),
+    "one of two imports": (
+        f"try:\n    from nothing import float32\nexcept ImportError:\n    from numba import float32\n{ADD}{LATER}",
+        "np.float32",
+    ),
+    "an import in a function": (
+        "def main():\n    from numba import float32 as one\n    @cuda.jit\n    def kernel(x):\n"
+        "        x[cuda.grid(1)] = one(2) * x[cuda.grid(1)] + 1\n    kernel[1, 32](np.zeros(32, np.float32))\nmain()\n",
+        "one",
+    ),
+    "a star": (f"from numpy import *\n{ADD}{LATER}", "float32"),
+    "no name at all": (f"{ADD}launch = lambda np: {LATER}launch(np)\nnp = 1\n", "float32"),
+    "a name that is taken": (f"{ADD}float32 = 2\nlaunch = lambda np: {LATER}launch(np)\nnp = 1\n", ""),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_repair_writes_a_name_whose_value_is_sure(name, tmp_path):
+    """Neither a loop's variable nor one that is bound twice or hidden; without one, float32 is to be imported."""
+    text, wanted = NAMES[name]
+    path = tmp_path / "script.py"
+    path.write_text(f"import numpy as np\nfrom numba import cuda\n{text}", encoding="utf-8")
+    done = Launches(repair_seconds=100)
+    with without_device(done.launch, print):
+        assert not load(path).failures
+    profiles = [each.profile for each in done.every]
+    repair = next(each.repair for each in profiles if each.verdict().word == "SLOW")
+    said = " ".join(change.text for change in repair.changes) if repair else ""
+    assert [*re.findall(r"([\w.]+)\(", said)][:1] == [wanted] * bool(wanted)
+    assert ("import" in said) == (name == "no name at all")
+
+
+T = 64
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_a_tile_s_width_is_no_global_that_a_variable_hides(hidden):
+    """The global of this name may be another number; then nothing is advised of the tile."""
+
+    @cuda.jit
+    def kernel_of_its_own(x, out):
+        T = 32
+        tile = cuda.shared.array((32, T), np.float32)
+        u, v = cuda.threadIdx.y, cuda.threadIdx.x
+        tile[u, v] = x[u, v]
+        cuda.syncthreads()
+        out[u, v] = tile[v, u]
+
+    @cuda.jit
+    def kernel_of_the_global(x, out):
+        tile = cuda.shared.array((64, T), np.float32)
+        u, v = cuda.threadIdx.y, cuda.threadIdx.x
+        tile[u, v] = x[u, v]
+        cuda.syncthreads()
+        out[u, v] = tile[v, u]
+
+    kernel = kernel_of_its_own if hidden else kernel_of_the_global
+    found = profile(kernel, 1, (32, 32), np.ones((32, 32), np.float32), np.ones((32, 32), np.float32))
+    assert found.verdict().word == "SLOW" and {cost.array for cost in found.slow} == {"tile"}
+    assert ("(64, 65)" in found.repair.text) if not hidden else found.repair is None

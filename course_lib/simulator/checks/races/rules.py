@@ -50,7 +50,7 @@ class RacesObserver(Reporter):
         if isinstance(array, SharedArray) and self.releases is None:
             self.logs[array] = log = SharedLog(self, array)
             return log
-        if isinstance(array, SharedArray) or (isinstance(array, GlobalArray) and self.unit.may_write(array.name)):
+        if isinstance(array, SharedArray) or (isinstance(array, GlobalArray) and self.unit.may_write(*array.names)):
             return self._at_once  # fences order accesses, so the position of each access is needed
         return None
 
@@ -73,9 +73,10 @@ class RacesObserver(Reporter):
     def _at_once(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
         array = pattern.array
         assert isinstance(array, (GlobalArray, SharedArray))
-        shadow = self.shadows.get(array)
+        memory = array.memory if isinstance(array, GlobalArray) else array
+        shadow = self.shadows.get(memory)
         if shadow is None:
-            shadow = self.shadows[array] = Shadow(self, array)
+            shadow = self.shadows[memory] = Shadow(self, memory)
         shadow.see(Access.at(site, pattern, base, value), self.epoch_of(site.vector.chunk))
 
     def fence(self, vector: WarpVector, mask: Mask, block_only: bool) -> None:
@@ -119,6 +120,8 @@ class RacesObserver(Reporter):
         threads = self.launch.name_thread(thread_a), self.launch.name_thread(thread_b)
         size, name = self.launch.threads_per_block, self.launch.title
         across = thread_a // size != thread_b // size or thread_a % size // WARP_SIZE != thread_b % size // WARP_SIZE
+        if isinstance(array, GlobalArray) and len(array.names) > 1:
+            place += f" ({' and '.join(array.names)} are in one allocation)"
         part = self.unit.parts.get(line_b, "") if line_a == line_b and READ not in (kind_a, kind_b) else ""
         if part.startswith(f"{array.name}["):  # a line may store to another array, too
             cure = (

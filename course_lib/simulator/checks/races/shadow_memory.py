@@ -253,7 +253,7 @@ class Shadow:
         if self.seen[key] <= TIMES:
             return None
         _, _, pattern, base = key
-        words = pattern.once(("words", base), lambda: np.unique(self.array.keys(pattern, base)))
+        words = pattern.once(("words", base), lambda: np.unique(pattern.array.keys(pattern, base)))
         return words if words.size <= MOST_WORDS else None
 
     def _state(self, words: Ints) -> list[tuple[Slot, Ints, Ints]]:
@@ -319,7 +319,7 @@ class Shadow:
                 and (self.values[keys] == self._values(me))[places].all()
             )
             self.observer.report(
-                self.array,
+                access.pattern.array,
                 int(keys[i]),
                 (int(thread[i]), int(who[i] & LINE_MASK), kind),
                 (int(me.thread[i]), access.line, access.kind),
@@ -379,7 +379,7 @@ class Shadow:
         twice = np.flatnonzero(np.diff(keys[order]) == 0)
         a, b = order[twice], order[twice + 1]
         self.observer.report(
-            self.array,
+            me.access.pattern.array,
             int(keys[a[0]]),
             (int(me.thread[a[0]]), me.access.line, WRITE),
             (int(me.thread[b[0]]), me.access.line, WRITE),

@@ -1,0 +1,246 @@
+"""The launches of a program: each is simulated, and what is found in any of them is kept.
+
+Findings are merged by kernel and line. The costly part, a profile with a trace, a time and tries of repairs, is made
+once for launches that are alike: of one kernel (`kernel_key`), of arguments of the same types, shapes and numbers, in
+which the same was found.
+"""
+
+import hashlib
+import sys
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from ...simulator.findings import Finding, SimulatorError
+from ...simulator.language.source import python_function
+from ...simulator.launch.prepare import prepare
+from ...simulator.tables import plural
+from ...simulator.testing import Exceeded, exceeded
+from .. import measurements
+from ..compiler.identity import kernel_key
+from .costs import Cost
+from .profiling import Profile, Simulated, examined, outlined, simulated
+
+#: Launches that get a verdict of their own; later ones get one if their kernel is new, or what is found in them.
+MOST = 20
+#: What is found in a launch.
+Problem = Finding | Cost | Exceeded
+#: Modules between a program and the launches that it makes.
+_OURS = __name__.rpartition(".")[0]
+
+
+@dataclass(frozen=True)
+class LaunchPlace:
+    """Which launch of a program this is: the how manyth, from 1, in which line, and of which arguments."""
+
+    number: int
+    file: str
+    line: int
+    arguments: str
+
+    def told(self, script: str) -> str:
+        """Return the launch in words for a reader of ``script``."""
+        file = f"{Path(self.file).name}, " if self.file != script else ""
+        where = f", in {file}line {self.line}" if self.line else ""
+        return f"launch {self.number}{where}: {self.arguments or 'no arguments'}"
+
+
+#: The text of a kernel, which those of one factory share: its file, its name, its line, and a digest of its code.
+Code = tuple[str, str, int, str]
+
+
+@dataclass
+class Found:
+    """What was found in ``launches`` launches of kernels of one ``code``, as ``first`` has it."""
+
+    code: Code
+    problem: Problem
+    first: LaunchPlace
+    launches: int = 1
+
+
+@dataclass
+class ScriptLaunch:
+    """Launches of a script that are alike: the ``first``, and how many ``times`` it makes such a one.
+
+    ``profile`` is None if the kernel or its launch is ``refused``, with the reason; ``name`` is the kernel's. It is
+    None, too, if the program ended before the launch did: ``stopped`` then has the kernel, grid and block in words.
+    """
+
+    name: str
+    code: Code
+    first: LaunchPlace
+    profile: Profile | None = None
+    refused: str = ""
+    times: int = 1
+    stopped: str = ""
+
+
+@dataclass
+class Launches:
+    """The launches that a program makes, in order.
+
+    Attributes:
+        gpu, registers, max_steps: as `profile` takes them.
+        repair_seconds: for tries of repairs, of all launches together.
+        budgets: the most of each count that a launch may have.
+        every: a ScriptLaunch for each that has a verdict of its own.
+        found: what was found in any of them, by the kernel's code and `key_of`.
+        number: how many launches there were; of these, ``more`` have no verdict of their own.
+        begins: is called with each launch before it is simulated, with its grid and block.
+        keeps: is called when a launch is known, before the costly parts of its profile.
+    """
+
+    gpu: str = measurements.DEFAULT_GPU
+    registers: int | None = None
+    max_steps: int | None = None
+    repair_seconds: float = 0.0
+    budgets: Mapping[str, int] = field(default_factory=dict)
+    every: list[ScriptLaunch] = field(default_factory=list)
+    found: dict[tuple[Code, Hashable], Found] = field(default_factory=dict)
+    number: int = 0
+    more: int = 0
+    begins: Callable[[ScriptLaunch, Any, Any], None] = field(default=lambda launch, grid, block: None, repr=False)
+    keeps: Callable[[], None] = field(default=lambda: None, repr=False)
+    _seen: set[Hashable] = field(default_factory=set, repr=False)
+    _alike: dict[Hashable, ScriptLaunch] = field(default_factory=dict, repr=False)
+    _refused: dict[Hashable, ScriptLaunch] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        self._left = self.repair_seconds
+
+    def launch(self, kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> None:
+        """Simulate a launch, and keep what is found."""
+        function = python_function(kernel)
+        self.number += 1
+        place = LaunchPlace(self.number, *_caller(), described(function, arguments))
+        shape = kernel_key(kernel), repr((grid, block)), shared_bytes, _types(arguments), _shared(arguments)
+        if shape in self._refused:
+            self._refused[shape].times += 1
+            return
+        own = ScriptLaunch(function.__name__, code_of(function), place)
+        self.begins(own, grid, block)
+        try:
+            made = simulated(kernel, grid, block, arguments, shared_bytes, self.max_steps)
+        except SimulatorError as error:  # the script goes on: its other kernels are judged, too
+            own.refused = error.without_option()
+            known, _ = self._known(own, shape, {("refused", type(error), error.line): own.refused})
+            if known is not None and _is_refused(kernel, grid, block, shared_bytes, arguments):
+                self._refused[shape] = known
+            return
+        problems: list[Problem] = [*made.run.findings, *made.slow, *exceeded(made.run, self.budgets)]
+        keys: dict[Hashable, str] = {key_of(problem): "" for problem in problems}
+        keys |= {("failed", made.failed): ""} if made.failed else {}
+        known, new = self._known(own, shape, keys)
+        for problem in problems:
+            found = self.found.setdefault((own.code, key_of(problem)), Found(own.code, problem, place, 0))
+            found.launches += 1
+        if new:
+            self._judge(own, made)
+
+    def _known(
+        self, own: ScriptLaunch, shape: Hashable, keys: Mapping[Hashable, str]
+    ) -> tuple[ScriptLaunch | None, bool]:
+        """Return the launches to which one belongs, itself if it is new, and whether it is; None if it is left out."""
+        alike = shape, frozenset(keys.items())
+        known = self._alike.get(alike)
+        if known is not None:
+            known.times += 1
+            return known, False
+        new = {own.code, *((own.code, key) for key in keys)}
+        if len(self.every) >= MOST and new <= self._seen:
+            self.more += 1
+            return None, False
+        self._alike[alike] = own
+        self._seen |= new
+        self.every.append(own)
+        return own, True
+
+    def _judge(self, own: ScriptLaunch, made: Simulated) -> None:
+        """Profile a launch: at first without the costly parts, lest a program that is stopped there loses it.
+
+        Of many kernels without findings the later ones have no more.
+        """
+        own.profile = outlined(made, self.registers, self.gpu)
+        self.keeps()
+        if len(self.every) > MOST and not (made.run.findings or made.slow or made.failed):
+            return
+        began = time.process_time()
+        own.profile = examined(made, self.registers, self.gpu, min(self.repair_seconds / MOST, self._left))
+        self._left -= time.process_time() - began
+
+
+def code_of(function: FunctionType) -> Code:
+    """Return what identifies the text of a function: two texts that are executed may have one name and place."""
+    code = function.__code__
+    parts = code.co_code, code.co_names, [each for each in code.co_consts if not isinstance(each, CodeType)]
+    return code.co_filename, code.co_name, code.co_firstlineno, hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def key_of(problem: Problem) -> Hashable:
+    """Return a key that findings share which are told once: of one kind, in the same lines, of the same array."""
+    if isinstance(problem, Finding):
+        return problem.key
+    if isinstance(problem, Cost):
+        return problem.line, problem.array, problem.op, problem.count
+    return problem.count
+
+
+def described(function: FunctionType, arguments: Sequence[Any]) -> str:
+    """Return the arguments of a function in words: ``x float32[32, 8], n=5``."""
+    own = function.__code__.co_varnames[: min(function.__code__.co_argcount, len(arguments))]
+    names = [*own, *(f"argument {n}" for n in range(len(own) + 1, len(arguments) + 1))]
+    return ", ".join(_described(name, value) for name, value in zip(names, arguments, strict=True))
+
+
+def _described(name: str, value: Any) -> str:
+    if _is_array(value):
+        return f"{name} {value.dtype}[{', '.join(map(str, value.shape))}]"
+    if isinstance(value, tuple):
+        return f"{name} {plural(len(value), 'item')}"
+    return f"{name}={value}"
+
+
+def _types(value: Any) -> Hashable:
+    """Return what launches of the same types, shapes and numbers share of an argument, or of all."""
+    if isinstance(value, tuple | list):
+        return type(value), *map(_types, value)
+    if _is_array(value):
+        writeable = value.flags.writeable if isinstance(value, np.ndarray) else True
+        return type(value), value.dtype.str, value.shape, value.strides, writeable
+    return type(value), repr(value)
+
+
+def _is_array(value: Any) -> bool:
+    """Whether this is an array, of the host or of a device."""
+    return all(hasattr(value, name) for name in ("dtype", "shape", "strides")) and not isinstance(value, np.generic)
+
+
+def _shared(arguments: Sequence[Any]) -> Hashable:
+    """Return which of the arrays share memory."""
+    arrays = [getattr(value, "values", value) for value in arguments if _is_array(value)]
+    return tuple(
+        (i, j) for i, one in enumerate(arrays) for j, other in enumerate(arrays[:i]) if np.may_share_memory(one, other)
+    )
+
+
+def _is_refused(kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> bool:
+    """Whether a launch is refused before it begins, whatever its arrays hold."""
+    try:
+        prepare(kernel, grid, block, arguments, shared_bytes)
+    except SimulatorError:
+        return True
+    return False
+
+
+def _caller() -> tuple[str, int]:
+    """Return the file and the line of the program that makes a launch."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith(_OURS):
+        frame = frame.f_back
+    return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)

@@ -1,0 +1,149 @@
+"""The names that a repair may write: their value is sure where the kernel is.
+
+A name that a loop or another statement binds again, that is a parameter of a factory, or that a variable of the kernel
+hides, may mean something else in the next launch.
+"""
+
+import ast
+import linecache
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numba
+import numpy as np
+from numba import cuda
+
+from ...simulator.language.source import Source
+
+#: What a name outside the kernel means if the rest of its module is not known, as in a notebook.
+_USUAL = {"np": np, "numpy": np, "cuda": cuda, "numba": numba, "nb": numba}
+
+
+def sure_names(source: Source, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the names outside a kernel whose value is sure, with their ``values``."""
+    outside = {name: value for name, value in values.items() if name not in source.locals}
+    tree = _module(source)
+    if tree is None:
+        own = {name: value for name, value in outside.items() if _USUAL.get(name) is value}
+        return own | {name: value for name, value in outside.items() if name == "float32" and is_float32(value)}
+    around = _around(tree, source)
+    if around is None:
+        return {}
+    found = {}
+    free = source.function.__code__.co_freevars
+    scopes = [(scope, _bindings(scope, tree)) for scope in around]
+    for name, value in outside.items():
+        where = next(((scope, of[name]) for scope, of in scopes if name in of), None)
+        if where is None:
+            sure = name in source.function.__globals__ and any("*" in of for scope, of in scopes if scope is tree)
+        else:
+            scope, bindings = where
+            origins = {_imported(each, name) for each in bindings}
+            alias = scope is tree and [isinstance(each, ast.Assign) and _is_name(each.value) for each in bindings]
+            sure = len(origins) == 1 and "" not in origins or alias == [True]
+            sure = sure and (name in free) == (scope is not tree)
+        if sure:
+            found[name] = value
+    return found
+
+
+def is_float32(value: Any) -> bool:
+    """Whether this is NumPy's or numba's float32."""
+    return value is np.float32 or value is numba.float32
+
+
+def _module(source: Source) -> ast.Module | None:
+    """Return the tree of the kernel's file; None if it is in none."""
+    path = source.filename
+    if not os.path.isfile(path):
+        return None
+    try:
+        return ast.parse("".join(linecache.getlines(path)))
+    except SyntaxError:
+        return None
+
+
+def _around(tree: ast.Module, source: Source) -> list[ast.AST] | None:
+    """Return the functions around a kernel, innermost first, and its module; None if it is not in it."""
+
+    def search(node: ast.AST, above: list[ast.AST]) -> list[ast.AST] | None:
+        for child in ast.iter_child_nodes(node):
+            here = isinstance(child, ast.FunctionDef | ast.Lambda) and child.lineno == source.tree.lineno
+            if here and getattr(child, "name", source.name) == source.name:
+                return above
+            inside = [child, *above] if isinstance(child, _FUNCTIONS) else above
+            if (found := search(child, inside)) is not None:
+                return found
+        return None
+
+    return search(tree, [tree])
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def _bindings(scope: ast.AST, module: ast.Module) -> dict[str, list[ast.AST]]:
+    """Return the statements and expressions that bind each name of a scope; one that may run again counts twice."""
+    found: dict[str, list[ast.AST]] = {}
+    for name, node, again in _bound(scope, False):
+        found.setdefault(name, []).extend([node] * (1 + again))
+    if scope is module:
+        for function in ast.walk(module):
+            if isinstance(function, _FUNCTIONS):
+                declared = {name for node in _own(function) if isinstance(node, ast.Global) for name in node.names}
+                for name, node, _ in _bound(function, True):
+                    if name in declared:
+                        found.setdefault(name, []).extend([node] * 2)
+    return found
+
+
+def _own(scope: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a scope without those of the functions and classes in it."""
+    for child in ast.iter_child_nodes(scope):
+        yield child
+        if not isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
+            yield from _own(child)
+
+
+def _bound(node: ast.AST, again: bool) -> Iterator[tuple[str, ast.AST, bool]]:
+    """Yield (name, what binds it, whether that may run again) of a scope."""
+    if isinstance(node, _FUNCTIONS):
+        yield from ((each.arg, each, False) for each in ast.walk(node.args) if isinstance(each, ast.arg))
+    parts: Iterable[ast.AST] = ast.iter_child_nodes(node)
+    for child in parts:
+        loops = again or isinstance(child, ast.For | ast.AsyncFor | ast.While)
+        match child:
+            case ast.Import(names) | ast.ImportFrom(names=names):
+                for each in names:
+                    yield each.asname or each.name.partition(".")[0], child, again
+                continue
+            case ast.Assign(targets=[ast.Name(name)]):
+                yield name, child, again
+                yield from _bound(child.value, again)
+                continue
+            case ast.Name(name, ast.Store() | ast.Del()):
+                yield name, child, True
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+                yield name, child, True
+                continue
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield name, child, True
+            case ast.Lambda():
+                continue
+        yield from _bound(child, loops)
+
+
+def _imported(binding: ast.AST, name: str) -> str:
+    """Return what an import binds to a name; "" if this is no import."""
+    names = binding.names if isinstance(binding, ast.Import | ast.ImportFrom) else ()
+    package = f"from {'.' * binding.level}{binding.module} " if isinstance(binding, ast.ImportFrom) else ""
+    found = (each.name for each in names if (each.asname or each.name.partition(".")[0]) == name)
+    return next((f"{package}import {each}" for each in found), "")
+
+
+def _is_name(value: ast.expr) -> bool:
+    """Whether this is a name, perhaps with attributes: ``np.float32``."""
+    while isinstance(value, ast.Attribute):
+        value = value.value
+    return isinstance(value, ast.Name)
