@@ -136,7 +136,7 @@ def test_lessons_import_by_few_doors():
             if cell.cell_type == "code":
                 found |= set(re.findall(r"^\s*(?:from|import) (course_lib[\w.]*)", cell.source, flags=re.MULTILINE))
 
-    assert found == doors
+    assert found and found <= doors
 
 
 @pytest.mark.parametrize("package", ["course_lib", "course_lib.machine.waiting"])

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from ..kernels import LADDER, Rung
 from ..kernels.twins import naive_twin
 from ..machine import measurements
+from ..machine.gpu.problem import widest
 from ..machine.model import loads_per_output
 from ..simulator.tables import text_table
 from . import lessons
@@ -18,7 +19,8 @@ class Milestone:
     """One kernel: global loads and 32-byte sectors per element of C, GFLOP/s, and the lesson that explains it.
 
     ``loads`` follows from a formula, ``sectors`` was counted by the GPU's hardware counters (None if it was not),
-    ``speeds`` are medians of the measured launches, ``change`` says what the kernel changes, and from which one.
+    ``speeds`` are medians of the measured launches (None for each that was not recorded), ``change`` says what the
+    kernel changes, and from which one.
     """
 
     rung: str
@@ -42,28 +44,41 @@ class Milestone:
         return [f"{self.name}: {self.title}", self.change, *told]
 
     @property
+    def recorded(self) -> bool:
+        """Whether its speed is recorded: that of a new rung is not, until somebody measures it."""
+        return bool(self.speeds.written or self.speeds.unsigned)
+
+    @property
     def speed(self) -> float:
         """GFLOP/s in numba as written; of the kernel put right, with its unsigned indices."""
         speed = self.speeds.written or self.speeds.unsigned
-        assert speed is not None
+        if speed is None:
+            raise ValueError(f"no speed of {self.rung} is recorded; `tile-by-tile gpu ladder` measures it")
         return speed
 
 
 @dataclass(frozen=True, repr=False)
 class Roadmap:
-    """The milestones as a table, and the sentence on the limit: Markdown with links in a notebook, else plain text."""
+    """The milestones as a table, and the sentence on the limit: Markdown with links in a notebook, else plain text.
+
+    The table has all of them. `steps`, over which the map iterates, are those whose speed is recorded.
+    """
 
     gpu: str
     n: int
-    steps: tuple[Milestone, ...]
+    milestones: tuple[Milestone, ...]
     end: str
+
+    @property
+    def steps(self) -> tuple[Milestone, ...]:
+        return tuple(step for step in self.milestones if step.recorded)
 
     def __iter__(self) -> Iterator[Milestone]:
         return iter(self.steps)
 
     def __repr__(self) -> str:
         head = ["kernel", "changes", "loads", "sectors", "numba", "unsigned", "CUDA C", "lesson"]
-        rows = [head, *([*step.cells, step.lesson[:2]] for step in self.steps)]
+        rows = [head, *([*step.cells, step.lesson[:2]] for step in self.milestones)]
         return "\n".join(
             [f"{self.gpu}, n = {self.n:,}, per element of C, and GFLOP/s:", *text_table(rows, (0, 1)), self.end]
         )
@@ -75,7 +90,7 @@ class Roadmap:
             "| lesson | kernel | what it changes | loads | sectors | numba | numba, unsigned | CUDA C |",
             "|---|---|---|---:|---:|---:|---:|---:|",
         ]
-        for step in self.steps:
+        for step in self.milestones:
             number, name = step.lesson[:2], step.lesson[3:].replace("_", " ")
             there = (lessons.home() / f"{step.lesson}.ipynb").exists()  # an edition may have fewer lessons
             where = f"[{number} {name}]({step.lesson}.ipynb)" if there else f"{number} {name}"
@@ -108,13 +123,12 @@ def roadmap(gpu: str = measurements.DEFAULT_GPU) -> Roadmap:
         r["rung"]: r["global_load_sectors"] / n**2 for r in counters.results if r["M"] == n and "skipped" not in r
     }
     counted[measurements.PUT_RIGHT] = counted["naive"]  # the same loads
+    unknown = measurements.Speeds(None, None, None)
     steps = []
     for step in milestones():
-        if step.name in speeds:
-            params = ladder.result("naive" if step.name == measurements.PUT_RIGHT else step.name)["params"]
-            loads = float(loads_per_output(n, n, n, *(step.tile(**params) or ())))
-            sectors, found = counted.get(step.name), speeds[step.name]
-            steps.append(Milestone(step.name, step.title, step.lesson, step.change, loads, sectors, found))
+        loads = float(loads_per_output(n, n, n, *(step.tile(**{**step.params, **widest(step)}) or ())))
+        sectors, found = counted.get(step.name), speeds.get(step.name, unknown)
+        steps.append(Milestone(step.name, step.title, step.lesson, step.change, loads, sectors, found))
     return Roadmap(ladder.provenance["gpu"], n, tuple(steps), _end(gpu))
 
 

@@ -1,10 +1,10 @@
 """The order of the multiplications: down one column of results and up the next, so that operands are reused.
 
-Idea: registers are in two banks, even and odd. A multiply-add that reads two of its three operands from one bank delays
-the next instruction by a cycle, unless the register was read just before and is kept for reuse. Down one column and
-up the next, every multiplication shares an operand with the one before it. B's fragment, the longer one, is loaded
-first, and every result has 0 added before it is stored. The machine code of the loop has as many instructions as
-that of whole_tiles, 2,350; 14 in 100 of its multiply-adds read two operands from one bank, instead of 20.
+Idea: in our model registers are in two banks. A multiply-add that reads two of its three operands from one delays the
+next by a cycle, unless the register was read just before and is kept for reuse. Down one column and up the next, every
+multiplication shares an operand with the one before it. B's fragment, the longer one, is loaded first, and every result
+has 0 added before it is stored. The machine code of the loop has as many instructions as that of whole_tiles, 2,350; 14
+in 100 of its multiply-adds read two operands from one bank, instead of 20.
 Measured on an H200: 12 % over whole_tiles at n = 4096, the last step of the ladder. The order alone is not the cause:
 lesson 12 has what else was measured.
 Launch: as large_tiles, blocks of 256 threads, 2×4 warps of 64×64, for a 128×256 tile of C; the tiles are 16 deep.

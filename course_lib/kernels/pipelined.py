@@ -5,7 +5,7 @@ memory by itself: a thread starts the copies of later tiles, closes them into a 
 that it needs now. With S stages S - 1 pairs of tiles are in flight, so the work on S - 1 tiles hides each load.
 Launch: blocks of T×T threads, rounded up to cover C, as before; S times the shared memory of tiled.
 Loads: 2 K / T per element of C from global memory, exactly as many as tiled; the instructions that stored them to
-shared memory are gone, the wavefronts of the stores are not.
+shared memory are gone, their wavefronts are not: at L1 and shared memory 9 % more are counted than of tiled (T = 32).
 Source: the CUDA C++ Programming Guide on asynchronous copies (cp.async, compute capability 8.0 and later).
 """
 

@@ -74,7 +74,7 @@ class Rung:
     X, and multiplied(X, **params) are the numbers that it multiplies, as float32.
 
     lesson is the name of the lesson that explains the kernel, empty where it is no milestone of the course's map;
-    change says in at most eight words what the kernel changes, and from which rung.
+    change says in a few words what the kernel changes, and from which rung.
     """
 
     name: str

@@ -3,7 +3,7 @@
 Idea: let every loop over a tile have a length that is known when compiling, and load B before the products. The
 compiler unrolls all 256 multiplications of a tile, joins reads of A's tile, and starts the 16 loads of B together.
 At the edge of the matrix b is zero, instead of a shorter loop.
-Measured on an H200: constant lengths alone are 7 % slower, with B loaded first 1.6 times as fast as that (twins.py).
+Measured on an H200: constant lengths alone: 7 % slower; B loaded first: 1.6 times as fast, 1.57 by fewer instructions.
 Launch: blocks of 64 threads, one per column of a 16×64 tile of C.
 Loads: K (1/64 + 1/16) per element of C from global memory, K from shared memory, as before.
 Source: the TU Eindhoven 5KK73 page (loop unrolling).

@@ -115,7 +115,7 @@ def test_every_slide_can_be_read_in_the_last_row(visit, lectures, size):
         if page.evaluate("() => Reveal.isLastSlide() && !Reveal.availableFragments().next"):
             break
         page.keyboard.press("ArrowRight")
-    assert len(seen) == page.evaluate("() => Reveal.getTotalSlides()") == 27
+    assert len(seen) == page.evaluate("() => Reveal.getTotalSlides()")
 
 
 def opened(page, folder, output):

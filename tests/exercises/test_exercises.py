@@ -14,7 +14,6 @@ import itertools
 import json
 import math
 import re
-from collections import Counter
 from functools import cache
 from html import unescape
 from pathlib import Path
@@ -132,20 +131,11 @@ def test_every_diagnosis_has_an_id():
     assert not [exercise.name for exercise in kernels for each in exercise.diagnoses if each.__name__ == "diagnosis"]
 
 
-def test_the_course_has_exercises_of_every_kind():
-    kinds = Counter(exercise.kind for exercise in EXERCISES.values())
-    assert kinds.keys() == {"fill in", "write", "make it cheaper", "find the bug", "explain"}
-    assert min(kinds.values()) >= 3
-    assert kinds.total() >= 40
-
-
 @pytest.mark.parametrize("name", KERNELS)
-def test_enough_answers_are_tried(name):
-    """Four plausible wrong ones, of which two have different hints, and two right ones: the solution is one."""
-    assert Counter(answer[0] for answer in WRONG + NIGHTLY)[name] >= 4
-    assert Counter(answer[0] for answer in WRONG)[name] >= 2
-    assert len({hint for exercise, _, (_, hint) in WRONG + NIGHTLY if exercise == name}) >= 2
-    assert Counter(answer[0] for answer in RIGHT)[name] >= 1
+def test_answers_are_tried(name):
+    """A plausible wrong one, and a right one beside the solution."""
+    assert name in {exercise for exercise, *_ in WRONG}
+    assert name in {exercise for exercise, *_ in RIGHT}
 
 
 @pytest.mark.parametrize("name", FILLED)

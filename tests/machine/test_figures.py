@@ -15,7 +15,6 @@ from PIL import Image
 
 from course_lib import simulate
 from course_lib.machine import figures, measurements, waiting
-from course_lib.machine.gpu.ceilings import roofline
 from course_lib.machine.waiting.player import Instruction
 from course_lib.trace.palette import COLOURS, WASH
 from course_lib.trace.png import element, packed_in, with_palette
@@ -145,8 +144,7 @@ def _drawn():
         "split_k": figures.split_k(4, 6, 10, 3),
         "timeline": figures.timeline({"one": rows, "two": rows}),
         "waiting": waiting.draw({"a chain": waiting.play_programs([chain, chain], machine)}),
-        "residency": figures.residency(judged, "NVIDIA H200"),
-        "roofline": figures.roofline(roofline(ladder, measurements.load("ceilings")), {}),
+        "residency": figures.residency(judged, measurements.load("residency").results, "NVIDIA H200"),
         "roofs": figures.roofs(figures.levels("naive", "tiled")),
         "ladder": ladder_axes(ladder, measurements.load("ceilings")),
         "series": series_axes(measurements.load("series")),
@@ -190,14 +188,14 @@ def test_every_text_and_line_stands_out_from_a_light_and_from_a_dark_page(ground
             assert _contrast(side.get_edgecolor()[:3], page) > 4.28, name
 
 
-def test_a_picture_is_a_small_png_and_a_stable_text():
+def test_a_picture_is_a_png_with_a_palette_and_a_stable_text():
     picture = figures.show(figures.tile_pairs(4, 4, 4, 2, (1, 1)))
     png = picture.png
     drawn = Image.open(io.BytesIO(png))
     shown = picture._repr_html_()
     assert shown == element(png, repr(picture), round(drawn.width / 1.25))
     assert packed_in(shown) == base64.b64encode(png).decode()
-    assert len(png) < 60_000
+    assert drawn.mode == "P"
     assert drawn.convert("RGBA").getpixel((0, 0))[3] == 0
     assert repr(picture) == repr(figures.show(figures.tile_pairs(4, 4, 4, 2, (1, 1))))
 
@@ -283,22 +281,25 @@ def test_lines_against_n_have_names_that_are_apart_where_they_end_together():
     assert ax.get_ylabel() == "GFLOP/s"
 
 
-def test_the_ladder_under_its_roof():
-    """Every measured rung is under it, with the model's speed beside it."""
-    ladder, ceilings = measurements.load("ladder"), measurements.load("ceilings")
-    naive = ladder.result("naive")["gflops"]
-    judged = [r for r in measurements.load("waiting").results if r["what"] == "ladder"]
-    rows = roofline(ladder, ceilings)
-    ax = figures.roofline(rows, {r["rung"]: naive * r["predicted"] for r in judged})
-    assert "best: 52,570 of" in ax.get_label()
-    assert ax.get_label().count("in the model") == len(judged)
-    names = [text for text in ax.texts if text.get_text() and text.get_transform() != ax.transAxes]
-    assert sorted(", ".join(text.get_text() for text in names).split(", ")) == sorted(row["rung"] for row in rows)
-    apart, boxes = _apart(names)
-    assert apart
-    marks = ax.transData.transform([(row["flop_per_byte"], row["measured_gflops"]) for row in rows])
-    assert not any(box.count_contains(marks) for box in boxes)
-    assert all(ax.bbox.x0 < box.x0 and box.x1 < ax.bbox.x1 for box in boxes)
+def test_the_gain_of_prefetching_is_drawn_over_the_empty_cycles():
+    """A mark of tiled stands where the profiler counted cycles without an instruction, and names its warps."""
+    judged, counted = (measurements.load(what).results for what in ("waiting", "residency"))
+    ax = figures.residency(judged, counted, "NVIDIA H200")
+    tiled = {(r["params"]["tile_width"], r["warps"]): r for r in counted if r["rung"] == "tiled"}
+    drawn = {line.get_label(): line.get_xydata() for line in ax.lines}
+    for width in (8, 16, 32):
+        cases = [tiled[key] for key in sorted(tiled) if key[0] == width]
+        marks = drawn[f"T = {width}, measured"]
+        np.testing.assert_allclose(marks[:, 0], [100 - r["issue_active_percent"] for r in cases])
+        ahead = {
+            r["warps"]: r["gflops"]
+            for r in counted
+            if (r["rung"], r["params"].get("tile_width")) == ("prefetched", width)
+        }
+        np.testing.assert_allclose(marks[:, 1], [ahead[r["warps"]] / r["gflops"] for r in cases])
+    named = [number for text in _texts(ax) for number in text.split(", ")]
+    assert sorted(map(int, named)) == sorted(warps for _, warps in tiled)
+    assert _apart(ax.texts)[0]
 
 
 # ---- the levels of the machine
@@ -318,12 +319,28 @@ def test_the_table_of_levels_says_what_the_profiler_counted():
         found.of("best")
 
 
-@pytest.mark.parametrize("rung", ["naive", "uncoalesced", "tiled", "bank_conflicts"])
-def test_the_roof_of_instructions_agrees_with_the_cycles_that_issued(rung):
-    """Nsight Compute's own share of cycles in which an instruction was issued, of another launch."""
+def test_a_rung_without_square_tiles_has_levels_but_no_formula_of_its_loads():
+    (level,) = found = figures.levels("best")
+    assert level.asked is None
+    assert next(line for line in repr(found).splitlines() if "loads asked for" in line).split()[-1] == "–"
+
+
+@pytest.mark.parametrize(
+    "rung, near",
+    [
+        *((name, 0.02) for name in ("naive", "uncoalesced", "tiled", "bank_conflicts")),
+        ("register_2d", 0.05),
+        ("best", 0.05),
+    ],
+)
+def test_the_roof_of_instructions_agrees_with_the_cycles_that_issued(rung, near):
+    """Nsight Compute's own share of cycles in which an instruction was issued, of another launch.
+
+    Of the two kernels that multiply most of the time, the counted and the timed launch differ by up to 4 %.
+    """
     (level,) = figures.levels(rung)
     counted = measurements.load("counters").result(rung, M=level.n)
-    assert 100 * level.share("instructions") == pytest.approx(counted["issue_active_percent"], rel=0.02)
+    assert 100 * level.share("instructions") == pytest.approx(counted["issue_active_percent"], rel=near)
     assert all(share < 1 for share in map(level.share, level.roofs))
 
 

@@ -13,8 +13,9 @@ from oracles.sources import import_kernel
 from course_lib import UnsupportedKernelError, simulate
 from course_lib.kernels import LADDER, TENSOR_CORES, edges, vector
 
-#: (M, N, K), width: ragged rectangles of several tiles, in blocks of one warp and of several.
-LAUNCHES = [((7, 9, 5), 4), ((11, 18, 21), 8), ((9, 6, 14), 8)]
+#: (M, N, K), width: ragged rectangles of several tiles, in blocks of one warp and of several; the first ends in the
+#: second half of a tile that is twice as wide as its block.
+LAUNCHES = [((7, 13, 5), 4), ((11, 18, 21), 8), ((9, 6, 14), 8)]
 
 #: The rungs that are mutated: by day those before the register tiles and the first on tensor cores, at night all.
 BY_DAY = (*QUICK, *TENSOR_CORES[:1])

@@ -31,16 +31,16 @@ REQUESTS_IN_FLIGHT = routine(
 )
 
 
-#: Why prefetching gains nothing where many warps share a multiprocessor.
+#: Why prefetching gains nothing where few cycles are empty.
 WHERE = Explanation(
     name="where-prefetching-pays",
-    model="With 64 warps another warp runs while one waits for its load: the latency is hidden already, and the "
-    "instructions for the second buffer cost time. With few resident warps there is often no other warp to run, and "
-    "prefetching makes the kernel faster.",
+    model="With 64 warps another warp runs while one waits for its load: few cycles are empty, and the instructions "
+    "for the second buffer cost time. Where many cycles are empty because warps wait for global memory, prefetching "
+    "makes the kernel faster. With few resident warps that is so, because there is often no other warp to run.",
     ideas=(
-        "other warps hide the latency already",
+        "few cycles are empty, because other warps hide the latency already",
         "prefetching costs instructions of its own",
-        "with few warps there is often no other warp to run",
+        "where many cycles are empty for want of values from global memory, it gains",
     ),
 )
 

@@ -173,7 +173,7 @@ WARP_TILES = Explanation(
     model="A request costs wavefronts, not different elements. Lanes that ask for the same element can get it in one "
     "wavefront, but only within the groups of lanes that the hardware answers together. In both arrangements a step "
     "takes the same twelve wavefronts, so shared memory has as much to do as before. The number of instructions is the "
-    "same, too. What did change is how the compiler assigns registers, and more multiplications waited for operands.",
+    "same, too. What did change is how the compiler assigns registers, and with them the dispatch stalls.",
     ideas=(
         "the wavefronts are as many as before",
         "fewer different elements do not make a request cheaper",

@@ -17,7 +17,7 @@ from ...trace.figures.memory import bank_strips, lane_addresses, row_major, sect
 from ...trace.figures.tiles import footprint, register_tiles, split_k, thread_map, tile_pairs
 from .device import machine
 from .levels import levels, roofs
-from .performance import Span, race, residency, roofline, spans, timeline
+from .performance import Span, race, residency, spans, timeline
 
 __all__ = [
     "Picture",
@@ -34,7 +34,6 @@ __all__ = [
     "race",
     "register_tiles",
     "residency",
-    "roofline",
     "roofs",
     "row_major",
     "scatter",

@@ -26,14 +26,15 @@ _COLOURS = {
 class Level:
     """A rung's recorded counts for a whole launch, of bytes, requests, wavefronts and instructions.
 
-    `roofs` maps a level to the GFLOP/s that it would allow if nothing else took time. The recordings have no wavefronts
+    `asked`: bytes, None where no formula has them. `roofs` maps a level to the GFLOP/s that it would allow if nothing
+    else took time. The recordings have no wavefronts
     of global loads: in the roof of L1 and shared memory each request for global memory counts as one wavefront, its
     minimum, so the true roof is at most this high.
     """
 
     rung: str
     n: int
-    asked: float
+    asked: float | None
     requests: float
     sector_bytes: float
     shared_wavefronts: float
@@ -72,8 +73,13 @@ class Levels(tuple[Level, ...]):
 
     def _rows(self) -> list[tuple[str, ...]]:
         def row(label: str, value: str, scale: float = 1e9, digits: int = 3) -> tuple[str, ...]:
-            numbers = (getattr(level, value) / scale for level in self)
-            return (label, *(f"{n:#.{digits}g}" if 0 < n < 100 and digits else f"{n:,.0f}" for n in numbers))
+            return (label, *(said(getattr(level, value), scale, digits) for level in self))
+
+        def said(amount: float | None, scale: float, digits: int) -> str:
+            if amount is None:
+                return "–"
+            n = amount / scale
+            return f"{n:#.{digits}g}" if 0 < n < 100 and digits else f"{n:,.0f}"
 
         return [
             ("", *(level.name for level in self)),
@@ -103,8 +109,8 @@ def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
 
     Requests, sectors, wavefronts, bytes and instructions are those that Nsight Compute counted; the time is the
     ladder's. Of a twin (`measurements.PUT_RIGHT`, "tiled_unsigned") all are in the recording of twins. The requested
-    loads follow a formula: 2·n³ numbers of 4 bytes, divided by the tile's width. Raise KeyError for rungs with another
-    tile than `tile_width`, which have no such formula here, and for rungs without counters.
+    loads follow a formula: 2·n³ numbers of 4 bytes, divided by the tile's width. They are None for rungs with another
+    tile than `tile_width`. Raise KeyError for rungs without counters.
 
     A roof divides the launch's flop by the time that one level alone would need: DRAM at the recorded speed of a copy;
     L2 at the recorded bytes per cycle of all multiprocessors; L1 and shared memory at the recorded cycles per request;
@@ -124,9 +130,9 @@ def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
         else:
             timed = counted = measurements.load("twins", gpu).result(name)
         n, params = timed["M"], timed["params"]
-        tile = (params["tile_width"],) if "block_width" not in params else ()
+        tile = (params["tile_width"],) if "tile_width" in params else ()
         flop = model.flop(n, n, n)
-        asked = 4.0 * model.global_loads(n, n, n, *tile)
+        asked = 4.0 * model.global_loads(n, n, n, *tile) if tile or "block_width" in params else None
         wavefronts = counted["shared_load_wavefronts"] + counted["shared_store_wavefronts"]
         dram = counted["dram_read_bytes"] + counted["dram_write_bytes"]
         seconds = {

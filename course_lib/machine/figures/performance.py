@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from ...simulator.tables import plural
-from ...trace.figures.canvas import describe, legend, log2_axis, mixed, name_strips, new_axes
+from ...trace.figures.canvas import describe, legend, mixed, name_strips, new_axes
 from ...trace.palette import COLOURS, FAINT, GROUND, INK, ISSUING, SKY
 from ...trace.reading import ROWS, slacks, uses
 from ...trace.trace import Trace
@@ -141,93 +141,53 @@ def spans(rows: Sequence[tuple[str, Sequence[Span]]], colours: Mapping[str, str]
     return describe(ax, *(f"{label}: {', '.join(sums)}" for label, sums in totals.items() if sums))
 
 
-def residency(results: Sequence[Mapping[str, Any]], gpu: str) -> Axes:
-    """Plot the speed of prefetched relative to tiled, against the number of warps resident on a multiprocessor.
+def residency(results: Sequence[Mapping[str, Any]], counted: Sequence[Mapping[str, Any]], gpu: str) -> Axes:
+    """Plot the speed of prefetched relative to tiled, against the cycles in which tiled starts no instruction.
 
     ``results`` are those of the recording ``waiting``: marks and lines as measured on ``gpu``, dashes as modelled from
-    the compiler's own instructions.
+    the compiler's own instructions. ``counted`` are those of ``residency``, with the profiler's issue slots. A
+    number at each mark tells how many warps are on a multiprocessor.
     """
-    ax = new_axes(8, 3.8)
+    ax = new_axes(8, 4.2)
     tiles = [r for r in results if r["what"] == "residency" and "tile_width" in r["params"]]
     cases = {(r["rung"], r["params"]["tile_width"], r["warps"]): r for r in tiles}
+    idle = {
+        (r["params"]["tile_width"], r["warps"]): 100 - r["issue_active_percent"]
+        for r in counted
+        if r["rung"] == "tiled"
+    }
     sentences = []
-    for width, colour, mark in ((8, GROUND, "o"), (16, ISSUING, "s"), (32, SKY, "D")):
+    for width, colour, mark, below in ((8, GROUND, "o", True), (16, ISSUING, "s", False), (32, SKY, "D", True)):
         warps = sorted(w for rung, T, w in cases if (rung, T) == ("tiled", width))
         ratios = {
             what: [cases["prefetched", width, w][what] / cases["tiled", width, w][what] for w in warps]
             for what in ("measured", "predicted")
         }
-        ax.plot(warps, ratios["measured"], f"{mark}-", color=colour, lw=2, label=f"T = {width}, measured")
-        ax.plot(warps, ratios["predicted"], "--", color=colour, lw=1.5, label=f"T = {width}, model")
-        pairs = (f"{w} → {a:.2f} ({b:.2f})" for w, a, b in zip(warps, *ratios.values(), strict=True))
-        sentences.append(f"T = {width}, measured (modelled): {', '.join(pairs)}")
+        empty = [idle[width, w] for w in warps]
+        ax.plot(empty, ratios["measured"], f"{mark}-", color=colour, lw=2, label=f"T = {width}, measured")
+        ax.plot(empty, ratios["predicted"], "--", color=colour, lw=1.5, label=f"T = {width}, model")
+        for x, text in _joined(empty, warps).items():
+            y = next(ratio for at, ratio in zip(empty, ratios["measured"], strict=True) if round(at) == x)
+            way, place = (-9, "top") if below else (9, "bottom")
+            ax.annotate(text, (x, y), (0, way), textcoords="offset points", ha="center", va=place, color=GROUND)
+        points = zip(warps, empty, *ratios.values(), strict=True)
+        pairs = (f"{w} warps, {x:.0f} empty → {a:.2f} ({b:.2f})" for w, x, a, b in points)
+        sentences.append(f"T = {width}, measured (modelled): {'; '.join(pairs)}")
     ax.axhline(1, color=GROUND, lw=1)
-    log2_axis(ax.xaxis, (2, 4, 8, 16, 32, 64))
-    ax.set(xlabel=f"warps on a multiprocessor of an {gpu}, n = 2048", ylabel="speed of prefetched / tiled")
-    ax.set_title("Prefetching pays where few warps share a multiprocessor")
-    ax.set_ylim(0)
-    ax.legend(loc="lower left", ncols=3, fontsize=11, frameon=False, labelcolor=GROUND)
+    ax.set(
+        xlabel=f"of 100 cycles, those in which tiled starts no instruction ({gpu}, n = 2048)",
+        ylabel="speed of prefetched / tiled\n(at the marks: warps)",
+    )
+    ax.set_title("Prefetching gains where tiled leaves cycles empty")
+    ax.set_ylim(0.8, 1.6)
+    ax.legend(loc="upper left", fontsize=11, frameon=False, labelcolor=GROUND)
     return describe(ax, *sentences)
 
 
-def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float]) -> Axes:
-    """Plot the speeds of the ladder's kernels under the two ceilings, measured and modelled.
-
-    ``rows`` are those of `gpu.ceilings.roofline`; ``modelled`` maps a rung to the GFLOP/s by the model of waiting.
-    """
-    ax = new_axes(9, 5.2)
-    roof = sorted((row["flop_per_byte"], row["attainable_gflops"]) for row in rows)
-    end = 9 * roof[-1][0]  # space for names beyond the last kernel
-    (line,) = ax.plot(*zip(*roof, (end, roof[-1][1]), strict=True), color=FAINT, lw=3, zorder=1)
-    sentences: list[str] = []
-    labels: list[tuple[float, float, str]] = []
-    for row in sorted(rows, key=lambda row: -row["measured_gflops"]):
-        x, y, name = row["flop_per_byte"], row["measured_gflops"], row["rung"]
-        ax.plot(x, y, "o", color=GROUND, ms=6, label="" if sentences else "measured")
-        if labels and labels[-1][0] == x and y > labels[-1][1] / 1.15:  # one label for those close together
-            labels[-1] = x, labels[-1][1], f"{labels[-1][2]}, {name}"
-        else:
-            labels.append((x, y, name))
-        text = f"{name}: {y:,.0f} of {row['attainable_gflops']:,.0f} GFLOP/s"
-        if name in modelled:
-            ax.plot(x, modelled[name], "x", color=SKY, ms=8, mew=2, label="" if sentences else "model of waiting")
-            text += f", {modelled[name]:,.0f} in the model"
-        sentences.insert(0, text)
-    ax.set(xscale="log", yscale="log", xlabel="flop per byte requested from global memory", ylabel="GFLOP/s")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter("{x:,g}")
-    ax.set_xlim(roof[0][0] / 1.6, end)
-    ax.set_title("The ladder under its roof")
-    line.set_label("roof: DRAM (the slope), multiply-adds (flat)")
-    ax.legend(loc="lower right", fontsize=11, frameon=False, labelcolor=GROUND)
-    describe(ax, *sentences)
-    _name_points(ax, labels, line)
-    return ax
-
-
-def _name_points(ax: Axes, labels: Sequence[tuple[float, float, str]], line: Line2D) -> None:
-    """Write each name where it covers no mark, no line and no other name.
-
-    It is right or left of its point, if necessary lower, with a thin line from the point to it.
-    """
-    ax.figure.draw_without_rendering()  # type: ignore[union-attr]  # for the places of things in pixels
-    taken = [each.get_window_extent().padded(3) for each in ax.lines if each is not line]
-    road = line.get_transform().transform_path(line.get_path()).interpolated(200).vertices
-    places = [
-        (way * (9 + down / 3), -down, side) for down in range(0, 90, 3) for way, side in ((1, "left"), (-1, "right"))
-    ]
-    for x, y, name in labels:
-        text = None
-        for across, up, side in places:
-            if text:
-                text.remove()  # from the place before
-            where: dict[str, Any] = {"ha": side, "va": "center", "in_layout": False, "textcoords": "offset points"}
-            text = ax.annotate(name, (x, y), (across, up), fontsize=10, color=GROUND, **where)
-            box = text.get_window_extent()
-            free = not box.count_contains(road) and not any(box.overlaps(other) for other in taken)
-            if free and ax.bbox.x0 < box.x0:
-                break
-        taken.append(box)
-        if up:
-            leader = {"arrowstyle": "-", "color": FAINT, "lw": 0.8, "shrinkA": 0, "shrinkB": 3}
-            ax.annotate("", (x, y), (across - 1, up), textcoords="offset points", arrowprops=leader, in_layout=False)
+def _joined(places: Sequence[float], numbers: Sequence[int]) -> dict[int, str]:
+    """Return a label for each place, rounded: the numbers there."""
+    found: dict[int, str] = {}
+    for place, number in zip(places, numbers, strict=True):
+        at = round(place)
+        found[at] = f"{found[at]}, {number}" if at in found else f"{number}"
+    return found

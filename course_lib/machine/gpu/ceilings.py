@@ -57,8 +57,10 @@ def roofline_of(folder: Path | None) -> Results:
 
 
 def _counted(counters: Recording, result: Result) -> Result:
-    """Return the profiler's counters of a rung, if possible for the same size."""
+    """Return the profiler's counters of a rung, if possible for the same size; nothing of one that was not counted."""
     all_sizes = [r for r in counters.results if r["rung"] == result["rung"] and "skipped" not in r]
+    if not all_sizes:
+        return {}
     counted = next((r for r in all_sizes if all(r[k] == result[k] for k in "MNK")), all_sizes[0])
     moved = counted["dram_read_bytes"] + counted["dram_write_bytes"]
     size = {"counted_n": counted["M"], "flop_per_dram_byte": model.flop(*(counted[k] for k in "MNK")) / moved}

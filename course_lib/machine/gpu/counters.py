@@ -12,20 +12,21 @@ from typing import Any
 from ...kernels import LADDER, TENSOR_CORES
 from .types import Names, Result, Results, Size
 
-#: Reasons for stalls of warps: what they wait for, and the reason of the model of waiting, "" for what it has not.
+#: Nsight Compute's stalls of warps: what they wait for, and the reason of the model of waiting, "" for what it has not.
+#: A scoreboard tells that a value is on its way; a throttle is a queue, or a unit, that takes no further instruction.
 STALLS = {
-    "short_scoreboard": ("shared memory", "shared memory"),
-    "long_scoreboard": ("global memory", "global memory"),
-    "mio_throttle": ("the queue to shared memory", "shared memory"),
-    "lg_throttle": ("the queue to global memory", "global memory"),
-    "barrier": ("a barrier", "barrier"),
-    "math_pipe_throttle": ("the arithmetic units", "arithmetic"),
-    "dispatch_stall": ("dispatch to the unit", "arithmetic"),
+    "short_scoreboard": ("a value from shared memory", "shared memory"),
+    "long_scoreboard": ("a value from global memory", "global memory"),
+    "mio_throttle": ("a place in the queue to shared memory", "shared memory"),
+    "lg_throttle": ("a place in the queue to global memory", "global memory"),
+    "barrier": ("the other warps, at a barrier", "barrier"),
+    "math_pipe_throttle": ("a busy arithmetic unit", "arithmetic"),
+    "dispatch_stall": ("the dispatch to its unit", "arithmetic"),
     "no_instruction": ("the next instruction", ""),
-    "wait": ("the result before", "arithmetic"),
-    "branch_resolve": ("a branch", ""),
-    "imc_miss": ("constants", ""),
-    "not_selected": ("not selected", "not selected"),
+    "wait": ("the result of an instruction before, a fixed number of cycles", "arithmetic"),
+    "branch_resolve": ("the target of a branch", ""),
+    "imc_miss": ("a constant", ""),
+    "not_selected": ("nothing: another warp was selected", "not selected"),
 }
 METRICS = {
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .drawing import draw
     from .interleaving import orders
     from .machine_code import bank_queue, lost_in_queues
-    from .model_errors import reasons
+    from .model_errors import reasons, stalls_of
     from .schedule import play, play_programs
     from .traced import programs
     from .widget import Waiting, plan
@@ -35,6 +35,7 @@ __all__ = [
     "programs",
     "reasons",
     "slacks",
+    "stalls_of",
     "timeline_rows",
 ]
 
@@ -43,7 +44,7 @@ __getattr__, __dir__ = lazily(
     {
         "draw": ".drawing",
         "programs": ".traced",
-        "reasons": ".model_errors",
+        **dict.fromkeys(("reasons", "stalls_of"), ".model_errors"),
         "Machine": "..model.machine",
         "orders": ".interleaving",
         **dict.fromkeys(("slacks", "timeline_rows"), "...trace.reading"),

@@ -210,7 +210,8 @@ def _wavefronts(access: WarpAccess) -> int:
 def bank_queue(code: Sequence[str]) -> list[tuple[int, list[int], list[int]]]:
     """Return for each multiply-add when it starts, if only registers hold it, and the even and odd registers it reads.
 
-    The bank of the even registers and that of the odd ones deliver one register in a cycle. What `.reuse` kept is not
+    It is a model, not a documented rule: the bank of the even registers and that of the odd ones each deliver one
+    register in a cycle. What `.reuse` kept is not
     delivered again. A multiply-add starts a cycle after the one before it, or as soon as the banks that it reads have
     delivered what was asked for before.
     """

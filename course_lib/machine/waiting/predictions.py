@@ -31,8 +31,9 @@ from .schedule import play_programs
 WHICH = ("warps", "stride", "requests", "rows", "copies", "barriers")
 #: The recordings that are read.
 READS = ("latencies", "residency", "cached", "ladder", "counters")
-#: For each reason of the model, Nsight Compute's names of stalls. The profiler also samples stalls that the model does
-#: not have: for an instruction that is not fetched yet, for a branch, for constants.
+#: For each reason of the model, Nsight Compute's names of stalls: "shared memory" is a value on its way as well as a
+#: full queue of instructions. The profiler also samples stalls that the model does not have: for an instruction that is
+#: not fetched yet, for a branch, for constants.
 STALLS = {
     reason: [name for name, (_, of) in SAMPLED.items() if of == reason]
     for reason in ("global memory", "shared memory", "arithmetic", "barrier", "not selected")
@@ -174,9 +175,7 @@ def launches(progress: Progress, what: str, gpu: Folder = DEFAULT_GPU) -> list[R
         about |= _beside(launch.gflops(), r["gflops"], "GFLOP/s")
         if what == "ladder":
             about["cycles"] = launch.play().cycles
-            counters = [c for c in measurements.load("counters", gpu).results if c["rung"] == r["rung"]]
-            counted = min((c for c in counters if "skipped" not in c), key=lambda c: bool(c["M"] != r["M"]))
-            about |= _reasons(launch.play(), counted)
+            about |= _reasons(launch.play(), counted_of(r, measurements.load("counters", gpu)))
         elif not own:
             times = r["milliseconds"]
             about["repeats"] = [r["gflops"] * float(np.median(times)) / most(times) for most in (max, min)]
@@ -213,11 +212,17 @@ def _beside(predicted: float, measured: float, unit: str) -> Result:
     return {"predicted": predicted, "measured": measured, "unit": unit, "error": predicted / measured - 1}
 
 
-def _reasons(play: Played, counted: Result) -> Result:
-    """Return the reasons for waiting as parts of all waits, the model's and the profiler's."""
-    stalls = {reason: sum(counted[f"stalled_{name}_percent"] for name in names) for reason, names in STALLS.items()}
+def counted_of(r: Result, counters: Recording) -> Result | None:
+    """Return the profiler's counters of a rung, on the same size if it was counted there; None if it was not."""
+    found = [c for c in counters.results if c["rung"] == r["rung"] and "skipped" not in c]
+    return min(found, key=lambda c: bool(c["M"] != r["M"]), default=None)
+
+
+def _reasons(play: Played, counted: Result | None) -> Result:
+    """Return the reasons for waiting as parts of all waits: the model's, and the profiler's of what it has counted."""
     waits = {reason: play.waits[reason] for reason in STALLS}
-    return {
-        "predicted_waits": {reason: share / sum(waits.values()) for reason, share in waits.items()},
-        "measured_waits": {reason: amount / sum(stalls.values()) for reason, amount in stalls.items()},
-    }
+    predicted = {"predicted_waits": {reason: share / sum(waits.values()) for reason, share in waits.items()}}
+    if counted is None:
+        return predicted
+    stalls = {reason: sum(counted[f"stalled_{name}_percent"] for name in names) for reason, names in STALLS.items()}
+    return predicted | {"measured_waits": {reason: amount / sum(stalls.values()) for reason, amount in stalls.items()}}

@@ -65,9 +65,7 @@ class _Stores:
     def __call__(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
         if site.op != "load":
             self.line = self.line or site.line
-            words, _ = pattern.words(base)
-            for element in range(pattern.width):
-                self.stored[words + element] = True
+            self.stored[pattern.words(base)[0]] = True  # a store of several elements comes once for each
 
     def only_zero(self) -> int | None:
         """The first dimension of which only index 0 was stored, and which has more; None if there is none."""

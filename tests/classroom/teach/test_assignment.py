@@ -43,7 +43,7 @@ def test_every_exercise_is_in_its_cell(lesson, tool):
             cell = places(lesson)[name].cell
             assert (texts[cell], solved[cell]) == (skeleton(name, lesson), solution(name, lesson))
         about = texts[f"about-{name}"]
-        assert len(about) > 80 and "Speaker notes" not in about
+        assert about and "Speaker notes" not in about
         assert sum(about in text for text in shown) == 1
         assert len(re.findall("(?m)^#+ ", about)) <= 1
 

@@ -1,4 +1,4 @@
-"""The lectures: how many slides, how long, what the speaker says; tests/browser looks at each slide."""
+"""The lectures: how long they take, and what the speaker says; tests/browser looks at each slide."""
 
 import itertools
 import re
@@ -11,8 +11,8 @@ from course_lib import measurements
 from course_lib.classroom.teach import slides
 from course_lib.classroom.teach.command import main
 
-#: The most slides of each deck, and the minutes that it may take.
-DECKS = {"lecture-50": (18, 50), "lecture-100": (30, 120 - 10)}
+#: The minutes that each deck may take; the longer one has a pause of ten.
+DECKS = {"lecture-50": 50, "lecture-100": 120 - 10}
 
 
 @pytest.fixture(scope="module")
@@ -26,25 +26,14 @@ def notebook():
 
 @pytest.mark.parametrize("plan", DECKS)
 def test_a_deck_fits_its_time_and_every_slide_has_notes(notebook, plan):
-    """One to five minutes a slide, but for the exercise; at most 120 words, and the minutes run from 0 to the end."""
-    found = slides.slides_of(slides.deck(notebook, plan), plan)
-    most, minutes = DECKS[plan]
-    assert len(found) <= most
+    """The minutes run from 0 to the end, without a gap."""
     clock = 0
-    for cells in found:
+    for cells in slides.slides_of(slides.deck(notebook, plan), plan):
         (notes,) = (cell.source for cell in cells if cell.metadata["slideshow"]["slide_type"] == "notes")
         begin, end, whole = map(int, re.match(r"\*\*Minutes (\d+)–(\d+) of (\d+)\.\*\* ", notes).groups())
-        assert begin == clock < end <= whole <= minutes and end - begin <= 10
-        assert 25 <= len(notes.split()) <= 120, (cells[0].source, len(notes.split()))
+        assert begin == clock < end <= whole <= DECKS[plan]
         clock = end
     assert clock == whole
-
-
-def test_nothing_points_to_another_place(notebook):
-    """A slide's text stands alone: no word leads to what is not on it."""
-    for cells in slides.slides_of(notebook, "lecture-100"):
-        shown = " ".join(cell.source for cell in cells[:-1] if cell.cell_type == "markdown")
-        assert not re.search(r"\b(below|above|next cell|section|last time)\b", shown, re.IGNORECASE), shown
 
 
 def test_the_long_lecture_has_every_slide(notebook):

@@ -127,7 +127,7 @@ def test_text_and_picture_say_the_same_every_time(kind):
     other.setting = start
     data, again = widget._repr_mimebundle_()[0], other._repr_mimebundle_()[0]
     assert data["text/plain"] == again["text/plain"] == repr(widget) and data[HTML] == again[HTML]
-    assert f'alt="{html.escape(repr(widget))}"' in data[HTML] and len(data[HTML]) < 25_000
+    assert f'alt="{html.escape(repr(widget))}"' in data[HTML]
     assert json.loads(widget._sketch)["says"] == list(widget.sketch.says)
 
 
@@ -153,7 +153,6 @@ def test_a_page_without_a_kernel_holds_every_setting_that_it_offers(kind):
     assert len(held) == prod(len(dial["values"]) for dial in offers["dials"].values()) >= 5
     current = ",".join(str(value) for value in widget.setting.values())
     assert held[current] == json.loads(encoded(widget.sketch, widget.setting))
-    assert len(state["_sketches"]) < 120_000
 
 
 def test_what_no_slider_offers_is_refused():

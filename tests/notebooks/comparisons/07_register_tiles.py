@@ -1,5 +1,7 @@
 """What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
 
+from course_lib.waiting import stalls_of
+
 of = {r["rung"]: r["gflops"] for r in reversed(twins.results) if "gflops" in r}
 limit = next(r["flop_per_second"] for r in measurements.load("ceilings").results if r["ceiling"] == "float32") / 1e9
 shares = [round(100 * of[which] / limit) for which in ("tiled", "tiled_unsigned", "tiled_c")]
@@ -25,8 +27,9 @@ active = {which: counters.result(which, N=4096)["issue_active_percent"] for whic
 product = per_ffma["tiled"] / per_ffma["register_2d"] * active["register_2d"] / active["tiled"]
 assert (round(per_ffma["tiled"] / per_ffma["register_2d"], 1), round(product, 1)) == (2.3, 3.4), "the product is 3.4"
 judged = [r for r in measurements.load("waiting").results if r["what"] == "ladder" and r["N"] == 4096]
-part = {r["rung"]: {why: round(100 * share) for why, share in r["measured_waits"].items()} for r in judged}
-assert [part[r]["shared memory"] for r in ("tiled", "register_2d")] == [39, 9], "waiting for shared memory"
+stalls = {r["rung"]: {name: round(100 * share) for name, share in stalls_of(r).items()} for r in judged}
+on_shared = [[stalls[r][name] for name in ("mio_throttle", "short_scoreboard")] for r in ("tiled", "register_2d")]
+assert on_shared == [[32, 7], [5, 4]], "a full queue, and values from shared memory"
 reads = machine.result("tiled")["mix"]
 single, joined = (reads[name] / useful["tiled"] for name in ("LDS", "LDS.128"))
 assert single + joined == 1.25 and round(waves["tiled"], 2) == single + 2 * joined, "a joined read takes two wavefronts"

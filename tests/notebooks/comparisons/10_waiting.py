@@ -1,6 +1,17 @@
 """What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
 
-from course_lib.waiting import plan
+from course_lib.waiting import plan, stalls_of
+
+from course_lib.machine.waiting.predictions import STALLS
+
+named = {
+    "global memory": ["long_scoreboard", "lg_throttle"],
+    "shared memory": ["short_scoreboard", "mio_throttle"],
+    "arithmetic": ["wait", "math_pipe_throttle", "dispatch_stall"],
+    "barrier": ["barrier"],
+    "not selected": ["not_selected"],
+}  # the table of 10.4
+assert {why: sorted(names) for why, names in named.items()} == {why: sorted(names) for why, names in STALLS.items()}
 
 wrong = [abs(r["error"]) for r in judged.results if r["what"] == "residency"]
 assert 0.02 < np.median(wrong) < 0.05 and 0.08 < max(wrong) < 0.12, "usually a few percent: at most 11 % here"
@@ -43,6 +54,37 @@ ratios = {
     if key[0] == "tiled"
 }
 assert len(ratios) == 12, "the twelve points of the picture"
+empty_of = {
+    (r["params"]["tile_width"], r["warps"]): 100 - r["issue_active_percent"]
+    for r in residency.results
+    if r["rung"] == "tiled"
+}
+assert [round(empty_of[case]) for case in ((16, 8), (16, 64), (32, 32))] == [78, 27, 59], "empty cycles of tiled"
+points = {width: sorted((empty_of[key], ratios[key][0]) for key in ratios if key[0] == width) for width in (8, 16, 32)}
+line_8 = [np.interp(x, *zip(*points[8], strict=True)) for x, _ in points[16]]
+apart_16 = [abs(y / on_8 - 1) for (_, y), on_8 in zip(points[16], line_8, strict=True)]
+assert max(apart_16) < 0.08 and np.median(apart_16) < 0.03, "near one line"
+below = [y / np.interp(x, *zip(*points[8], strict=True)) for x, y in points[32]]
+assert max(below) < 0.95, "with T = 32 they are below it"
+of_32 = stalls_of(pairs["tiled", 32, 32])
+assert [round(100 * of_32[name]) for name in ("mio_throttle", "long_scoreboard")] == [33, 13], "a full queue"
+gained = [
+    round(twins.result("prefetched" + end)["gflops"] / twins.result("tiled" + end)["gflops"], 2)
+    for end in ("", "_unsigned")
+]
+assert gained == [1.04, 1.09] and gain(32, 64) == 0.98, "three numbers"
+assert round(100 - twins.result("tiled_unsigned")["issue_active_percent"]) == 57, "57 of 100 cycles were empty"
+reached = {
+    name: waiting.play(makers[name](8), small[name].trace, H200, blocks=1).spans[0] for name in ("tiled", "prefetched")
+}
+by_reason = {
+    name: {why: sum(round(b) - round(a) for of, a, b in found if of == why) for why, *_ in found}
+    for name, found in reached.items()
+}
+difference = {why: by_reason["prefetched"][why] - cycles_of for why, cycles_of in by_reason["tiled"].items()}
+assert [round(difference[why]) for why in ("issuing", "arithmetic")] == [142, 352], "142 more, and 352 more"
+assert difference["global memory"] == -760 and min(difference[w] for w in ("shared memory", "barrier")) > 0
+assert cycles["tiled"][order] - cycles["prefetched"][order] == 156, "ends only 156 earlier"
 wrong_sign = {key: tuple(round(r, 2) for r in both) for key, both in ratios.items() if (both[0] > 1) != (both[1] > 1)}
 assert (sorted(wrong_sign), wrong_sign[16, 64][1]) == ([(16, 64), (32, 64)], 1.02), "2 % faster"
 assert wrong_sign[16, 64][0] == 0.93, "measured 7 % slower"

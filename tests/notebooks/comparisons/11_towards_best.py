@@ -33,3 +33,14 @@ for name in ("vectorized", "warp_tiled"):
 assert len({(e["rung"], e["instructions"]) for e in exchanged}) == 2, "The instructions, their order"
 dispatch = [counts[name]["stalled_dispatch_stall_percent"] for name in steps[1:3]]
 assert 2 < dispatch[1] / dispatch[0] < 2.2, "the dispatch stalls doubled"
+one_block = [
+    r["gflops"]
+    for r in measurements.load("residency").results
+    if (r["rung"], r["warps"]) in (("warp_tiled", 8), ("staged", 8))
+]
+assert round(one_block[1] / one_block[0], 2) == 1.32, "with one block 32 %"
+in_shared = [counts[name]["stalled_short_scoreboard_percent"] for name in steps[1:3]]
+assert in_shared[1] < in_shared[0], "do not wait more for values from shared memory"
+judged = {r["rung"]: r for r in measurements.load("waiting").results if r["what"] == "ladder"}
+with_banks, without = (judged["warp_tiled"][by] / judged["vectorized"][by] for by in ("predicted", "without_banks"))
+assert round(100 * (without - with_banks)) == 8, "in the model warp_tiled loses 8 %"

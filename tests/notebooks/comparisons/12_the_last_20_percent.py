@@ -1,5 +1,7 @@
 """What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
 
+from course_lib.waiting import stalls_of
+
 assert max(unrolled) / min(spilled) > 100, "a hundred times slower"
 assert round(max(unrolled) / gflops("best"), 2) == 1.01, "one percent faster than best"
 assert max(unrolled) == tried["quads (1, 0, 3, 2)"] and tried["lanes"] < gflops("best"), "is no faster"
@@ -7,13 +9,15 @@ assert tried["launch_bounds=(256, 1)"] < gflops("best"), "makes best slower"
 assert round(gflops("large_tiles") / gflops("software_pipelined"), 2) == 1.09, "large_tiles gains 9 %"
 assert round(gflops("whole_tiles") / gflops("large_tiles"), 2) == 1.01, "whole_tiles gains 1 %"
 assert 1.01 < tried["large_tiles, snake, b first, zero"] / gflops("large_tiles") < 1.02, "is worth less than 2 %"
-assert 0.82 < gflops("best") / 1000 / limit < 0.84, "five sixths of the flat part"
+assert 0.82 < gflops("best") / 1000 / limit < 0.84, "five sixths"
 ragged_pair = [recorded["ragged"].result(name, M=4097)["gflops"] for name in ("large_tiles", "whole_tiles")]
 assert round(ragged_pair[1] / ragged_pair[0], 2) == 1.16, "it gains 16 %"
-part = {name: row["measured_gflops"] / row["attainable_gflops"] for name, row in roof.items()}
-assert part["naive"] > 1 and 0.24 < part["tiled"] < 0.26 and 0.82 < part["best"] < 0.84, "the parts of the roof"
-off = {name: modelled[name] / gflops(name) - 1 for name in judged}
-assert max(map(abs, off.values())) < 0.11 and np.median(np.abs(list(off.values()))) < 0.04, "11 %, half 4 %"
+plain, fastest = figures.levels("tiled", "best")
+assert plain.lowest == "L1 and shared memory", "tiled needs most at L1 and shared memory"
+assert {*sorted(fastest.roofs, key=fastest.roofs.get)[:2]} == {"instructions", "arithmetic"}, "near two roofs"
+assert 0.82 < fastest.share("arithmetic") < 0.84, "five sixths of what the multiply-adds alone would allow"
+assert max(each.share(level) for each in (plain, fastest) for level in ("L2", "DRAM")) < 0.2, "limit neither"
+assert round(100 * max(map(abs, off.values()))) == 11 and np.median(np.abs(list(off.values()))) < 0.04, "11 %, half 4 %"
 ratio = {(a, b): gflops(b) / gflops(a) for a, b in zip(steps[:-1], steps[1:], strict=True)}
 assert round(ratio["staged", "software_pipelined"], 2) == 1.30, "1.30 times as fast as staged"
 assert round(ratio["whole_tiles", "best"], 2) == 1.12, "best gains 12 %"
@@ -46,10 +50,9 @@ order = sorted(stalls["best"], key=stalls["best"].get, reverse=True)[:4]
 assert order == ["not_selected", "short_scoreboard", "dispatch_stall", "no_instruction"], "the largest reasons"
 at_1024 = by_size["best"][1024] / by_size["best"][4096]
 assert round(100 * at_1024) == 24 and np.prod(rung("best").launch(1024, 1024, 1024)[0]) == 32, "at 24 % of its speed"
-assert round(100 * judged["tiled"]["measured_waits"]["shared memory"]) == 39, "39 % of their waiting"
+on_shared = [round(100 * stalls_of(judged["tiled"])[name]) for name in ("mio_throttle", "short_scoreboard")]
+assert on_shared == [32, 7], "32 % and 7 % of their waiting"
 assert round(executed("tiled")) == 4, "only one of four instructions multiplies"
-naive = recorded["counters"].result("naive", N=4096)
-assert round(1 - naive["l2_bytes"] / 32 / naive["global_load_sectors"], 2) == 0.93, "93 % of its sectors"
 assert len(attempts) == 905, "905 variants of best"
 length = [recorded["instructions"].result(name)["instructions"] for name in ("large_tiles", "whole_tiles")]
 assert length == [2441, 2350], "2,441 and 2,350 instructions"

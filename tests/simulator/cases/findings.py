@@ -335,6 +335,7 @@ out[i] = k
 
 #: Coordinates that are 0 in every thread of the launch.
 ROW = f"""{IMPORTS}
+from course_lib.kernels.vector import store4
 @cuda.jit(device=True)
 def row():
     return cuda.grid(2)[1]
@@ -362,6 +363,16 @@ if z < C.shape[0]:
 #= said("cuda.grid(2)")
 if cuda.threadIdx.x < 6:
     C[row(), cuda.threadIdx.x] = 1  #? missing-dimension C
+
+# four elements in a store, up to the end of a row @ 1, 2 : C=zeros(4, 8, "f4")
+#= said("24 of the 32") and (C != 0).sum() == 8
+one = float32(1)
+store4(C, cuda.threadIdx.y, 4 * cuda.threadIdx.x, (one, one, one, one))  #? missing-dimension C
+
+# four elements in a store, up to the end of the array @ 1, 8 : C=zeros(4, 8, "f4")
+#= run.findings == () and (C != 0).all()
+i, one = cuda.threadIdx.x + cuda.threadIdx.y, float32(1)
+store4(C, i // 2, 4 * (i % 2), (one, one, one, one))
 
 # one row and one column need no second dimension @ 1, 8 : C=zeros($shape, "f4") ; shape in 1,6 6,1
 #= run.findings == ()
