@@ -154,8 +154,15 @@ def test_a_link_leads_to_a_step(offline, tmp_path):
     expect(page.locator(".tt-count")).to_contain_text("step 21 of")
     expect(page.locator(".tt-tab-waits")).to_have_attribute("aria-expanded", "true")
     expect(page.locator(".tt-sentence")).to_have_text(sentence(Timeline(launch("tiled").trace, (1, 0, 0)), 21, 3))
-    nowhere = "step=x step=-1 step=32 step=6&run=1 step=6&block=2,0 step=6&thread=0,2 step=6&panel=fragments step=6&thread=x"
-    for hash, step in (("#step=5", 5), ("#chapter", 5), *((f"#{link}", 5) for link in nowhere.split()), ("#step=31", 31)):
+    nowhere = (
+        "step=x step=-1 step=32 step=6&run=1 step=6&block=2,0 step=6&thread=0,2 step=6&panel=fragments step=6&thread=x"
+    )
+    for hash, step in (
+        ("#step=5", 5),
+        ("#chapter", 5),
+        *((f"#{link}", 5) for link in nowhere.split()),
+        ("#step=31", 31),
+    ):
         page.evaluate(
             "hash => new Promise((done) => (addEventListener('hashchange', done), (location.hash = hash)))", hash
         )

@@ -309,10 +309,10 @@ def compare(
 
     A step is one multiply-add of the element of C that the chosen thread computes first, whichever block and thread of
     the second launch compute it, so both show the same k and the same partial sum. Where nothing is multiplied, it is
-    an iteration of the innermost loops. With ``statements_of`` 1 or 2 a step is a statement of that launch, and the other
-    one is shown after the same multiply-add. ``block`` is the first launch's; ``panels`` are those of Stepper, ``orders``
-    those of the first launch and of the second, by the same names. Raises ValueError as it does. The still picture and
-    the text show both.
+    an iteration of the innermost loops. With ``statements_of`` 1 or 2 a step is a statement of that launch, and the
+    other one is shown after the same multiply-add. ``block`` is the first launch's; ``panels`` are those of Stepper,
+    ``orders`` those of the first launch and of the second, by the same names. Raises ValueError as it does. The still
+    picture and the text show both.
 
     >>> A, B, C = np.ones((3, 16, 16), np.float32)
     >>> runs = [simulate(rung(name).make(), trace=True)[1, (16, 16)](A, B, C) for name in ("naive", "tiled")]
