@@ -1,7 +1,7 @@
 """What the lessons' links to a step of a stepper claim, and the steps for which that is so, from the launch's trace.
 
-`MOMENTS` has a row for each link, `[text](#step=…)`, by the notebook and the text: what is so at a step of a block, as a
-function of its `Timeline` and of a position. Nothing here knows the number in the link. `ran` runs the cells of a
+`MOMENTS` has a row for each link, `[text](#step=…)`, by the notebook and the text: what is so at a step of a block, as
+a function of its `Timeline` and of a position. Nothing here knows the number in the link. `ran` runs the cells of a
 notebook up to the last stepper to which a link leads.
 """
 

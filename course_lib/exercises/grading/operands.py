@@ -82,7 +82,8 @@ def needed(task: Task, inputs: Sequence[Array], shape: tuple[int, ...], element:
     arrays = {n: _Noted(n, a, noted) for n, a in zip(task.parameters, (*inputs, np.zeros(shape)), strict=True)}
     place = dict(zip(indices, map(int, np.unravel_index(element, shape)), strict=True))
     names = {"sum": total, "float32": float, "int": int, "min": min, "range": range}
-    eval(ast.unparse(assigned.value), {"__builtins__": {}, **names, **arrays, **place})
+    formula = compile(ast.Expression(assigned.value), "<the exercise's formula>", "eval")
+    eval(formula, {"__builtins__": {}, **names, **arrays, **place})
     return terms + ([tuple(noted)] if noted else [])
 
 
@@ -193,10 +194,8 @@ class Computation:
     @property
     def _variable(self) -> str | None:
         """The variable that the store stores; None if it stores an expression of several, or none."""
-        line, tree = (
-            int(self._timeline.lines[self.stored.position - 1]),
-            self.outcome.source and self.outcome.source.tree,
-        )
+        line = int(self._timeline.lines[self.stored.position - 1])
+        tree = self.outcome.source.tree if self.outcome.source else None
         for node in ast.walk(tree) if tree else ():
             if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or line):
                 names = set(_names(node.value)) & set(self._timeline.columns.names)
