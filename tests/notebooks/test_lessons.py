@@ -431,7 +431,7 @@ def _anchors(path):
     ids=_name,
 )
 def test_links_lead_somewhere(path):
-    """To a file that there is, and in a notebook or a page to a heading or a term; links to steps have their own test."""
+    """To a file that there is, and in it to a heading or a term; links to steps have their own test."""
     sources = _sources(path, "markdown") if path.suffix == ".ipynb" else [path.read_text(encoding="utf-8")]
     text = CODE.sub("", "\n".join(sources))
     for target in re.findall(r'(?:\]\(|href=")([^)"\s]+)', text):

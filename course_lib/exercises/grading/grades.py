@@ -463,7 +463,12 @@ class Grading:
             return lambda: at_finding(self._traced(outcome), broken, self.output)
         if wrong is None or (self.source.tree is not None and is_empty(self.source.tree)):
             return None
-        return lambda: at_wrong_value(self._traced(wrong), self._tagged(wrong), self.exercise.task, self.output)
+        task = self.exercise.task
+
+        def launched(inputs: tuple[Array, ...]) -> Array:
+            return self._again(wrong, on=inputs, tracer=None).got
+
+        return lambda: at_wrong_value(self._traced(wrong), self._tagged(wrong), task, self.output, launched)
 
     def _traced(self, outcome: Outcome) -> Outcome:
         return outcome if self.exercise.tracer else self._again(outcome)
@@ -476,6 +481,11 @@ class Grading:
         except _REFUSALS:  # what the kernel does depends on the numbers
             return None
 
-    def _again(self, outcome: Outcome, on: tuple[Array, ...] | None = None) -> Outcome:
+    def _again(
+        self,
+        outcome: Outcome,
+        on: tuple[Array, ...] | None = None,
+        tracer: type[TraceObserver] | None = TraceObserver,
+    ) -> Outcome:
         seed = (self.seed or 0) if outcome is self._drawn else None
-        return launch(self.exercise, self.kernel, outcome.shape, self.source, tracer=TraceObserver, seed=seed, on=on)
+        return launch(self.exercise, self.kernel, outcome.shape, self.source, tracer=tracer, seed=seed, on=on)

@@ -1,10 +1,11 @@
 """The elements that a wrong kernel multiplies and adds, held against those that the exercise's formula needs."""
 
 import ast
+import itertools
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -25,6 +26,10 @@ Operand = tuple[str, int]
 """An array of the exercise, and the row-major number of an element."""
 Term = tuple[Operand, ...]
 """The elements that are multiplied with each other, or the one that is added."""
+
+
+Launched = Callable[[tuple[Array, ...]], Array]
+"""The output of the kernel for other inputs of the same shapes."""
 
 
 class Misread(NamedTuple):
@@ -102,10 +107,11 @@ class Computation:
 
     ``outcome`` is the traced launch, and ``again`` the same on `tagged` numbers: there, a number says which element it
     is, wherever it was copied to. ``stored`` is the place of the store. If the thread stores several elements after the
-    same reads, what one of them needs is right.
+    same reads, what one of them needs is right; and ``launched``, which returns the output for other inputs, tells
+    whether what none of them needs is in this one.
     """
 
-    def __init__(self, task: Task, outcome: Outcome, again: Outcome, stored: Place, element: int):
+    def __init__(self, task: Task, outcome: Outcome, again: Outcome, stored: Place, element: int, launched: Launched):
         tags = {
             float(tag): (name, number)
             for name, array in zip(task.parameters, again.inputs, strict=False)
@@ -126,6 +132,9 @@ class Computation:
             for number, value in enumerate(array.flat)
         }
         self._wanted = float(outcome.want.flat[element])
+        self._element, self._launched = element, launched
+        self._places = {name: place for place, name in enumerate(task.parameters)}
+        self._known: dict[Term, bool] = {}
 
     @cached_property
     def _steps(self) -> list[tuple[int, list[Operand]]]:
@@ -146,19 +155,36 @@ class Computation:
         for position, read in self._steps:
             place, operands, key = self._at(position), tuple(read), _key(read)
             multiplied = int(self._timeline.lines[position - 1]) in self._multiplying
-            strange = next((operand for operand in operands if operand not in union), None)
+            strange = next((each for each in operands if each not in union and self._enters((each,))), None)
             if strange:
                 rest = Counter(operands) - Counter([strange])
                 left = {other for term in terms if multiplied and rest and rest <= term for other in term - rest}
                 fits = [other for other in left if other[0] == strange[0]] or [*left]
                 return Misread(place, operands, strange, fits[0] if len(fits) == 1 else None)
-            if multiplied and not any(Counter(operands) <= term for term in terms):
+            if multiplied and not any(Counter(operands) <= term for term in terms) and self._enters(key):
                 return Misread(place, operands)
             if self._alone and multiplied and key in wanted:
                 added[key] += 1
                 if added[key] > wanted[key]:
                     return Misread(place, operands, again=True)
         return None
+
+    def _enters(self, operands: Term) -> bool:
+        """Whether the product of these operands is in the element: there is a difference, of first or higher order.
+
+        That is so if the thread stores nothing else.
+        """
+        if self._alone:
+            return True
+        if operands not in self._known:
+            total = 0.0
+            for changed in itertools.product((0, 1), repeat=len(operands)):
+                inputs = tuple(array.copy() for array in self.outcome.inputs)
+                for (name, number), more in zip(operands, changed, strict=True):
+                    inputs[self._places[name]].flat[number] += more
+                total += (-1) ** sum(changed) * float(self._launched(inputs).flat[self._element])
+            self._known[operands] = total != 0
+        return self._known[operands]
 
     @property
     def read(self) -> int | None:

@@ -12,7 +12,7 @@ from ...trace.viewer import Stepper
 from ...trace.viewer.stepper import PANELS
 from ...trace.viewer.words import element
 from .exercise import Outcome, Task
-from .operands import Computation, Misread, WrongSum, comparable
+from .operands import Computation, Launched, Misread, WrongSum, comparable
 
 #: The lesson that explains each view: counts by line, sectors, banks, and waiting warps. Fragments are offered only for
 #: kernels with tensor-core instructions.
@@ -46,10 +46,11 @@ def at_finding(outcome: Outcome, finding: Finding, output: str) -> Opened:
     return Opened(_stepper(outcome, output, *(found or last)[:1]), "finding", f"{where}: {finding.message}", outcome)
 
 
-def at_wrong_value(outcome: Outcome, again: Outcome | None, task: Task, output: str) -> Opened:
+def at_wrong_value(outcome: Outcome, again: Outcome | None, task: Task, output: str, launched: Launched) -> Opened:
     """The viewer at the first step that uses something which the first wrong element of the output does not need.
 
-    ``again`` is a launch of the same kernel on tagged numbers, or None if it cannot have one. Without such a step: at
+    ``again`` is a launch of the same kernel on tagged numbers, or None if it cannot have one, and ``launched`` returns
+    the output of the kernel for other inputs. Without such a step: at
     the store of the element, or at the start if it is never stored.
     """
     trace, wrong = outcome.run.trace, int(np.flatnonzero(outcome.differs)[0])
@@ -59,7 +60,7 @@ def at_wrong_value(outcome: Outcome, again: Outcome | None, task: Task, output: 
         return Opened(_stepper(outcome, output), "start", f"the start of the launch: {name} is never stored.", outcome)
     says = f"the store of the first wrong element, {name}"
     if again is not None and comparable(trace, again.run.trace, stored.block):
-        computed = Computation(task, outcome, again, stored, wrong)
+        computed = Computation(task, outcome, again, stored, wrong, launched)
         found = computed.first_wrong_step()
         if found:
             kind = "operand" if isinstance(found, Misread) else "sum"
