@@ -42,7 +42,9 @@ VISIBLY = 64
 
 BROWSER = "tests/browser/"
 #: Those of its files whose tests need JupyterLab.
-LAB = tuple(f"{BROWSER}test_{name}.py" for name in ("exercises_lab", "lab", "stepper", "still", "waiting_lab"))
+LAB = tuple(
+    f"{BROWSER}test_{name}.py" for name in ("exercises_lab", "lab", "links_lab", "stepper", "still", "waiting_lab")
+)
 #: Begun first, since they take longest: the files that are left in the end are short, and keep all workers busy.
 LONGEST = (
     BROWSER,

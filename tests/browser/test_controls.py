@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from course_lib import simulate
 from course_lib.kernels.tiled import tiled
+from course_lib.trace.locate import locate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 
@@ -285,13 +286,18 @@ def test_two_runs_in_step(show, launch_of):
 
 
 def test_a_finding_of_the_second_run_is_found(show, launch_of):
-    """e goes to the common step in which the second run's finding is, with its thread."""
+    """e goes to the statement of the second run in which its finding is, and to the next one."""
     good, racy = launch_of("tiled"), launch_of("racy")
     page = show(Stepper(good), _other=Stepper(racy)._data)
     assert page.locator(".tt-fault").is_visible()
     assert page.locator(".tt-found").count() > 0
-    page.locator(".tt-root").press("e")
-    assert step(page) > 0
+    found = [locate(racy.trace, finding)[0] for finding in racy.findings]
+    here = sorted(place.position for place in found if place.block == found[0].block)
+    for position in dict.fromkeys(here):
+        page.locator(".tt-root").press("e")
+        expect(page.locator(".tt-mode")).to_have_text("statements of tiled (2)")
+        assert step(page) == position
+        assert page.locator(".tt-run").nth(1).locator(".tt-current").count() == 1
 
 
 def test_arrows_step_after_a_click_on_a_tab_or_a_button(walk):

@@ -127,7 +127,7 @@ def test_a_lesson_is_gone_through_by_the_keyboard_alone(open_notebook):
 
 
 def test_a_failed_verdict_opens_the_viewer(open_notebook):
-    """Its marks, the hint that names the line, and the button that shows the step."""
+    """Its marks, the hint that names the line, and the button that shows the step, and says what it is."""
     notebook = open_notebook([KERNEL])
     notebook.run_all()
     cell = notebook.cell(0)
@@ -138,4 +138,6 @@ def test_a_failed_verdict_opens_the_viewer(open_notebook):
 
     expect(cell.locator(".tt-root")).to_be_visible()
     expect(cell.get_by_role("button", name="Show me")).to_have_count(0)
+    expect(cell.locator(".tt-opened")).to_contain_text("after it acc is")
+    expect(cell.locator(".tt-current")).to_have_attribute("data-line", "12")
     assert notebook.page_errors == []

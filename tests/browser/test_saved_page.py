@@ -154,16 +154,52 @@ def test_a_link_leads_to_a_step(offline, tmp_path):
     expect(page.locator(".tt-count")).to_contain_text("step 21 of")
     expect(page.locator(".tt-tab-waits")).to_have_attribute("aria-expanded", "true")
     expect(page.locator(".tt-sentence")).to_have_text(sentence(Timeline(launch("tiled").trace, (1, 0, 0)), 21, 3))
-    for hash, step in (("#step=5", 5), ("#step=x", 5), ("#step=-1", 5), ("#chapter", 5), ("#step=999", 31)):
+    nowhere = (
+        "step=x step=-1 step=32 step=6&run=1 step=6&block=2,0 step=6&thread=0,2 step=6&panel=fragments step=6&thread=x"
+    )
+    for hash, step in (
+        ("#step=5", 5),
+        ("#chapter", 5),
+        *((f"#{link}", 5) for link in nowhere.split()),
+        ("#step=31", 31),
+    ):
         page.evaluate(
             "hash => new Promise((done) => (addEventListener('hashchange', done), (location.hash = hash)))", hash
         )
+        expect(page.get_by_role("alert")).to_have_count(int(hash[1:] in nowhere.split()))
         expect(page.locator(".tt-count")).to_have_text(f"step {step} of 31")
+        expect(page.locator(".tt-block")).to_have_value("1")
+        expect(page.locator(".tt-thread")).to_have_value("3")
     page.locator(".tt-root").press("ArrowLeft")
     page.locator(".tt-menu").click()
     page.get_by_role("button", name="Copy a link to this step").click()
     expect(page.get_by_role("button", name="The link")).to_be_visible()
     assert page.url.endswith("#step=30&block=1,0&thread=1,1&panel=waits")
+    assert [] == page.errors
+
+
+def test_a_link_to_a_statement_of_one_of_two_runs(offline, tmp_path):
+    """And to a common step; what neither run has is said, and the copied link leads back."""
+    tiled = launch("tiled_16")
+    path = compare(launch("naive_16"), tiled, panels=["launch"]).save(tmp_path / "page.html")
+    timeline = Timeline(tiled.trace, (0, 0, 0))
+    page = offline(path)
+    page.goto(path.as_uri() + "#step=20&run=2")
+    page.reload()
+    expect(page.locator(".tt-sentence").nth(1)).to_have_text(f"tiled: {sentence(timeline, 20, 0)}")
+    expect(page.locator(".tt-count")).to_have_text(f"step 20 of {len(timeline)}")
+    for hash in (f"#step={len(timeline) + 1}&run=2", "#step=20&run=3", "#step=18", "#step=1&panel=waits"):
+        page.evaluate("hash => (location.hash = hash)", hash)
+        expect(page.get_by_role("alert")).to_be_visible()
+        expect(page.locator(".tt-count")).to_have_text(f"step 20 of {len(timeline)}")
+        page.evaluate("() => (location.hash = '#step=20&run=2')")
+        expect(page.get_by_role("alert")).to_have_count(0)
+    page.locator(".tt-menu").click()
+    page.get_by_role("button", name="Copy a link to this step").click()
+    expect(page.get_by_role("button", name="The link")).to_be_visible()
+    assert page.url.endswith("#step=20&run=2&block=0,0&thread=0,0")
+    page.evaluate("() => (location.hash = '#step=3')")
+    expect(page.locator(".tt-count")).to_have_text("step 3 of 17")
     assert [] == page.errors
 
 

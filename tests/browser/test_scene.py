@@ -11,6 +11,7 @@ from numba import cuda
 from oracles.grids import texts_of
 from oracles.replay import assignments
 from oracles.scene import Scene
+from playwright.sync_api import expect
 
 from course_lib import simulate
 from course_lib.simulator.geometry import coordinates
@@ -191,6 +192,43 @@ def test_two_runs_are_in_step_by_multiply_adds(show, launch_of):
     assert page.page_errors == []
 
 
+@pytest.mark.parametrize("lead", [0, 1])
+def test_the_statements_of_one_of_two_runs(show, launch_of, lead):
+    """Its scene at each statement; the other run has done as many multiply-adds of the same element."""
+    runs = launch_of("naive_16"), launch_of("tiled_16")
+    page = show(Stepper(runs[0], block=(1, 2), thread=(1, 3)), _other=Stepper(runs[1])._data)
+    both = [multiply_adds(run, 16 * (4 * 2 + 3) + 4 * 1 + 1) for run in runs]
+    timeline, thread, done, _ = both[lead]
+    other, _, at, _ = both[1 - lead]
+    page.evaluate("run => window.model.set('statements_of', run)", lead + 1)
+    kernel, last = timeline.trace.kernel_name, len(timeline)
+    expect(page.locator(".tt-mode")).to_have_text(f"statements of {kernel}")
+    for step in (1, done[0] - 1, done[0], done[0] + 1, done[9], done[9] + 2, last - 1):
+        shown, beside = on_page(page, step, lead), on_page(page, step, 1 - lead)
+        wanted = Scene(timeline, step, thread).data()
+        assert shown["says"] == f"{kernel}: {wanted['says']}"
+        assert (shown["line"], shown["where"]) == (wanted["line"], wanted["where"])
+        grids = {grid["name"]: grid for grid in [*shown["grids"], *shown["variables"]]}
+        for grid in wanted["grids"]:
+            compare_grid(grids[grid["name"]], grid)
+        assert beside["where"][2] == [0, *at][sum(each <= step for each in done)]
+    assert on_page(page, last, 1 - lead)["where"][2] == len(other)
+    assert shown["last"] == last and page.page_errors == []
+
+
+def test_two_runs_stay_where_they_are_when_a_step_becomes_another(show, launch_of):
+    """By u, which goes through the common steps and the statements of each run, and by the button beside it."""
+    page = show(Stepper(launch_of("naive_16"), step=7), _other=Stepper(launch_of("tiled_16"))._data)
+    at = "() => [0, 1].map((run) => shown(run).where[2])"
+    places = page.evaluate(at)
+    for leave in (lambda: page.locator(".tt-root").press("u"), page.locator(".tt-mode").click):
+        for mode in ("statements of naive", "statements of tiled", "same multiply-add"):
+            leave()
+            expect(page.locator(".tt-mode")).to_have_text(mode)
+            assert page.evaluate(at) == places
+    expect(page.locator(".tt-count")).to_have_text("step 7 of 17")
+
+
 def test_bars_and_maps_are_the_launches_counts(show):
     """At the end of launches of one block, the counters' figures; each element's loads are the formula's."""
     runs = product("naive", 8, 16, 8, block_width=8)(), product("tiled", 8, 16, 8, tile_width=8)()
@@ -243,7 +281,7 @@ def test_the_difference_of_two_maps(show):
 
 
 def test_a_choice_in_the_second_run_is_made_in_the_first(show, launch_of):
-    """By element, in blocks of another shape: a click on C chooses who stores it, and an access its common step."""
+    """By element, in blocks of another shape: a click on C chooses who stores it, and an access its own statement."""
     runs = launch_of("naive_16"), product("naive", 16, 16, 16, block_width=8)()
     page = show(Stepper(runs[0]), _other=Stepper(runs[1])._data, step=3)
     matrix = page.locator(".tt-matrix-C svg").nth(1).bounding_box()
@@ -254,7 +292,8 @@ def test_a_choice_in_the_second_run_is_made_in_the_first(show, launch_of):
     row, column = divmod(owned[0][0], 16)
     assert page.evaluate("() => window.model.get('block')")[:2] == [column // 4, row // 4]
     page.locator(".tt-ask li button").last.click()
-    assert page.locator(".tt-sentence").nth(1).text_content().startswith("naive (2): at its end; acc = ")
+    expect(page.locator(".tt-mode")).to_have_text("statements of naive (2)")
+    assert f"writes C[{row}, {column}]" in page.locator(".tt-sentence").nth(1).text_content()
     assert page.page_errors == []
 
 

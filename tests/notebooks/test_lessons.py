@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from functools import cache
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from oracles import minutes
@@ -412,11 +413,34 @@ def test_cells_are_named_by_hand(path):
     assert all(re.fullmatch(r"[a-z0-9-]+", identity) for identity in identities)
 
 
-@notebooks
+CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
+
+
+@cache
+def _anchors(path):
+    """The places of a notebook or a page that a link can name: its headings, as JupyterLab calls them, and its ids."""
+    text = "\n".join(_sources(path, "markdown") if path.suffix == ".ipynb" else [path.read_text(encoding="utf-8")])
+    headings = re.findall(r"^#+ +(.*?)\s*$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE)
+    words = (re.sub(r"[*`]|\[(?=[^\]]*\]\()|\]\([^)]*\)", "", heading) for heading in headings)
+    return {*(each.replace(" ", "-") for each in words), *re.findall(r'(?:id|name)="([^"]+)"', text)}
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted([*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("notebooks/*.md"), *SOLUTIONS]),
+    ids=_name,
+)
 def test_links_lead_somewhere(path):
-    for source in _sources(path, "markdown"):
-        for target in re.findall(r"(?<!\])\[[^\]]+\]\(([^)#]+)\)", re.sub(r"`[^`]*`", "", source)):
-            assert target.startswith("https://") or (path.parent / target).exists(), target
+    """To a file that there is, and in it to a heading or a term; links to steps have their own test."""
+    sources = _sources(path, "markdown") if path.suffix == ".ipynb" else [path.read_text(encoding="utf-8")]
+    text = CODE.sub("", "\n".join(sources))
+    for target in re.findall(r'(?:\]\(|href=")([^)"\s]+)', text):
+        if target.startswith(("https://", "#step=")):
+            continue
+        file, _, place = target.partition("#")
+        goal = path.parent / file if file else path
+        assert goal.exists(), target
+        assert not place or unquote(place) in _anchors(goal), target
 
 
 def _kept():

@@ -34,26 +34,3 @@ def test_views_are_explained_before_they_are_offered(path):
 
 def test_the_lessons_have_steppers():
     assert any(map(list, map(steppers, NOTEBOOKS)))
-
-
-LINK = re.compile(r"\]\(#(step=[^)]*)\)")
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_link_leads_to_a_step_of_the_stepper_below(path):
-    """Its step is one that the launch has, and its view one that the stepper offers."""
-    cells = nbformat.read(path, as_version=4).cells
-    for number, cell in enumerate(cells):
-        for link in LINK.findall(cell.source) if cell.cell_type == "markdown" else ():
-            asked = dict(pair.split("=") for pair in link.split("&"))
-            below = next(
-                c for c in cells[number:] if c.cell_type == "code" and re.search(r"\b(Stepper|compare)\(", c.source)
-            )
-            (text,) = [o.data["text/plain"] for o in below.outputs if "of" in o.get("data", {}).get("text/plain", "")]
-            assert 0 < int(asked.pop("step")) <= max(map(int, re.findall(r"step \d+ of (\d+):", text))), link
-            assert asked.pop("panel", "launch") in re.search(r"panels=(\[.*?\])", below.source).group(1), link
-            assert not asked, link
-
-
-def test_lessons_link_to_steps():
-    assert any(LINK.search(path.read_text(encoding="utf-8")) for path in NOTEBOOKS)

@@ -26,8 +26,9 @@ from .counts import Counts
 from .exercise import MOST_WORK, Array, Budget, Exercise, Hint, Launch, Outcome, Shape, differing
 from .handed_in import validate_submission
 from .hints import Mistake, candidates, likely, proven, remarks_on_text, somewhere
+from .operands import tagged
 from .source import Submission, is_empty, parameters
-from .stepper_at import at_finding, at_wrong_store
+from .stepper_at import Opened, at_finding, at_wrong_value
 from .verdict import FAILED, PASSED, Check, Verdict
 
 _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
@@ -61,13 +62,16 @@ def launch(
     tracer: type[TraceObserver] | None = None,
     seed: int | None = None,
     at: Launch | None = None,
+    on: tuple[Array, ...] | None = None,
 ) -> Outcome:
     """Launch on matrices of small numbers, whose products and sums float32 holds exactly, with the output full of NaN.
 
     ``source`` is needed to count loops, ``tracer`` records the launch, ``seed`` chooses other matrices, which contain
-    fractions, ``at`` another grid and block. The output of print() is not shown: it would appear once for each launch.
+    fractions, ``at`` another grid and block, ``on`` other numbers to read, for which ``want`` does not hold. The output
+    of print() is not shown: it would appear once for each launch.
     """
     inputs, want = _matrices(exercise, shape, seed)
+    inputs = on or inputs
     got = np.full(want.shape, np.nan, np.float32)
     grid, block = at or exercise.task.launch(*shape)
     most_steps = exercise.task.max_steps * (1 if seed is None else MOST_WORK)
@@ -448,8 +452,8 @@ class Grading:
         cause = somewhere(self.source, self._is_right, self.exercise.given)
         return cause.advice if cause else None
 
-    def _viewer(self) -> Callable[[], Any] | None:
-        """A function that opens the viewer at the first finding, else at the first wrong store.
+    def _viewer(self) -> Callable[[], Opened] | None:
+        """A function that opens the viewer at the first finding, else at the first step that makes a value wrong.
 
         None if there is neither, or if the kernel has no step to show.
         """
@@ -459,9 +463,29 @@ class Grading:
             return lambda: at_finding(self._traced(outcome), broken, self.output)
         if wrong is None or (self.source.tree is not None and is_empty(self.source.tree)):
             return None
-        return lambda: at_wrong_store(self._traced(wrong), self.output)
+        task = self.exercise.task
+
+        def launched(inputs: tuple[Array, ...]) -> Array:
+            return self._again(wrong, on=inputs, tracer=None).got
+
+        return lambda: at_wrong_value(self._traced(wrong), self._tagged(wrong), task, self.output, launched)
 
     def _traced(self, outcome: Outcome) -> Outcome:
-        if self.exercise.tracer:
-            return outcome
-        return launch(self.exercise, self.kernel, outcome.shape, tracer=TraceObserver)
+        return outcome if self.exercise.tracer else self._again(outcome)
+
+    def _tagged(self, outcome: Outcome) -> Outcome | None:
+        """The launch of an outcome again, traced, on numbers of which none occurs twice; None if that cannot be."""
+        numbers = tagged(outcome.inputs)
+        try:
+            return None if numbers is None else self._again(outcome, on=numbers)
+        except _REFUSALS:  # what the kernel does depends on the numbers
+            return None
+
+    def _again(
+        self,
+        outcome: Outcome,
+        on: tuple[Array, ...] | None = None,
+        tracer: type[TraceObserver] | None = TraceObserver,
+    ) -> Outcome:
+        seed = (self.seed or 0) if outcome is self._drawn else None
+        return launch(self.exercise, self.kernel, outcome.shape, self.source, tracer=tracer, seed=seed, on=on)

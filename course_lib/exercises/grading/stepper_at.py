@@ -1,5 +1,7 @@
 """The viewer of a verdict, opened at the step of the mistake, with the wanted values beside the wrong ones."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ...simulator.findings import Finding
@@ -8,7 +10,9 @@ from ...trace.locate import Place, locate
 from ...trace.replay import Timeline
 from ...trace.viewer import Stepper
 from ...trace.viewer.stepper import PANELS
-from .exercise import Outcome
+from ...trace.viewer.words import element
+from .exercise import Outcome, Task
+from .operands import Computation, Launched, Misread, WrongSum, comparable
 
 #: The lesson that explains each view: counts by line, sectors, banks, and waiting warps. Fragments are offered only for
 #: kernels with tensor-core instructions.
@@ -20,24 +24,84 @@ def explained(lesson: int) -> tuple[str, ...]:
     return tuple(name for name in PANELS if EXPLAINED[name] <= lesson)
 
 
-def at_finding(outcome: Outcome, finding: Finding, output: str) -> Stepper:
+class Opened(NamedTuple):
+    """A viewer, and what the step is that it shows; ``kind`` is "finding", "operand", "sum", "store" or "start".
+
+    ``found`` is what is wrong with the operands or the sum of the step, and ``outcome`` the launch that is shown.
+    """
+
+    stepper: Stepper
+    kind: str
+    says: str
+    outcome: Outcome
+    found: Misread | WrongSum | None = None
+
+
+def at_finding(outcome: Outcome, finding: Finding, output: str) -> Opened:
     """The viewer at the step that takes part in the finding, of a race at the later one; else when its block ends."""
     trace = outcome.run.trace
+    found = locate(trace, finding)
     last = [Place(at, len(Timeline(trace, at)), linear(thread, trace.block)) for at, thread in finding.threads[-1:]]
-    return _opened(outcome, output, *(locate(trace, finding) or last)[:1])
+    where = "the step of this finding" if found else "the end of the block with this finding, of which no step tells"
+    return Opened(_stepper(outcome, output, *(found or last)[:1]), "finding", f"{where}: {finding.message}", outcome)
 
 
-def at_wrong_store(outcome: Outcome, output: str) -> Stepper:
-    """The viewer at the store of the output's first wrong element, or at the start if it was never stored."""
+def at_wrong_value(outcome: Outcome, again: Outcome | None, task: Task, output: str, launched: Launched) -> Opened:
+    """The viewer at the first step that uses something which the first wrong element of the output does not need.
+
+    ``again`` is a launch of the same kernel on tagged numbers, or None if it cannot have one, and ``launched`` returns
+    the output of the kernel for other inputs. Without such a step: at
+    the store of the element, or at the start if it is never stored.
+    """
     trace, wrong = outcome.run.trace, int(np.flatnonzero(outcome.differs)[0])
+    name = element(output, wrong, outcome.got.shape)
+    stored = _store(outcome, output, wrong)
+    if stored is None:
+        return Opened(_stepper(outcome, output), "start", f"the start of the launch: {name} is never stored.", outcome)
+    says = f"the store of the first wrong element, {name}"
+    if again is not None and comparable(trace, again.run.trace, stored.block):
+        computed = Computation(task, outcome, again, stored, wrong, launched)
+        found = computed.first_wrong_step()
+        if found:
+            kind = "operand" if isinstance(found, Misread) else "sum"
+            return Opened(_stepper(outcome, output, found.place), kind, _told(found, outcome, name), outcome, found)
+        if computed.read is not None and computed.read < len(computed.terms):
+            says += f": of the {len(computed.terms)} terms that it needs, its thread has read {computed.read}"
+    return Opened(_stepper(outcome, output, stored), "store", f"{says}.", outcome)
+
+
+def _told(found: Misread | WrongSum, outcome: Outcome, wrong: str) -> str:
+    """Say what is read or added, and what would be right."""
+    if isinstance(found, WrongSum):
+        value, right = (f"{each:.6g}" for each in (found.value, found.right))
+        return f"the first wrong step: after it {found.variable} is {value}, where {wrong} needs {right}."
+    shapes = dict(zip(outcome.names, (array.shape for array in outcome.inputs), strict=False))
+    own = {
+        each: element(outcome.names[each[0]], each[1], shapes[each[0]])
+        for each in (*found.operands, found.instead)
+        if each
+    }
+    if found.again:
+        product = " and ".join(own[each] for each in found.operands)
+        return f"the first wrong step: it adds the product of {product} to {wrong} for the second time."
+    if found.strange is None:
+        product = " by ".join(own[each] for each in found.operands)
+        return f"the first wrong step: it multiplies {product}, which is no product of {wrong}."
+    right = f"{wrong} needs {own[found.instead]} here" if found.instead else f"{wrong} does not need it"
+    return f"the first wrong step: it uses {own[found.strange]}, and {right}."
+
+
+def _store(outcome: Outcome, output: str, wrong: int) -> Place | None:
+    """The last store of an element in the first block that stores it; None if none does."""
+    trace = outcome.run.trace
     for block in map(tuple, trace.columns.blocks.tolist() if output in trace.arrays else ()):
         touches = Timeline(trace, block).touches(output)
-        for at in np.flatnonzero(touches.store & (touches.element == wrong))[:1]:
-            return _opened(outcome, output, Place(block, int(touches.position[at]), int(touches.thread[at])))
-    return _opened(outcome, output)
+        for at in np.flatnonzero(touches.store & (touches.element == wrong))[-1:]:
+            return Place(block, int(touches.position[at]), int(touches.thread[at]))
+    return None
 
 
-def _opened(outcome: Outcome, output: str, place: Place | None = None) -> Stepper:
+def _stepper(outcome: Outcome, output: str, place: Place | None = None) -> Stepper:
     array = outcome.run.trace.arrays.get(output)
     wanted = {output: outcome.want} if array is not None and array.space == "global" else {}  # if the kernel uses it
     return Stepper(outcome.run, wanted=wanted, **(place.choices(outcome.run.trace) if place else {}))

@@ -10,6 +10,7 @@ from ...simulator.tables import as_code
 from ...trace.palette import COLOURS
 from ...trace.viewer.stepper import PANELS
 from ...trace.viewer.still import VIEW, show_view
+from .stepper_at import Opened
 
 PASSED, FAILED, NOT_YET, ANSWERED = "passed", "failed", "not yet", "answered"
 _MARKS = {True: "✓", False: "✗", None: "○"}
@@ -35,7 +36,8 @@ class Verdict:
     the reader compares with a model answer; only a passed verdict is true.
 
     ``hint`` is the advice on the first check that failed, ``remarks`` are useful but do not affect the grade;
-    ``points`` of ``of`` were reached. `show` opens the viewer at the step of the mistake, with these ``views``.
+    ``points`` of ``of`` were reached. ``opens`` and `show` open the viewer at the step of the mistake, with these
+    ``views``.
     ``ticks`` makes the boxes in which a reader ticks the points of an answer in words.
     """
 
@@ -46,7 +48,7 @@ class Verdict:
     remarks: tuple[str, ...] = ()
     points: int = 0
     of: int = 0
-    opens: Callable[[], Any] | None = field(default=None, compare=False)
+    opens: Callable[[], Opened] | None = field(default=None, compare=False)
     views: tuple[str, ...] = field(default=PANELS, compare=False)
     ticks: Callable[[], Any] | None = field(default=None, compare=False)
 
@@ -64,11 +66,15 @@ class Verdict:
 
     def show(self) -> Any:
         """The viewer at the step of the mistake; raises ValueError if there is nothing to show."""
+        return self.opened().stepper
+
+    def opened(self) -> Opened:
+        """The same, with what the step is."""
         if self.opens is None:
             raise ValueError(f"there is no step to show: {self.exercise} is {self.status!r}")
-        viewer = self.opens()
-        viewer.panels = self.views
-        return viewer
+        found = self.opens()
+        found.stepper.panels = self.views
+        return found
 
     def _head(self) -> str:
         points = f", {self.points} of {self.of} points" if self.status != NOT_YET else ""
@@ -110,14 +116,17 @@ class Verdict:
 
 
 def _button(verdict: Verdict) -> Any:
-    """A button "Show me", which the viewer replaces."""
+    """A button "Show me", which the viewer replaces, below a line that says what its step is."""
     import ipywidgets
 
-    button = ipywidgets.Button(description="Show me", tooltip="open the viewer at the step that went wrong")
+    button = ipywidgets.Button(description="Show me", tooltip="open the viewer at the step of the mistake")
     box = ipywidgets.VBox([button])
 
     def replace(_: Any) -> None:
-        box.children = (verdict.show(),)
+        found = verdict.opened()
+        says = ipywidgets.HTML(f"<p><b>Shown</b> is {as_code(found.says)}</p>")
+        says.add_class("tt-opened")
+        box.children = (says, found.stepper)
 
     button.on_click(replace)
     return box

@@ -70,6 +70,7 @@ class Stepper(Still, anywidget.AnyWidget):
     panel = traitlets.Unicode("").tag(sync=True)
     panels = traitlets.Tuple(default_value=PANELS).tag(sync=True)
     text_size = traitlets.Float(1.0).tag(sync=True)
+    statements_of = traitlets.Int(0).tag(sync=True)  # of a comparison, as `compare` says
 
     def __init__(
         self,
@@ -113,7 +114,7 @@ class Stepper(Still, anywidget.AnyWidget):
         )
         with self.hold_sync():
             self._run, self._wrong, self._beside = run, {}, None
-            self.step = 0
+            self.step = self.statements_of = 0
             self._wanted = self._other = self._orders = ""
             self.block, self.thread = at, who
             self.step = min(step, len(self.timeline))
@@ -139,25 +140,48 @@ class Stepper(Still, anywidget.AnyWidget):
             raise traitlets.TraitError(f"There is no {name} {proposal['value']}: the launch has {extent}.")
         return tuple(map(int, position))
 
+    @traitlets.validate("statements_of")
+    def _of_a_run(self, proposal: dict[str, Any]) -> int:
+        last = 0 if self._beside is None else 2
+        if not 0 <= proposal["value"] <= last:
+            runs = "compares two runs" if last else "shows one run, whose statements are always its steps"
+            raise traitlets.TraitError(f"There are no statements of run {proposal['value']}: this stepper {runs}.")
+        return int(proposal["value"])
+
     @traitlets.validate("step")
     def _in_time(self, proposal: dict[str, Any]) -> int:
-        last = len(self.timeline)  # of a comparison the browser knows the common steps; there are no more of them
+        last = self._last  # of a comparison the browser knows the common steps; there are no more of them
         if not 0 <= proposal["value"] <= last:
             raise traitlets.TraitError(f"There is no step {proposal['value']}: block {self.block} takes {last}.")
         return int(proposal["value"])
 
+    @property
+    def _last(self) -> int:
+        """The largest step that there may be."""
+        if self.statements_of == 2:  # the browser knows which block of the second run belongs to the chosen one
+            trace = self._beside.trace
+            return max(len(Timeline(trace, tuple(at))) for at in trace.columns.blocks.tolist())
+        return len(self.timeline)
+
+    @property
+    def _statement(self) -> tuple[int, int]:
+        """The chosen step as a statement of the first run and of the second; 0 where it is none of this run."""
+        if self._beside is None:
+            return self.step, 0
+        return self.step * (self.statements_of == 1), self.step * (self.statements_of == 2)
+
     @traitlets.observe("block", "thread")
     def _not_beyond_its_end(self, change: object) -> None:
-        self.step = min(self.step, len(self.timeline))
+        self.step = min(self.step, self._last)
 
     def _told(self) -> Told:
         """What the text tells of: the chosen step, the first one that breaks a rule, or a telling one."""
-        timeline, thread = self.timeline, linear(self.thread, self.trace.block)
-        if not self.step and not thread and self.block == (0, 0, 0):
+        timeline, thread, step = self.timeline, linear(self.thread, self.trace.block), self._statement[0]
+        if not step and not thread and self.block == (0, 0, 0):
             for found in filter(None, (locate(self.trace, finding) for finding in self.trace.findings)):
                 block = found[0].block
                 return self._telling(Timeline(self.trace, block), *(at[1:] for at in found if at.block == block))
-        return self._telling(timeline, (self.step or timeline.telling_step(thread), thread))
+        return self._telling(timeline, (step or timeline.telling_step(thread), thread))
 
     def _views(self, step: int | None = None) -> list[Told]:
         """What a still shows: the film, or a step that somebody chose, or that breaks a rule."""
@@ -249,7 +273,8 @@ class Stepper(Still, anywidget.AnyWidget):
         texts = ["\n".join([summary(self.trace), *told])]
         for trace in self._traces[1:]:
             other = Timeline(trace, (0, 0, 0))
-            position = other.telling_step(0)
+            position = self._statement[1]
+            position = position if 0 < position <= len(other) else other.telling_step(0)
             texts.append(f"{summary(trace)}\nstep {position} of {len(other)}: {sentence(other, position, 0)}")
         return "\n\n".join(texts)
 
@@ -275,6 +300,7 @@ def compare(
     other: Any,
     *,
     step: int = 0,
+    statements_of: int = 0,
     block: Sequence[int] = (0, 0),
     panels: Sequence[str] = PANELS,
     orders: Sequence[Mapping[str, Sequence[int]]] = ({}, {}),
@@ -283,9 +309,10 @@ def compare(
 
     A step is one multiply-add of the element of C that the chosen thread computes first, whichever block and thread of
     the second launch compute it, so both show the same k and the same partial sum. Where nothing is multiplied, it is
-    an iteration of the innermost loops. ``block`` is the first launch's; ``panels`` are those of Stepper, ``orders``
-    those of the first launch and of the second, by the same names. Raises ValueError as it does. The still picture and
-    the text show both.
+    an iteration of the innermost loops. With ``statements_of`` 1 or 2 a step is a statement of that launch, and the
+    other one is shown after the same multiply-add. ``block`` is the first launch's; ``panels`` are those of Stepper,
+    ``orders`` those of the first launch and of the second, by the same names. Raises ValueError as it does. The still
+    picture and the text show both.
 
     >>> A, B, C = np.ones((3, 16, 16), np.float32)
     >>> runs = [simulate(rung(name).make(), trace=True)[1, (16, 16)](A, B, C) for name in ("naive", "tiled")]
@@ -294,7 +321,9 @@ def compare(
     data = _payload(other)
     if len({tuple(each) for each in orders}) != 1 or len(orders) != 2:
         raise ValueError(f"orders are two tables with the same names, not {', '.join(str([*each]) for each in orders)}")
-    stepper = Stepper(run, step=step, block=block, panels=panels)
+    stepper = Stepper(run, block=block, panels=panels)
     stepper._other, stepper._beside = data, other
     stepper._play(*orders)
+    stepper.statements_of = statements_of
+    stepper.step = step
     return stepper

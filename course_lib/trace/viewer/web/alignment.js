@@ -1,7 +1,8 @@
 // The common steps of two runs: the multiply-adds of one element of C, so that both show the same k and the same partial
 // sum. Where nothing is multiplied, the iterations of the innermost loops; where there is none, the phases of the warps.
+// Or the steps are the statements of one of the runs, and the other one is shown after the same multiply-add.
 
-import { full } from "./text.js";
+import { full, sentence } from "./text.js";
 import { Access, LOAD, ITERATION, popcount } from "./trace.js";
 
 /** @typedef {import("./machine.js").Machine} Machine */
@@ -86,9 +87,10 @@ export function partner(from, to, [block, thread]) {
 }
 
 export class Alignment {
-  /** @param {Machine[]} machines  one or two */
-  constructor(machines) {
+  /** @param {Machine[]} machines  one or two @param {number} [follows]  the run whose statements are the steps: 1 or 2; of 0, the common steps */
+  constructor(machines, follows = 0) {
     this.machines = machines;
+    this.lead = machines.length > 1 && follows ? follows - 1 : null;
     /** @type {Marks[]}  of two runs */
     this.marks = [];
     this.done = 0; // how many of them both runs have
@@ -102,7 +104,7 @@ export class Alignment {
   }
 
   get last() {
-    return this.marks.length ? this.done + 1 : this.machines[0].length;
+    return this.lead === null && this.marks.length ? this.done + 1 : this.machines[this.lead ?? 0].length;
   }
 
   /** What both runs show at a common step. */
@@ -110,22 +112,40 @@ export class Alignment {
     return this.marks[0].what;
   }
 
-  /** Where each run is at a common step. @param {number} step */
+  /** Where each run is at a step. @param {number} step @returns {number[]} */
   at(step) {
     if (!this.marks.length) return [step];
+    if (this.lead !== null) return this.common(this.reached(this.lead, step)).map((position, run) => (run === this.lead ? step : position));
+    return this.common(step);
+  }
+
+  /** Where each run is at a common step. @param {number} step */
+  common(step) {
     return this.marks.map(({ positions }, run) => (step <= 0 ? 0 : step > this.done ? this.machines[run].length : positions[step - 1]));
   }
 
-  /** The first common step at which a run has come to a position. @param {number} run @param {number} position */
-  step(run, position) {
-    if (!this.marks.length) return position;
-    if (position <= 0) return 0;
-    const number = this.marks[run].positions.slice(0, this.done).findIndex((each) => each >= position);
-    return number < 0 ? this.last : number + 1;
+  /** The last common step that a run at a position has done. @param {number} run @param {number} position */
+  reached(run, position) {
+    if (position >= this.machines[run].length) return this.done + 1;
+    return this.marks[run].positions.slice(0, this.done).filter((each) => each <= position).length;
   }
 
-  /** What a run has just done, in words. @param {number} run */
+  /** The first step at which a run has come to a position. @param {number} run @param {number} position */
+  step(run, position) {
+    if (!this.marks.length || run === this.lead) return position;
+    if (position <= 0) return 0;
+    const before = this.marks[run].positions.slice(0, this.done).findIndex((each) => each >= position);
+    const common = before < 0 ? this.done + 1 : before + 1;
+    return this.lead === null ? common : this.common(common)[this.lead];
+  }
+
+  /** What a run has just done, in words. @param {number} run @returns {ReturnType<typeof sentence>} */
   says(run) {
+    return run === this.lead ? sentence(this.machines[run]) : [this.tells(run)];
+  }
+
+  /** What a run has done at a common step. @param {number} run */
+  tells(run) {
     const [machine, { positions, what, sum }] = [this.machines[run], this.marks[run]];
     const { position, trace } = machine;
     if (position === 0) return "before its first statement.";

@@ -1,24 +1,38 @@
 // Links to a step: #step=21&block=1,0&thread=1,1&panel=warp, in the address of a page, or in the prose of a lesson, where
-// a link moves the stepper below it.
+// a link moves the stepper below it. Of two runs beside each other the step is a common one; #step=8&run=2 is the eighth
+// statement of the second run.
 
-const PLACES = ["block", "thread", "step"];
+/** The model's name of what a number, or three of them, in a link stands for. */
+const NUMBERS = { step: "step", run: "statements_of" };
+const PLACES = ["block", "thread"];
 
 /**
- * What a link asks for, as values of the model, and the number of the stepper; null if it asks for no step.
+ * @typedef {object} Link  what a link asks for
+ * @property {{step?: number, statements_of?: number, block?: number[], thread?: number[], panel?: string}} values  of the model
+ * @property {string[]} unread  its parts that are no numbers
+ * @property {number} number  of the stepper
+ */
+
+/**
+ * What a link asks for; null if it asks for no step.
  * @param {string} hash
+ * @returns {Link | null}
  */
 function asked(hash) {
   const words = new URLSearchParams(hash.slice(1));
   if (!words.has("step")) return null;
   /** @type {Record<string, unknown>} */
   const values = {};
-  for (const name of PLACES) {
-    const numbers = (words.get(name) ?? "").split(",").filter(Boolean).map(Number);
-    if (!numbers.length || !numbers.every((n) => Number.isInteger(n) && n >= 0)) continue;
-    values[name] = name === "step" ? numbers[0] : [...numbers, 0, 0].slice(0, 3);
+  const unread = [];
+  for (const [name, text] of words) {
+    const [number, place] = [Object.hasOwn(NUMBERS, name), PLACES.includes(name)];
+    if (!number && !place) continue;
+    if (!(number ? /^\d+$/ : /^\d+(,\d+){0,2}$/).test(text)) unread.push(`${name}=${text}`);
+    else if (number) values[NUMBERS[/** @type {keyof typeof NUMBERS} */ (name)]] = Number(text);
+    else values[name] = [...text.split(",").map(Number), 0, 0].slice(0, 3);
   }
-  if (words.has("panel")) values.panel = words.get("panel");
-  return { values, number: Number(words.get("stepper") ?? 0) };
+  if (words.get("panel")) values.panel = words.get("panel");
+  return { values, unread, number: Number(words.get("stepper") ?? 0) };
 }
 
 /**
@@ -28,7 +42,7 @@ function asked(hash) {
 export function followAddress(player) {
   const link = asked(location.hash);
   if (!link || (link.number || 1) !== player.model.get("_saved")) return;
-  player.lead(link.values);
+  player.lead(link);
   if (link.number) player.el.scrollIntoView();
 }
 
@@ -47,7 +61,7 @@ export function followLink(event) {
   event.preventDefault();
   event.stopPropagation();
   const { stepper } = place;
-  stepper.lead(wanted.values);
+  stepper.lead(wanted);
   const { Reveal } = /** @type {any} */ (globalThis); // of a deck, in which the stepper may have a slide of its own
   const { h, v } = Reveal?.getIndices?.(place.closest("section")) ?? {};
   Reveal?.slide?.(h, v);

@@ -83,6 +83,8 @@ export class Player {
     el.classList.add("tt-place");
     Object.assign(el, { stepper: this });
     layOut(this.root);
+    /** A link that waits for the drawing. @type {import("./links.js").Link | null} */
+    this.link = null;
     /** The drawing that is under way or done. @type {Promise<void> | null} */
     this.drawn = null;
     this.timeline = new Timeline(this.root, (step) => this.go(step));
@@ -99,7 +101,7 @@ export class Player {
     this.buttons();
     this.root.addEventListener("keydown", (event) => this.key(event));
     const choose = () => this.choose();
-    const chosen = { step: () => this.follow(), block: choose, thread: choose, panel: () => this.look(), text_size: () => this.textSize() };
+    const chosen = { step: () => this.follow(), block: choose, thread: choose, statements_of: choose, panel: () => this.look(), text_size: () => this.textSize() };
     /** @type {Record<string, () => void>} */
     this.listeners = Object.fromEntries([
       ...["_data", "_other", "_wanted", "_orders", "panels"].map((name) => [`change:${name}`, () => this.drawn && (this.drawn = this.load())]),
@@ -221,6 +223,7 @@ export class Player {
       stage.look(this.model.get("panel") ?? "");
       await inPieces(this.choosing(stage));
       if (this.stage !== stage) return;
+      if (this.link) this.lead(this.link);
       this.root.style.visibility = "";
       this.sizes.disconnect();
       this.sizes.observe(this.root);
@@ -245,6 +248,7 @@ export class Player {
   *choosing(stage) {
     const { model } = this;
     const { trace } = stage;
+    stage.follows = stage.runs.length > 1 ? (model.get("statements_of") ?? 0) : 0;
     stage.choose(trace.blockNumber(model.get("block")), trace.threadNumber(model.get("thread")));
     if (model.get("step") > this.last) this.set({ step: this.last });
     yield;
@@ -294,14 +298,39 @@ export class Player {
     else this.draw();
   }
 
-  /** Follow a link: the step that it names is a statement. @param {Record<string, unknown>} values */
-  lead(values) {
+  /**
+   * Follow a link: the step that it names is a statement, or a common step of two runs. If it names something that there
+   * is not, say so, and stay.
+   * @param {import("./links.js").Link} link
+   */
+  lead(link) {
     this.stopped = true;
     this.pause();
-    if (values.step && this.unit === 0) this.unit = 1;
-    /** @type {HTMLSelectElement} */ (part(this.root, "unit")).value = String(this.unit);
-    this.set(values);
+    const { model, stage } = this;
+    this.link = stage ? null : link; // until there is a trace to follow it in
+    if (!stage) return;
+    const lacks = stage.lacks(link);
+    if (lacks) return this.refuse(lacks);
+    const { step, ...where } = { statements_of: 0, ...link.values };
+    const before = Object.fromEntries(["step", ...Object.keys(where)].map((name) => [name, model.get(name)]));
+    const { unit } = this;
+    if (step && unit === 0) this.unit = 1;
+    this.set(where);
+    const { last } = this;
+    if (step !== undefined && step > last) {
+      this.unit = unit;
+      this.set(before);
+      this.draw();
+      return this.refuse(`step ${step}, and the last one is ${last}`);
+    }
+    if (step !== undefined) this.set({ step });
+    if (!this.two) /** @type {HTMLSelectElement} */ (part(this.root, "unit")).value = String(this.unit);
     this.draw();
+  }
+
+  /** Say what a link asks for that there is not. @param {string} lacks */
+  refuse(lacks) {
+    part(this.root, "say").replaceChildren(html("p", { class: "tt-wrong", role: "alert" }, `The link asks for ${lacks}. The stepper stays where it was.`));
   }
 
   /** From a frame to its first statement of the chosen thread. */
@@ -314,6 +343,11 @@ export class Player {
     this.setUnit(1);
     this.go(frame.first);
     if (!this.stage.machine.isActive(this.stage.machine.thread)) this.move(1);
+  }
+
+  /** Whether two runs are beside each other. */
+  get two() {
+    return (this.stage?.runs.length ?? 0) > 1;
   }
 
   /** Start the film by itself, unless the reader has stopped it, wants no motion, or looks at one step. */
@@ -358,7 +392,7 @@ export class Player {
     on("back", "back", () => this.move(-1));
     on("play", "play", () => this.toggle());
     on("forward", "forward", () => this.move(1));
-    on("mode", null, () => (this.filming ? this.into() : this.setUnit(0)));
+    on("mode", null, () => (this.filming ? this.into() : this.setUnit(this.two ? this.chosenUnit + 1 : 0)));
     on("menu", null, () => this.menu());
     on("end", "end", () => this.go(this.end));
     on("fault", "fault", () => this.finding(1));
@@ -411,7 +445,7 @@ export class Player {
     if (step === undefined) return;
     this.stopped = true;
     if (this.filming) this.setUnit(1);
-    this.set({ step: stage.alignment.step(run, step) });
+    this.set({ ...(this.two && { statements_of: run + 1 }), step });
   }
 
   menu() {
@@ -422,8 +456,21 @@ export class Player {
     else part(this.root, "menu").focus();
   }
 
+  /** The number of what a step is, in the menu. */
+  get chosenUnit() {
+    return this.two ? (this.stage?.follows ?? 0) : this.unit;
+  }
+
   /** @param {number} number */
   setUnit(number) {
+    if (this.stage && this.two) {
+      const { alignment, units } = this.stage;
+      const [lead, at] = [alignment.lead ?? 0, alignment.at(this.step)]; // where both runs stay
+      const follows = number % units.length;
+      const step = follows ? at[follows - 1] : alignment.reached(lead, at[lead]);
+      this.set({ statements_of: follows });
+      return this.set({ step });
+    }
     this.unit = number % UNITS.length;
     /** @type {HTMLSelectElement} */ (part(this.root, "unit")).value = String(this.unit);
     const [{ film } = { film: null }] = this.stage?.runs ?? [];
@@ -470,7 +517,7 @@ export class Player {
       E: () => this.finding(-1),
       Home: () => this.go(0),
       End: () => this.go(this.end),
-      u: () => this.setUnit(this.unit + 1),
+      u: () => this.setUnit(this.chosenUnit + 1),
       "+": () => this.setSpeed(this.speed + 1),
       "-": () => this.setSpeed(this.speed - 1),
       t: () => this.cycle("thread", 1),
@@ -511,6 +558,7 @@ export class Player {
     const position = (/** @type {readonly number[]} */ place) => place.slice(0, trace.dims).join();
     const asked = [
       ["step", this.step],
+      ...(this.stage.follows ? [["run", this.stage.follows]] : []),
       ["block", position(machine.block.at)],
       ["thread", position(trace.threadPosition(machine.thread))],
       ...(this.stage.lens ? [["panel", this.stage.lens]] : []),
@@ -543,17 +591,18 @@ export class Player {
     const { places } = stage;
     if (way < 0) places.reverse();
     const here = stage.order({ block: stage.machine.block.at });
-    const place = places.find((p) => way * (stage.order(p) - here || p.step - this.step) > 0) ?? places[0];
+    const from = (/** @type {typeof places[0]} */ p) => stage.order(p) - here || p.step - this.step || (stage.follows && p.run - (stage.follows - 1));
+    const place = places.find((p) => way * from(p) > 0) ?? places[0];
     if (!place) return;
     this.stopped = true;
     if (this.filming) this.setUnit(1);
-    this.set({ block: place.block, thread: place.thread });
-    this.set({ step: stage.alignment.step(place.run, place.position) });
+    this.set({ block: place.block, thread: place.thread, ...(this.two && { statements_of: place.run + 1 }) });
+    this.set({ step: place.position });
   }
 
   /** @param {number} way */
   move(way) {
-    this.goBy(this.filming ? "film" : (this.stage?.runs.length ?? 0) > 1 ? "statement" : UNITS[this.unit][0], way);
+    this.goBy(this.filming ? "film" : this.two ? "statement" : UNITS[this.unit][0], way);
   }
 
   /** @param {string} unit @param {number} way */

@@ -203,6 +203,8 @@ export class Stage {
     root.toggleAttribute("data-two", Boolean(beside));
     root.toggleAttribute("data-found", traces.some((one) => one.findings.length || Object.keys(one.wanted).length));
     part(root, "main").replaceChildren(...this.runs.map(({ node }) => node));
+    /** What a step of two runs is: 0 for the common ones, 1 or 2 for the statements of a run. */
+    this.follows = 0;
     this.alignment = this.meet();
     this.filming = true;
     this.size = ""; // of the root when all was placed
@@ -221,7 +223,7 @@ export class Stage {
   meet() {
     const machines = this.runs.map(({ machine }) => machine);
     this.runs.forEach(({ context }, run) => (context.other = machines[1 - run] ?? null));
-    return new Alignment(machines);
+    return new Alignment(machines, this.follows);
   }
 
   /** Fill the legend with what the picture shows now. */
@@ -353,7 +355,12 @@ export class Stage {
     first.choose(blockNumber, thread);
     second?.choose(...partner(first.trace, second.trace, [blockNumber, thread]));
     this.alignment = this.meet();
-    give(part(root, "mode"), { title: second ? `A step is one ${this.alignment.unit}: both kernels are shown after the same one` : "What a step is (u)" });
+    give(part(root, "mode"), { title: second ? `A step is ${this.units[this.follows]}: both kernels are shown after the same ${this.alignment.unit} (u)` : "What a step is (u)" });
+    const unit = /** @type {HTMLSelectElement} */ (part(root, "unit"));
+    if (second) {
+      unit.replaceChildren(...this.units.map((text, value) => html("option", { value }, text)));
+      unit.value = String(this.follows);
+    }
     /** @type {HTMLSelectElement} */ (part(root, "block")).value = String(blockNumber);
     /** @type {HTMLSelectElement} */ (part(root, "thread")).value = String(thread);
     const here = String(this.machine.block.at);
@@ -401,16 +408,31 @@ export class Stage {
     return { block: first.blocks[number].at, thread: first.threadPosition(who) };
   }
 
-  /** The last common step. */
+  /** The last step. */
   get last() {
     return this.alignment.last;
+  }
+
+  /** What a link asks for that there is not, in words; "" if there is all, its step aside. @param {import("./links.js").Link} link */
+  lacks({ values: { block, thread, panel, statements_of: run = 0 }, unread }) {
+    const { runs, trace } = this;
+    if (unread.length) return `${unread.join(", ")}, where a number belongs`;
+    if (run > (runs.length > 1 ? runs.length : 0)) return `a step of run ${run}, and there ${runs.length > 1 ? "are two" : "is one"}`;
+    if (block && !trace.blocks.some(({ at }) => String(at) === String(block))) return `block ${trace.label(block)}, which is not in the trace`;
+    if (thread?.some((x, i) => x >= trace.block[i])) return `thread ${trace.label(thread)}, and a block has ${trace.label(trace.block)}`;
+    return panel && !this.open.has(panel) ? `the view ${panel}, which is not offered here` : "";
+  }
+
+  /** What a step of two runs may be. */
+  get units() {
+    return [`the same ${this.alignment.unit}`, ...this.runs.map(({ trace }) => `a statement of ${trace.name}`)];
   }
 
   /** Show what the step of a run did, and its findings. @param {Run} run @param {number} number */
   says({ context: { frame, machine }, trace }, number) {
     const found = machine.found.map(({ kind, message }) => [html("b", {}, kind), `: ${message}`]);
     const wrong = wrongNow(machine).map((text) => [text]);
-    const words = this.runs.length > 1 ? [html("code", {}, trace.name), `: ${this.alignment.says(number)}`] : frame ? [says(frame)] : sentence(machine);
+    const words = this.runs.length > 1 ? [html("code", {}, trace.name), ": ", ...this.alignment.says(number)] : frame ? [says(frame)] : sentence(machine);
     return html(
       "div",
       {},
@@ -428,11 +450,11 @@ export class Stage {
     this.filming = filming && runs.length === 1;
     const [{ film }] = runs;
     if (this.filming) runs[0].show(film.frameAt(step));
-    else this.alignment.at(step).forEach((position, run) => runs[run].seek(position, runs.length > 1));
+    else this.alignment.at(step).forEach((position, run) => runs[run].seek(position, runs.length > 1 && run !== this.alignment.lead));
     this.timeline.draw(step);
     const number = film.frameAt(step) + 1;
     write(part(root, "count"), this.filming ? `frame ${number} of ${film.frames.length}` : `step ${step} of ${this.last}`);
-    write(part(root, "mode"), runs.length > 1 ? `same ${this.alignment.unit.split(" ")[0]}` : this.filming ? "film" : "statements");
+    write(part(root, "mode"), this.follows ? `statements of ${runs[this.follows - 1].trace.name}` : runs.length > 1 ? `same ${this.alignment.unit.split(" ")[0]}` : this.filming ? "film" : "statements");
     if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
     this.said = runs.map((run, i) => this.says(run, i));

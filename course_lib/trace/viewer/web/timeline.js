@@ -52,7 +52,7 @@ export class Timeline {
    * Another trace, block or thread.
    * @param {import("./stage.js").Run[]} runs
    * @param {number} last
-   * @param {number[]} found  the positions of findings in the first run
+   * @param {number[]} found  the steps of findings
    * @param {(run: number, position: number) => number} at  the step at which a run is at a position
    */
   choose(runs, last, found, at) {
@@ -65,11 +65,8 @@ export class Timeline {
       })),
     );
     const { block, thread } = runs[0].context.machine;
-    const mark = (/** @type {number} */ position, /** @type {string} */ look) => {
-      const step = at(0, position);
-      return { step, look, mark: html("i", { class: look, "data-step": step }) };
-    };
-    this.marks = [...block.releases.map((step) => mark(step, "tt-release")), ...[...new Set(found)].map((step) => mark(step, "tt-found"))];
+    const mark = (/** @type {number} */ step, /** @type {string} */ look) => ({ step, look, mark: html("i", { class: look, "data-step": step }) });
+    this.marks = [...block.releases.map((position) => mark(at(0, position), "tt-release")), ...[...new Set(found)].map((step) => mark(step, "tt-found"))];
     part(this.slider, "ticks").replaceChildren(...this.marks.map(({ mark }) => mark));
     const phases = runs.length > 1 ? [] : (block.phases[thread >> 5] ?? []);
     const barriers = block.releases.map((position, i, all) => {

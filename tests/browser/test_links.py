@@ -1,0 +1,158 @@
+"""Each link of a lesson to a step of a stepper shows what its text says: the line, the arrays and the step.
+
+It is pressed in an exported page without a network, and in JupyterLab; what should be shown is the trace's.
+"""
+
+import re
+
+import nbformat
+import pytest
+from nightly import at_night
+from playwright.sync_api import expect
+
+from course_lib.classroom.publish.convert import STATE, VIEW, html_page
+from course_lib.simulator.geometry import linear
+from course_lib.trace.replay import Timeline
+from course_lib.trace.viewer.still import HTML, mark_of
+from course_lib.trace.viewer.words import sentence
+
+from .moments import LINK, MOMENTS, NOTEBOOKS, RACES, asked, book_of, in_a_race, links, ran
+
+#: Of the stepper that has the focus: what it shows of each run.
+SHOWN = """() => {
+  const root = document.activeElement;
+  const { stage, timer } = root.stepper;
+  const NOW = [5, 6]; // of plane.js: read or written in this step
+  const lit = ({ planes }) => planes.flat().filter(({ looks }) => looks.some((look) => NOW.includes(look & 7)));
+  return {
+    count: root.querySelector(".tt-count").textContent,
+    lens: stage.lens,
+    playing: timer !== null,
+    alerts: root.querySelectorAll("[role=alert]").length,
+    says: [...root.querySelectorAll(".tt-sentence")].map((node) => node.textContent),
+    who: [root.stepper.model.get("block"), root.stepper.model.get("thread")],
+    runs: stage.runs.map(({ node, views, machine }) => ({
+      position: machine.position,
+      line: Number(node.querySelector(".tt-current")?.dataset.line ?? 0),
+      arrays: lit(views.find(({ planes }) => planes)).map(({ name }) => name.split("[")[0]),
+    })),
+  };
+}"""
+LESSONS = sorted({name for name, _ in MOMENTS})
+#: Lesson 10 first plays its kernels on the model, for ten seconds.
+CASES = [at_night(name) if name.startswith("10") else name for name in LESSONS]
+
+
+def expect_moment(page, stepper, link, holds):
+    """The stepper with the focus shows this moment, all of it as the trace has it."""
+    page.wait_for_function("() => document.activeElement?.classList.contains('tt-root')")
+    shown = page.evaluate(SHOWN)
+    wanted = asked(link)
+    step, run = int(wanted["step"]), int(wanted.get("run", 0))
+    traces = stepper._traces
+    assert shown["count"].startswith(f"step {step} of "), link
+    assert (shown["lens"], shown["playing"], shown["alerts"]) == (wanted.get("panel", ""), False, 0), link
+    single = len(traces) == 1
+    for number, (trace, each) in enumerate(zip(traces, shown["runs"], strict=True)):
+        timeline, thread = Timeline(trace, (0, 0, 0)), 0
+        if single or run == number + 1:
+            says = sentence(timeline, step, thread)
+            assert each["position"] == step, link
+            assert shown["says"][number] == (says if single else f"{trace.kernel_name}: {says}"), link
+        elif not run:
+            assert f" {step} of " in shown["says"][number], link  # the same multiply-add
+        if run in (0, number + 1):
+            assert holds(timeline, each["position"]), (link, each)
+        expect_step(timeline, thread, each)
+
+
+def expect_step(timeline, thread, shown):
+    """The line that is marked, and the arrays that are lit, are those of the step."""
+    if not shown["position"]:
+        assert (shown["line"], shown["arrays"]) == (0, [])
+        return
+    step = timeline.step(shown["position"])
+    assert shown["line"] == step.line
+    touched = [
+        name
+        for name in timeline.trace.arrays
+        if ((timeline.touches(name).position == shown["position"]) & (timeline.touches(name).thread == thread)).any()
+    ]
+    assert sorted({*shown["arrays"]}) == sorted(touched), step
+
+
+def exported(name):
+    """The notebook's texts and its steppers as a page, as `export` writes them."""
+    cells, states = [], {}
+    for number, cell in enumerate(book_of(name).cells):
+        if cell.cell_type == "markdown":
+            cells.append(cell)
+        elif number in ran(name):
+            widget, key = ran(name)[number], f"stepper{number}"
+            data, _ = widget._repr_mimebundle_()
+            widget._mark(mark_of(data))
+            still = nbformat.v4.new_output("display_data", {HTML: data[HTML]})
+            view = nbformat.v4.new_output("display_data", {VIEW: {"model_id": key}})
+            cells.append(nbformat.v4.new_code_cell(cell.source, outputs=[still, view]))
+            states[key] = {"state": widget.get_state()}
+    book = nbformat.v4.new_notebook(cells=cells, metadata={"widgets": {STATE: {"state": states}}})
+    return html_page(book, name)
+
+
+@pytest.fixture
+def page_of(visit, tmp_path):
+    """Open a notebook as an exported page, without a network."""
+
+    def page_of(name):
+        path = tmp_path / "lesson.html"
+        path.write_text(exported(name), encoding="utf-8")
+        page = visit(offline=True)
+        page.goto(path.as_uri())
+        return page
+
+    return page_of
+
+
+def below(name, number):
+    """The first stepper below a cell."""
+    return next(stepper for at, stepper in ran(name).items() if at > number)
+
+
+def plain(text):
+    """The text of a link as a page shows it."""
+    return text.replace("*", "")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_link_on_a_page_shows_what_it_says(page_of, name):
+    page = page_of(name)
+    for number, text, link in links(name):
+        page.get_by_role("link", name=plain(text), exact=True).click()
+        expect_moment(page, below(name, number), link, MOMENTS[name, text])
+    assert page.errors == []
+
+
+@pytest.mark.parametrize("name", RACES)
+def test_e_on_a_page_goes_to_the_race(page_of, name):
+    page = page_of(name)
+    root = page.locator(".tt-root").first
+    root.scroll_into_view_if_needed()
+    root.press("e")
+    expect(page.locator(".tt-count")).to_contain_text("step ")
+    (stepper,) = ran(name).values()
+    shown = page.evaluate(SHOWN)
+    block, thread = map(tuple, shown["who"])
+    timeline = Timeline(stepper.trace, block)
+    assert in_a_race(timeline, shown["runs"][0]["position"])
+    assert shown["says"] == [sentence(timeline, shown["runs"][0]["position"], linear(thread, stepper.trace.block))]
+    expect_step(timeline, linear(thread, stepper.trace.block), shown["runs"][0])
+
+
+def test_every_link_to_a_step_has_its_moment():
+    """And so has each "press e" its race."""
+    names = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
+    assert {(name, text) for name in names for _, text, _ in links(name)} == MOMENTS.keys()
+    others = [*NOTEBOOKS.glob("*.md"), *NOTEBOOKS.glob("solutions/*.ipynb"), *NOTEBOOKS.parent.glob("docs/**/*.md")]
+    assert not [path.name for path in others if LINK.search(path.read_text(encoding="utf-8"))]
+    pressing = {name for name in names if re.search(r"press \*\*e\*\*", str(book_of(name).cells))}
+    assert pressing == {name.removeprefix("solutions/") for name in RACES}
