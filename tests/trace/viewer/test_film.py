@@ -9,6 +9,7 @@ from launches import uses as kernels
 from launches.samples import LAUNCHES, SLOW, launch
 from nightly import NIGHTLY
 from oracles import uses
+from oracles.frames import check_order
 
 from course_lib import simulate
 from course_lib.trace.replay import Timeline
@@ -149,7 +150,7 @@ def test_a_film_keeps_what_was_recorded(node, kernel):
     trace = traced(kernel)
     assert any(finding.kind == "race" for finding in trace.findings) == (kernel in kernels.RACES)
     ((film, *_),) = films_of(node, [trace])
-    check_order(Timeline(trace, (0, 0, 0)), film)
+    check_order(Timeline(trace, (0, 0, 0)), film["frameOf"])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -157,24 +158,4 @@ def test_the_film_of_every_launch_keeps_what_was_recorded(films, name):
     """The same of all launches, with the races among them."""
     trace = launch(name).trace
     for at, film in zip(trace.columns.blocks.tolist(), films[name], strict=False):
-        check_order(Timeline(trace, tuple(at)), film)
-
-
-def check_order(timeline, film):
-    of = np.array(film["frameOf"])
-    for array in timeline.trace.arrays.values():
-        if array.space == "local":
-            continue
-        touches, last, readers = timeline.touches(array.name), {}, {}
-        columns = (touches.position, touches.element, touches.thread, touches.store, touches.new)
-        for position, element, thread, store, new in zip(*(column.tolist() for column in columns), strict=True):
-            frame = of[position - 1]
-            accessed, stored = last.get(element, (-1, -1))
-            changes = store or new
-            assert frame >= (accessed if changes else stored), "moved before an access that it follows"
-            if changes:
-                for reader, at in readers.get((element, frame), ()):
-                    assert reader == thread or at == position, "the frame shows a value that nobody read"
-            if not store:
-                readers.setdefault((element, frame), set()).add((thread, position))
-            last[element] = max(accessed, frame), max(stored, frame) if changes else stored
+        check_order(Timeline(trace, tuple(at)), film["frameOf"])
