@@ -14,8 +14,6 @@ from course_lib.kernels.tiled import tiled
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 
-from .conftest import stop_clock
-
 #: What the rows of the warps' histories do not say.
 ORDER = (
     "Order is not time: the simulator runs one warp after another, each up to its next barrier. "
