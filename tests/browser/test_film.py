@@ -13,7 +13,7 @@ from course_lib import simulate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 
-from .conftest import VIEWER, resize, stop_clock
+from .conftest import VIEWER, drawn, resize, stop_clock
 
 #: Until all observers of what is in sight have heard of the page as it is now.
 SEEN = """() => new Promise((done) => {
@@ -380,3 +380,52 @@ def test_the_counter_counts_uses(show, kernel):
         counts.used / counts.fetched, abs=0.05
     )
     assert bool(number) == bool(said)
+
+
+#: A stepper, and cells below it that JupyterLab shows once the stepper's has run.
+LAB_CELLS = [
+    """\
+import numpy as np
+from course_lib import simulate
+from course_lib.kernels.tiled import tiled
+from course_lib.trace.viewer import Stepper
+A, B, C = np.ones((16, 16), "f4"), np.ones((16, 16), "f4"), np.zeros((16, 16), "f4")
+run = simulate(tiled(4), trace=True)[(4, 4), (4, 4)](A, B, C)""",
+    "Stepper(run)",
+    *["\n".join(["# read this"] * 20)] * 3,
+]
+
+
+def test_in_jupyterlab_it_waits_until_its_bar_is_seen(open_notebook):
+    """After Shift+Enter the next cell is shown; most of the picture may be in sight, and its bar above the window."""
+    notebook = open_notebook(LAB_CELLS)
+    page, size = notebook.page, notebook.page.viewport_size
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.emulate_media(reduced_motion="no-preference")
+    try:
+        notebook.cell(0).click()
+        page.keyboard.press("Escape")
+        for _ in range(2):
+            page.keyboard.press("Shift+Enter")
+        root = drawn(notebook.cell(1).locator(".tt-root"))
+        root.evaluate("root => root.stepper.setSpeed(0)")  # it is not at its end before the test is
+        high = root.evaluate("root => root.offsetHeight")
+        for top, title in ((-0.37 * high, PAUSED), (None, PLAYS), (-0.37 * high, PAUSED)):
+            root.evaluate(
+                """(root, top) => {
+              root.scrollIntoView({ block: "center" });
+              let place = root.parentElement;
+              while (place.scrollHeight <= place.clientHeight || getComputedStyle(place).overflowY === "visible") {
+                place = place.parentElement;
+              }
+              if (top !== null) place.scrollTop += root.getBoundingClientRect().top - top;
+            }""",
+                top,
+            )
+            expect(root.locator(".tt-play")).to_have_attribute("title", title)
+            shown = root.evaluate("root => root.getBoundingClientRect().top")
+            assert (shown < 0) == (top is not None)
+    finally:
+        page.emulate_media(reduced_motion="reduce")
+        page.set_viewport_size(size)
+    assert notebook.page_errors == []
