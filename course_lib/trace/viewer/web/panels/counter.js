@@ -30,7 +30,7 @@ export class Counter extends Panel {
     write(this.uses, !uses ? "" : `each used ${uses === 1 ? "once" : `${often} times`} on average`);
     const times = theirs > total ? theirs / total : 0;
     write(this.all, ` of ${total.toLocaleString("en")}`);
-    write(this.beside, times && total ? `${other?.trace.name}: ${theirs.toLocaleString("en")}, ${Number.isInteger(times) ? times : times.toFixed(1)} times as many` : "");
+    write(this.beside, times && total ? `${other?.trace.name}: ${Number.isInteger(times) ? times : times.toFixed(1)} times as many` : "");
   }
 
   draw() {
