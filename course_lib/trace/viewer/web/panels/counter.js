@@ -27,10 +27,10 @@ export class Counter extends Panel {
     const theirs = other ? Film.of(other.trace.blocks[other.blockNumber]).fetched : 0;
     this.most = Math.max(1, total, theirs);
     const often = Number.isInteger(uses) ? String(uses) : uses.toFixed(1);
-    write(this.uses, !uses ? "" : `each used ${uses === 1 ? "once" : `${often} times`} on average`);
+    write(this.uses, !uses ? "" : `used ${uses === 1 ? "once" : `${often}×`} on average`);
     const times = theirs > total ? theirs / total : 0;
     write(this.all, ` of ${total.toLocaleString("en")}`);
-    write(this.beside, times && total ? `${other?.trace.name}: ${Number.isInteger(times) ? times : times.toFixed(1)} times as many` : "");
+    write(this.beside, times && total ? `${other?.trace.name}: ${Number.isInteger(times) ? times : times.toFixed(1)}× as many` : "");
   }
 
   draw() {
