@@ -15,8 +15,6 @@ from course_lib.trace.locate import locate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 
-from .conftest import stop_clock
-
 #: What the rows of the warps' histories do not say.
 ORDER = (
     "Order is not time: the simulator runs one warp after another, each up to its next barrier. "
@@ -66,34 +64,6 @@ def test_what_a_step_is_moves_the_buttons(walk):
     expect(page.locator(".tt-count")).to_have_text("frame 1 of 5")
     page.locator(".tt-root").press("End")
     expect(page.locator(".tt-count")).to_have_text("frame 5 of 5")
-
-
-def test_the_film_plays_by_itself_and_again(walk):
-    """It starts without a press, begins again after its last frame, and stops for good at a press of the space bar."""
-    page, timeline = walk("tiled", film=True, own=True)
-    stop_clock(page)
-    page.emulate_media(reduced_motion="no-preference")
-    page.evaluate("() => document.querySelector('.tt-root').stepper.begin()")
-    frame = "() => shown().frame"
-    seen = []
-    for _ in range(16):
-        page.clock.run_for(1000)
-        seen.append(page.evaluate(frame))
-    shown = [number for number, before in zip(seen, [None, *seen], strict=False) if number != before]
-    assert shown[:7] == [0, 1, 2, 3, 4, None, 0] or shown[:6] == [0, 1, 2, 3, 4, 0]
-    page.locator(".tt-root").press(" ")
-    there = page.evaluate(frame)
-    page.clock.run_for(9000)
-    page.evaluate("() => document.querySelector('.tt-root').stepper.begin()")
-    page.clock.run_for(9000)
-    assert page.evaluate(frame) == there
-
-
-def test_the_film_does_not_start_where_motion_is_unwanted(walk):
-    page, _ = walk("tiled", film=True, own=True)
-    page.clock.install()
-    page.clock.run_for(9000)
-    assert step(page) == 0
 
 
 def test_to_the_next_finding(walk, launch_of):

@@ -20,6 +20,7 @@ from ..locate import locate
 from ..replay import Timeline, tiles
 from ..structure import accumulators, loops, roles, shown_source
 from ..trace import Trace
+from ..uses import statements
 from .words import comparison
 
 VERSION = 3
@@ -134,6 +135,19 @@ def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
             for of in timelines
         ],
         "matrices": [asdict(operation) for operation in trace.matrices],
+        "statements": [
+            {
+                "line": each.line,
+                "carried": each.flow.carried,
+                "used": each.flow.used,
+                "loads": each.flow.loads,
+                "computes": each.flow.computes,
+                "into": each.into,
+                "given": [{"name": name, "from": flow.carried, "loads": flow.loads} for name, flow in each.given],
+                "products": each.products,
+            }
+            for each in statements(trace)
+        ],
         "findings": findings,
         "traffic": [vars(row) for row in trace.traffic],
         "tests": [[text, comparison(text)] for text in columns.texts],

@@ -1,13 +1,14 @@
 """The still of a stepper: a strip of a few frames of its film, or one step, for readers who have not run the notebook.
 
 A frame lasts from one opening of a barrier to the next. It shows the arrays after it, and what the block's threads read
-and wrote in it; without barriers the loads from global memory are divided into equal parts. A single step also shows
-its line and what its threads do, for a page on which no script runs.
+and wrote in it; without barriers the loads from global memory are divided into equal parts. In a race a thread may
+overwrite what another one has read since the frame began: there another frame begins, as in the film. A single step
+also shows its line and what its threads do, for a page on which no script runs.
 """
 
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -72,7 +73,37 @@ def frames_of(timeline: Timeline) -> list[tuple[int, int]]:
     if before.any() and not ((used > late) & ~np.isin(used, stores)).any():
         ends.append(late)
     ends = sorted({*ends, steps} - {0})
-    return list(zip([0, *ends], ends, strict=False))
+    return [part for frame in zip([0, *ends], ends, strict=False) for part in _divided(timeline, *frame)]
+
+
+def _divided(timeline: Timeline, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a frame in which no thread overwrites what another one has read."""
+    arrays = timeline.trace.arrays.values()
+    touched = [(timeline.touches(array.name), array.size) for array in arrays if array.space != "local"]
+    while cuts := [cut for each in touched if (cut := _overwritten(*each, begin, end)) is not None]:
+        yield begin, min(cuts)
+        begin = min(cuts)
+    yield begin, end
+
+
+def _overwritten(touches: Touches, size: int, begin: int, end: int) -> int | None:
+    """Return the position before the first step, after ``begin``, that changes what another thread has read since."""
+    now = touches.between(begin, end)
+    position, thread, element = touches.position[now], touches.thread[now], touches.element[now]
+    load, change = ~touches.store[now], touches.store[now] | touches.new[now]
+    changed = np.zeros(size, bool)
+    changed[element[change]] = True
+    reads = np.flatnonzero(load & changed[element])
+    first, other = np.full((2, size), end + 1)  # where each element is first read, and by another thread than then
+    reader = np.full(size, -1)
+    elements, at = np.unique(element[reads], return_index=True)  # entries are in the order of the steps
+    first[elements], reader[elements] = position[reads[at]], thread[reads[at]]
+    others = reads[thread[reads] != reader[element[reads]]]
+    elements, at = np.unique(element[others], return_index=True)
+    other[elements] = position[others[at]]
+    read = np.where(reader[element] == thread, other[element], first[element]) < position
+    wrong = position[change & read]
+    return int(wrong.min()) - 1 if len(wrong) else None
 
 
 def _positions(parts: Iterable[np.ndarray]) -> np.ndarray:
@@ -91,12 +122,15 @@ def strip_of(timeline: Timeline) -> list[tuple[str, tuple[int, int]]]:
 def frame_says(timeline: Timeline, begin: int, end: int) -> str:
     """What the block's threads do in a frame: ``16 threads copy 32 numbers of A and B to shared memory.``"""
     names, counts, threads = defaultdict[tuple[str, str], list[str]](list), Counter[tuple[str, str]](), set[int]()
+    empty = 0  # of what is read in shared memory
     for array in timeline.trace.arrays.values():
         if array.space == "local":
             continue
         touches = timeline.touches(array.name)
         now = touches.between(begin, end)
         threads |= set(touches.thread[now].tolist())
+        if array.space == "shared":
+            empty += _empty(touches, array.size, now)
         for op, chosen in (("load", ~touches.store[now]), ("store", touches.store[now])):
             if chosen.any():
                 names[array.space, op].append(array.name)
@@ -114,8 +148,19 @@ def frame_says(timeline: Timeline, begin: int, end: int) -> str:
         if counts[key]:
             where = " in shared memory" if key[0] == "shared" else f" of {' and '.join(names[key])}"
             where += " to shared memory" if verb == "copy" else ""
-            done.append(f"{verb} {plural(counts[key], 'number')}{where}")
+            what = plural(counts[key], "number")
+            if verb == "read" and empty:
+                what = f"{what} ({empty} empty)" if empty < counts[key] else plural(empty, "empty element")
+            done.append(f"{verb} {what}{where}")
     return f"{plural(len(threads), 'thread')} {' and '.join(done) or 'compute'}."
+
+
+def _empty(touches: Touches, size: int, now: slice) -> int:
+    """Count the reads of elements that nobody in the block has stored before."""
+    stored = np.full(size, np.iinfo(np.int64).max)
+    elements, at = np.unique(touches.element[touches.store], return_index=True)
+    stored[elements] = touches.position[touches.store][at]
+    return int((~touches.store[now] & (touches.position[now] <= stored[touches.element[now]])).sum())
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from launches import uses as kernels
 from launches.samples import LAUNCHES, SLOW, launch
 from nightly import NIGHTLY
+from oracles import uses
+from oracles.frames import check_order
 
+from course_lib import simulate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer.payload import encode
 
@@ -37,9 +41,18 @@ NAMES = [name for name in LAUNCHES if NIGHTLY or name not in SLOW]
 @pytest.fixture(scope="module")
 def films(node):
     """Of each launch, the films of its first two blocks."""
-    sent = "\n".join(encode(launch(name).trace) for name in NAMES)
-    said = node("--input-type=module", "-e", FILMS, str(WEB), given=sent)
-    return dict(zip(NAMES, map(json.loads, said.splitlines()), strict=True))
+    return dict(zip(NAMES, films_of(node, [launch(name).trace for name in NAMES]), strict=True))
+
+
+def films_of(node, traces):
+    """Return the films of the first two blocks of each trace."""
+    sent = "\n".join(map(encode, traces))
+    return [json.loads(said) for said in node("--input-type=module", "-e", FILMS, str(WEB), given=sent).splitlines()]
+
+
+def traced(kernel):
+    grid, block, arguments = kernels.arguments_of(kernel)
+    return simulate(kernel, trace=True, strict=False)[grid, block](*(a.copy() for a in arguments)).trace
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -94,9 +107,9 @@ def test_a_product_has_the_numbers_of_its_formula(films, *, name, M, K, N, T, fr
     assert film["fetched"] == 2 * side * side * K // T
     assert film["uses"] == T
     if name == "tiled_16":
-        assert film["frames"][0]["facts"]["used"] == [T, T]
+        assert film["frames"][0]["facts"]["reads"] == [T, T]
         said = [frame["says"] for frame in film["frames"]]
-        assert said[0] == "16 threads copy 32 numbers of A and B to shared memory; each will be used 4 times."
+        assert said[0] == "16 threads copy 32 numbers of A and B to shared memory; each will be read 4 times."
         assert said[1] == "16 threads read 32 numbers in shared memory, 128 times in all, for 64 multiply-adds."
         assert said[8] == "16 threads store 16 numbers of C."
 
@@ -104,3 +117,45 @@ def test_a_product_has_the_numbers_of_its_formula(films, *, name, M, K, N, T, fr
 def test_a_kernel_without_a_loop_has_a_frame_for_each_access(films):
     """Loads, then stores, though the launch has no barrier."""
     assert [frame["facts"]["stored"] > 0 for frame in films["complex"][0]["frames"]] == [False, True]
+
+
+def test_uses_are_counted_in_the_trace(node):
+    """How often a loaded number is used, and the multiply-adds, are those of numbers that know their origin."""
+    films = films_of(node, [traced(kernel) for kernel in kernels.PRODUCTS])
+    for kernel, (film, *_) in zip(kernels.PRODUCTS, films, strict=True):
+        counts = uses.of_block(kernel, *kernels.arguments_of(kernel))
+        name = kernel.__name__
+        assert film["fetched"] == counts.fetched > 0, name
+        assert film["uses"] == pytest.approx(counts.used / counts.fetched), name
+        if kernel not in (kernels.by_a_function, kernels.uses_again):  # they multiply, and gather no sum of products
+            assert film["multiplied"] == counts.multiplied, name
+    assert {film["uses"] for film, *_ in films} >= {0, 1, 4}
+
+
+@pytest.mark.parametrize("name", ["tensor_cores", "tensor_cores_bf16", "groups_in_flight"])
+def test_an_instruction_multiplies_whole_matrices(films, name):
+    """As many multiply-adds as the tiles have; an instruction's operands are not followed, so no use is claimed."""
+    film, (grid, M, K, N) = films[name][0], TILES[name]
+    assert film["multiplied"] == grid * M * K * N
+    assert film["uses"] == 0
+
+
+#: The tiles of a block, and how many of them it multiplies; those of tensor_cores_bf16 are larger than its matrices.
+TILES = {"tensor_cores": (1, 32, 32, 32), "tensor_cores_bf16": (1, 128, 32, 128), "groups_in_flight": (2, 64, 32, 64)}
+
+
+@pytest.mark.parametrize("kernel", [*kernels.RACES, *kernels.ORDERED], ids=lambda kernel: kernel.__name__)
+def test_a_film_keeps_what_was_recorded(node, kernel):
+    """In a race too, a thread reads in a frame what the frame shows, and an element is stored in the recorded order."""
+    trace = traced(kernel)
+    assert any(finding.kind == "race" for finding in trace.findings) == (kernel in kernels.RACES)
+    ((film, *_),) = films_of(node, [trace])
+    check_order(Timeline(trace, (0, 0, 0)), film["frameOf"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_film_of_every_launch_keeps_what_was_recorded(films, name):
+    """The same of all launches, with the races among them."""
+    trace = launch(name).trace
+    for at, film in zip(trace.columns.blocks.tolist(), films[name], strict=False):
+        check_order(Timeline(trace, tuple(at)), film["frameOf"])

@@ -5,9 +5,11 @@ import re
 
 import numpy as np
 import pytest
+from launches import uses as kernels
 from launches.samples import LAUNCHES, SLOW, launch
 from nightly import at_night
 from numba import cuda
+from oracles.frames import check_order
 from PIL import Image
 
 from course_lib import simulate
@@ -29,6 +31,19 @@ def test_all_steps_are_in_one_frame(name):
         assert frames[-1][1] == len(timeline)
         assert all(begin < end for begin, end in frames)
         assert min(FEWEST, len(frames)) <= len(strip_of(timeline)) <= FRAMES
+        check_order(timeline, np.repeat(np.arange(len(frames)), np.diff(frames).ravel()))
+
+
+@pytest.mark.parametrize("kernel", [*kernels.RACES, *kernels.ORDERED], ids=lambda kernel: kernel.__name__)
+def test_a_frame_of_a_race_shows_what_was_read(kernel):
+    """Also what nobody has stored is said to be empty: in races_over, all that the first warp reads."""
+    grid, block, arguments = kernels.arguments_of(kernel)
+    run = simulate(kernel, trace=True, strict=False)[grid, block](*(a.copy() for a in arguments))
+    timeline = Timeline(run.trace, (0, 0, 0))
+    frames = frames_of(timeline)
+    check_order(timeline, np.repeat(np.arange(len(frames)), np.diff(frames).ravel()))
+    said = Told(timeline).told
+    assert ("32 empty elements" in said) == (kernel in (kernels.races_over, kernels.races_in_a_loop)), said
 
 
 def test_tiles_are_copied_and_read():

@@ -4,11 +4,17 @@
 // own. Without barriers, a loop that loads from global memory has a frame for each iteration, and other statements one for
 // each that accesses memory. The frames of several warps overlap in the recorded order, so a film has its own: frame by
 // frame, and inside a frame as recorded.
+//
+// A frame shows the arrays as they are after it, with what its threads read, so no element is overwritten in the frame
+// in which another thread has read it. And no access of an element is moved before another one's store of it, or a store
+// before an access: between two barriers in which the frames of several warps would do that, as they may in a race, each
+// warp has frames of its own, in the recorded order.
 
 import { finish, pauses } from "./survey.js";
-import { ATOMIC, Block, ITERATION, LOAD, popcount, RESULT } from "./trace.js";
+import { ATOMIC, Block, ITERATION, LOAD, popcount, RESULT, RESUMED, STORE, WARP } from "./trace.js";
 
 const LATEST = 2 ** 20; // the number of what comes after all iterations
+const KEYS = 2 * (LATEST + 1); // of an interval between barriers
 const MOST = 20; // iterations that are a frame each; of more, several are one frame
 
 /**
@@ -18,10 +24,12 @@ const MOST = 20; // iterations that are a frame each; of more, several are one f
  * @property {number} distinct  different elements among these
  * @property {string[]} from  the arrays from which they are loaded
  * @property {number} shared  stored to shared memory
- * @property {[number, number] | null} used  how often each of these is read before it is overwritten: least and most
+ * @property {[number, number] | null} reads  how often each of these is read before it is overwritten: least and most
  * @property {number} read  from shared memory
  * @property {number} held  different elements among these
+ * @property {number} empty  of these, those that nobody has stored
  * @property {number} multiplied  multiply-adds
+ * @property {number} added  additions to a sum of what is no product
  * @property {number} stored  to global memory
  * @property {number} updated  in global memory, by atomics
  * @property {string[]} into  the arrays to which they are stored
@@ -69,7 +77,8 @@ export class Film {
     if (known) return known;
     const keys = keysOf(block);
     yield;
-    const film = new Film(block, framesOf(block, keys));
+    yield* keepOrder(block, keys);
+    const film = new Film(block, yield* framesOf(block, keys));
     yield;
     yield* film.count();
     KNOWN.set(block, film);
@@ -93,17 +102,14 @@ export class Film {
       to += steps.length;
       return { from, to, first: steps[0] + 1, step: steps[steps.length - 1] + 1, lines: new Set(), facts: nothing(), part: new Map(), sums: new Set(), read: new Map(), written: new Map() };
     });
-    this.fetched = this.multiplied = this.products = 0;
+    this.fetched = this.multiplied = 0;
+    /** How often a number that is loaded from global memory is used in arithmetic, on average; 0 if that is unknown. */
+    this.uses = 0;
   }
 
   /** The number of the frame to which a recorded step belongs; of step 0, -1. @param {number} step */
   frameAt(step) {
     return step > 0 ? this.frameOf[Math.min(step, this.frameOf.length) - 1] : -1;
-  }
-
-  /** How often a number that is loaded from global memory is an operand of a multiply-add, on average; 0 if that is unknown. */
-  get uses() {
-    return this.fetched && (2 * (this.products || this.multiplied)) / this.fetched;
   }
 
   /** Count what each frame does, in one pass over the accesses. @returns {Generator<undefined, void>} */
@@ -115,21 +121,26 @@ export class Film {
     const local = arrays.map(({ name, space }) => space === "local" && trace.accumulators.includes(name));
     const fresh = () => arrays.map(({ size, space }) => (space === "local" ? null : new Int32Array(size).fill(-1)));
     const [loaded, writer] = [fresh(), fresh()]; // the last frame that loaded, and that stored, each element
-    const uses = arrays.map(({ size, space }) => (space === "shared" ? new Int32Array(size) : null)); // since it was stored
+    const reads = arrays.map(({ size, space }) => (space === "shared" ? new Int32Array(size) : null)); // since it was stored
+    const uses = new Uses(block);
     /** @type {Map<number, number>}  by accumulator, the threads that hold it already, a bit each */
     const begun = new Map();
     const settle = (/** @type {Int32Array} */ frames, /** @type {Int32Array} */ counts, /** @type {number} */ at) => {
       if (frames[at] < 0) return;
       const { facts } = this.frames[frames[at]];
-      facts.used = facts.used ? [Math.min(facts.used[0], counts[at]), Math.max(facts.used[1], counts[at])] : [counts[at], counts[at]];
+      facts.reads = facts.reads ? [Math.min(facts.reads[0], counts[at]), Math.max(facts.reads[1], counts[at])] : [counts[at], counts[at]];
     };
     for (const [number, frame] of this.frames.entries()) {
       const { facts, part } = frame;
       for (let i = frame.from; i < frame.to; i++) {
         if (pauses(i)) yield;
+        uses.follow(i);
         const [from, to] = block.rows("access", i);
         const warp = block.warp(i);
         const before = facts.multiplied;
+        facts.multiplied += uses.matrixProducts(i);
+        const products = trace.statements.get(block.line(i))?.products ?? 1;
+        const gathered = (/** @type {number} */ sums) => (products ? (facts.multiplied += products * sums) : (facts.added += sums));
         let [took, gathers, results] = [0, 0, 0];
         for (let row = from; row < to; row++) {
           const array = columns.access_array[row];
@@ -150,7 +161,7 @@ export class Film {
             const names = op === LOAD ? facts.from : facts.into;
             if (!names.includes(name)) names.push(name);
           } else if (op === LOAD) facts.read += lanes * width;
-          const [seen, last, counts] = [loaded[array], writer[array], uses[array]];
+          const [seen, last, counts] = [loaded[array], writer[array], reads[array]];
           if (!seen || !last) continue;
           const pattern = /** @type {ArrayLike<number>} */ (trace.vector(columns.access_pattern[row]));
           const each = pattern.length === 1 ? lanes : 1; // lanes at the same element
@@ -163,6 +174,7 @@ export class Film {
                 seen[at] = number;
                 add(frame.read, array, at);
                 space === "global" ? facts.distinct++ : facts.held++;
+                if (space === "shared" && last[at] < 0) facts.empty++;
               } else if (last[at] !== number) {
                 if (counts) {
                   facts.shared++;
@@ -175,14 +187,14 @@ export class Film {
             }
           }
         }
-        if (gathers === 3) facts.multiplied += results; // read, added to and stored
+        if (gathers === 3) gathered(results); // read, added to and stored
         const [start, end] = block.rows("variable", i);
         for (let row = start; row < end; row++) {
           const name = columns.variable_name[row];
           if (!sums.has(name)) continue;
           const key = warp * trace.names.length + name;
           const held = begun.get(key) ?? 0;
-          facts.multiplied += popcount(block.mask(i) & held);
+          if (!uses.matrixProducts(i)) gathered(popcount(block.mask(i) & held));
           if (block.mask(i) & held) {
             took |= block.mask(i) & held;
             frame.sums.add(trace.names[name]);
@@ -194,16 +206,127 @@ export class Film {
       }
       facts.threads = [...part.values()].reduce((sum, mask) => sum + popcount(mask), 0);
     }
-    uses.forEach((counts, array) => {
+    reads.forEach((counts, array) => {
       const last = writer[array];
       if (counts && last) for (let at = 0; at < counts.length; at++) settle(last, counts, at);
     });
     const sum = (/** @type {(facts: Facts) => number} */ of) => this.frames.reduce((total, { facts }) => total + of(facts), 0);
     this.fetched = sum((facts) => facts.fetched);
     this.multiplied = sum((facts) => facts.multiplied);
-    // in C = A·B: K for each element of C
-    const depth = arrays.find(({ role }) => role === "A")?.shape[1] ?? 0;
-    this.products = depth * sum((facts) => facts.stored);
+    this.uses = uses.known && this.fetched ? uses.count / this.fetched : 0;
+  }
+}
+
+/**
+ * Follows the numbers that are loaded from global memory through registers and shared memory, and counts how often they
+ * are used in arithmetic. `course_lib/trace/uses.py` says what a statement does with what it reads.
+ */
+class Uses {
+  /** @param {Block} block */
+  constructor(block) {
+    const { trace } = block;
+    this.block = block;
+    this.count = 0;
+    this.known = true; // whether the source says all
+    /** Of each array, the elements that hold one; of a local array, each thread's. */
+    this.elements = trace.arrays.map(({ size, space }) => (space === "global" ? null : new Uint8Array(space === "local" ? size * trace.threads : size)));
+    /** @type {Map<string, Int32Array>}  of each variable and each warp, the lanes in which it holds such a number, a bit each */
+    const variables = new Map();
+    const lanesOf = (/** @type {string} */ name) => {
+      const known = variables.get(name) ?? new Int32Array(trace.warps);
+      variables.set(name, known);
+      return known;
+    };
+    /** The statements whose lines are known, with their variables; ``pending``: what they carry, for what follows a call. */
+    this.statements = new Map(
+      [...trace.statements].map(([line, { carried, computes, given, into, loads, used }]) => [
+        line,
+        {
+          computes,
+          loads,
+          carried: carried.map(lanesOf),
+          used: used.filter((name) => !name.endsWith(RETURNED)).map(lanesOf),
+          returned: used.filter((name) => name.endsWith(RETURNED)).map(lanesOf), // known when the statement goes on
+          into: into.map(lanesOf),
+          given: given.map(({ name, from, loads }) => ({ to: lanesOf(name), from: from.map(lanesOf), loads })),
+          pending: new Int32Array(trace.warps),
+        },
+      ]),
+    );
+    for (const { line } of trace.matrices) this.statements.delete(line); // an instruction's operands are not followed
+    /** @type {Map<number, number>}  of each step that starts products of a warpgroup, how many */
+    this.started = new Map();
+    for (const step of trace.columns.product_step) this.started.set(step, (this.started.get(step) ?? 0) + 1);
+  }
+
+  /** The multiply-adds of the matrices that a step multiplies with one instruction. @param {number} i */
+  matrixProducts(i) {
+    const { block } = this;
+    const operation = block.has(i, RESUMED) ? null : block.trace.matrices.find(({ line }) => line === block.line(i));
+    if (!operation) return 0;
+    const [A, B] = ["A", "B"].map((name) => [...operation.fragments, ...operation.pieces].find((matrix) => matrix.name === name));
+    const times = operation.pieces.length ? (this.started.get(block.row(i)) ?? 0) : 1;
+    return A && B ? times * A.rows * A.columns * B.columns : 0;
+  }
+
+  /**
+   * Look at the elements of an access: those that hold such a number, or, given lanes, let them hold one in these.
+   * @param {number} row
+   * @param {number} warp
+   * @param {number | null} [carried]  of what is stored
+   * @returns {[number, number]}  how many hold one, and the lanes that access these
+   */
+  access(row, warp, carried = null) {
+    const { trace } = this.block;
+    const { access_array, access_base, access_lanes, access_pattern, access_width } = trace.columns;
+    const elements = this.elements[access_array[row]];
+    const [mask, width, base] = [access_lanes[row], access_width[row], access_base[row]];
+    if (!elements) return carried === null ? [popcount(mask) * width, mask] : [0, 0];
+    const { size, space } = trace.arrays[access_array[row]];
+    const pattern = /** @type {ArrayLike<number>} */ (trace.vector(access_pattern[row]));
+    let [count, lanes, k] = [0, 0, 0];
+    for (let lane = 0; lane < WARP; lane++) {
+      if (!((mask >>> lane) & 1)) continue;
+      const at = base + (pattern.length === 1 ? pattern[0] : pattern[k]) + (space === "local" ? (WARP * warp + lane) * size : 0);
+      k++;
+      for (let w = 0; w < width; w++) {
+        if (carried !== null) elements[at + w] = (carried >>> lane) & 1;
+        else if (elements[at + w]) {
+          count++;
+          lanes |= 1 << lane;
+        }
+      }
+    }
+    return [count, lanes];
+  }
+
+  /** Follow the numbers through a step. @param {number} i */
+  follow(i) {
+    const { block } = this;
+    const { trace } = block;
+    const { access_op } = trace.columns;
+    const statement = this.statements.get(block.line(i));
+    if (!statement) {
+      this.known = false;
+      return;
+    }
+    const [warp, mask, resumed] = [block.warp(i), block.mask(i), block.has(i, RESUMED)];
+    const [from, to] = block.rows("access", i);
+    let [loaded, carried] = [0, resumed ? statement.pending[warp] : 0];
+    for (let row = from; row < to; row++) {
+      if (access_op[row] !== LOAD) continue;
+      const [count, lanes] = this.access(row, warp);
+      if (statement.computes) this.count += count;
+      loaded |= lanes;
+    }
+    for (const lanes of resumed ? statement.returned : statement.used) this.count += popcount(lanes[warp] & mask);
+    for (const lanes of statement.carried) carried |= lanes[warp] & mask;
+    if (statement.loads) carried |= loaded;
+    statement.pending[warp] = carried;
+    const put = (/** @type {Int32Array} */ all, /** @type {number} */ lanes) => (all[warp] = (all[warp] & ~mask) | (lanes & mask));
+    if (!resumed) for (const { to, from, loads } of statement.given) put(to, from.reduce((lanes, each) => lanes | each[warp], loads ? loaded : 0));
+    for (const all of statement.into) put(all, carried);
+    for (let row = from; row < to; row++) if (access_op[row] !== LOAD) this.access(row, warp, access_op[row] === STORE ? carried : 0);
   }
 }
 
@@ -215,7 +338,7 @@ function add(lists, key, item) {
 }
 
 /** @returns {Facts} */
-const nothing = () => ({ threads: 0, fetched: 0, distinct: 0, from: [], shared: 0, used: null, read: 0, held: 0, multiplied: 0, stored: 0, updated: 0, into: [] });
+const nothing = () => ({ threads: 0, fetched: 0, distinct: 0, from: [], shared: 0, reads: null, read: 0, held: 0, empty: 0, multiplied: 0, added: 0, stored: 0, updated: 0, into: [] });
 
 const [FETCHES, READS, RESULTS, SHARES] = [1, 2, 4, 8]; // what a step does, a bit each
 
@@ -237,13 +360,9 @@ function keysOf(block) {
     }
     return kind;
   });
-  let interval = 0;
   /** @type {Map<number, number[]>}  of each warp in each interval, its steps */
   const parts = new Map();
-  does.forEach((_, i) => {
-    while (block.releases[interval] <= i) interval++;
-    add(parts, interval * trace.warps + block.warp(i), i);
-  });
+  intervalsOf(block).forEach((interval, i) => add(parts, interval * trace.warps + block.warp(i), i));
   const loop = fetchingLoop(block, does, [...parts.values()]);
   const single = !loop && block.releases.length === 0;
   const keys = new Float64Array(block.length);
@@ -257,7 +376,7 @@ function keysOf(block) {
       if (each && begins(i)) round++;
       const after = round >= 0 && !loop?.inside.has(block.line(i));
       const turn = single ? statement : !each ? 0 : after ? LATEST : Math.floor(Math.max(0, round) / each);
-      keys[i] = (Math.floor(part / trace.warps) * (LATEST + 1) + turn) * 2 + (j >= end && end ? 1 : 0);
+      keys[i] = Math.floor(part / trace.warps) * KEYS + turn * 2 + (j >= end && end ? 1 : 0);
       if (single && does[i]) statement++;
     });
   }
@@ -284,18 +403,128 @@ function fetchingLoop(block, does, parts) {
   return null;
 }
 
+/** For each step the number of the interval between barriers. @param {Block} block */
+function intervalsOf(block) {
+  let interval = 0;
+  return Int32Array.from({ length: block.length }, (_, i) => {
+    while (block.releases[interval] <= i) interval++;
+    return interval;
+  });
+}
+
+const SEVERAL = -2; // threads
+const RETURNED = ".return"; // what a device function returns, as course_lib/trace/uses.py names it
+const [LOADS, STORES, ALL] = [1, 2, 3]; // which accesses, a bit each
+
 /**
- * The steps of each frame: those in which nobody accesses memory belong to the next one, at the end to the last.
+ * Look at the elements in global and shared memory that a step accesses. What a load finds new there, because another
+ * block has stored it, appears in the picture as a store does.
+ * @param {Block} block
+ * @param {number} i
+ * @param {number} which  STORES, LOADS or ALL
+ * @param {(array: number, element: number, thread: number, stores: boolean) => void} look  the thread is SEVERAL where
+ *   lanes access the same element
+ */
+function eachElement(block, i, which, look) {
+  const { trace } = block;
+  const { access_array, access_base, access_lanes, access_op, access_pattern, access_values, access_width } = trace.columns;
+  const [from, to] = block.rows("access", i);
+  for (let row = from; row < to; row++) {
+    const array = access_array[row];
+    if (trace.arrays[array].space === "local") continue;
+    const loads = access_op[row] === LOAD;
+    const stores = !loads || access_values[row] >= 0;
+    if (!((loads && which & LOADS) || (stores && which & STORES))) continue;
+    const pattern = /** @type {ArrayLike<number>} */ (trace.vector(access_pattern[row]));
+    const mask = access_lanes[row];
+    const same = pattern.length === 1 && popcount(mask) > 1;
+    let k = 0;
+    for (let lane = 0; lane < WARP && k < pattern.length; lane++) {
+      if (!((mask >>> lane) & 1)) continue;
+      const at = access_base[row] + pattern[k++];
+      for (let w = 0; w < access_width[row]; w++) look(array, at + w, same ? SEVERAL : WARP * block.warp(i) + lane, stores);
+    }
+  }
+}
+
+/**
+ * Where frames would change the order in which an element is stored and accessed, between two barriers, give each warp
+ * keys of its own there, in the recorded order.
  * @param {Block} block
  * @param {Float64Array} keys
+ * @returns {Generator<undefined, void>}
  */
-function framesOf(block, keys) {
-  const { access_array } = block.trace.columns;
+function* keepOrder(block, keys) {
+  if (keys.every((key, i) => !i || keys[i - 1] <= key)) return;
+  const intervals = intervalsOf(block);
+  const fresh = () => block.trace.arrays.map(({ size, space }) => (space === "local" ? null : new Float64Array(size).fill(-1)));
+  const [accessed, stored] = [fresh(), fresh()]; // the last of the keys with which each element is, in the recorded order so far
+  /** @type {Set<number>} */
+  const changed = new Set();
+  for (let i = 0; i < block.length; i++) {
+    if (pauses(i)) yield;
+    if (changed.has(intervals[i])) continue;
+    eachElement(block, i, ALL, (array, element, _, stores) => {
+      const [any, store] = [/** @type {Float64Array} */ (accessed[array]), /** @type {Float64Array} */ (stored[array])];
+      if ((stores ? any : store)[element] > keys[i]) changed.add(intervals[i]);
+      if (any[element] < keys[i]) any[element] = keys[i];
+      if (stores && store[element] < keys[i]) store[element] = keys[i];
+    });
+  }
+  let key = 0;
+  for (let i = 0; i < block.length; i++) {
+    if (!changed.has(intervals[i])) continue;
+    if (intervals[i] !== intervals[i - 1]) key = intervals[i] * KEYS;
+    else if (block.warp(i) !== block.warp(i - 1)) key++;
+    keys[i] = key;
+  }
+}
+
+/**
+ * The steps with each key, in the order of the keys; again divided where a step overwrites what another thread has read.
+ * @param {Block} block
+ * @param {Float64Array} keys
+ * @returns {Generator<undefined, number[][]>}
+ */
+function* groupsOf(block, keys) {
   /** @type {Map<number, number[]>} */
   const groups = new Map();
   keys.forEach((key, i) => {
     add(groups, key, i);
   });
+  const fresh = () => block.trace.arrays.map(({ size, space }) => (space === "local" ? null : new Int32Array(size).fill(-1)));
+  const [read, readers] = [fresh(), fresh()]; // of each element, the last group that read it, and its thread there
+  /** @type {number[][]} */
+  const all = [];
+  let seen = 0;
+  for (const [, steps] of [...groups].sort(([x], [y]) => x - y)) {
+    all.push([]);
+    for (const i of steps) {
+      if (pauses(seen++)) yield;
+      let overwrites = false;
+      eachElement(block, i, STORES, (array, element, thread) => {
+        if (read[array]?.[element] === all.length && readers[array]?.[element] !== thread) overwrites = true;
+      });
+      if (overwrites) all.push([]);
+      all[all.length - 1].push(i);
+      eachElement(block, i, LOADS, (array, element, thread) => {
+        const [group, reader] = [/** @type {Int32Array} */ (read[array]), /** @type {Int32Array} */ (readers[array])];
+        reader[element] = group[element] === all.length && reader[element] !== thread ? SEVERAL : thread;
+        group[element] = all.length;
+      });
+    }
+  }
+  return all;
+}
+
+/**
+ * The steps of each frame: those in which nobody accesses memory belong to the next one, at the end to the last.
+ * @param {Block} block
+ * @param {Float64Array} keys
+ * @returns {Generator<undefined, number[][]>}
+ */
+function* framesOf(block, keys) {
+  const { access_array } = block.trace.columns;
   const shows = (/** @type {number} */ i) => {
     const [from, to] = block.rows("access", i);
     for (let row = from; row < to; row++) if (block.trace.arrays[access_array[row]].space !== "local") return true;
@@ -305,7 +534,7 @@ function framesOf(block, keys) {
   const frames = [];
   /** @type {number[]} */
   let waiting = [];
-  for (const [, steps] of [...groups].sort(([x], [y]) => x - y)) {
+  for (const steps of yield* groupsOf(block, keys)) {
     waiting = waiting.length ? [...waiting, ...steps] : steps;
     if (!steps.some(shows)) continue;
     frames.push(waiting);
@@ -318,26 +547,27 @@ function framesOf(block, keys) {
 
 /** What a frame shows, in one sentence. @param {Frame} frame */
 export function says({ facts }) {
-  const { distinct, fetched, from, held, into, multiplied, read, shared, stored, threads, updated, used } = facts;
+  const { added, distinct, empty, fetched, from, held, into, multiplied, read, reads, shared, stored, threads, updated } = facts;
   const one = threads === 1 ? "s" : "";
   const some = (/** @type {number} */ n, /** @type {string} */ what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
   const numbers = (/** @type {number} */ n) => some(n, "number");
-  const adds = multiplied ? some(multiplied, "multiply-add") : "";
-  const use = shared && used?.[1] ? `; each will be used ${used[0] === used[1] ? times(used[0]) : `${count(used[0])} to ${times(used[1])}`}` : "";
+  const adds = [...(multiplied ? [some(multiplied, "multiply-add")] : []), ...(added ? [some(added, "addition")] : [])].join(" and ");
+  const later = shared && reads?.[1] ? `; each will be read ${reads[0] === reads[1] ? times(reads[0]) : `${count(reads[0])} to ${times(reads[1])}`}` : "";
+  const found = empty === held ? `${some(empty, "empty element")}` : `${numbers(held)}${empty ? ` (${count(empty)} empty)` : ""}`;
   const done = [];
   if (fetched && shared && !read) {
     done.push(`${one ? "copies" : "copy"} ${numbers(fetched)} of ${list(from)} to shared memory`);
   } else {
     if (fetched) done.push(`load${one} ${numbers(fetched)} of ${list(from)}${distinct < fetched ? ` (${count(distinct)} different)` : ""}${adds && !read ? ` for ${adds}` : ""}`);
-    if (read && (fetched || shared) && adds) done.push(`do${one && "es"} ${adds} with ${numbers(held)} in shared memory`);
-    else if (read) done.push(`read${one} ${numbers(held)} in shared memory${read > held ? `, ${times(read)} in all` : ""}${adds ? `, for ${adds}` : ""}`);
+    if (read && (fetched || shared) && adds) done.push(`do${one && "es"} ${adds} with ${found} in shared memory`);
+    else if (read) done.push(`read${one} ${found} in shared memory${read > held ? `, ${times(read)} in all` : ""}${adds ? `, for ${adds}` : ""}`);
     else if (adds && !fetched) done.push(`do${one && "es"} ${adds}`);
     if (shared) done.push(`store${one} ${numbers(shared)} to shared memory`);
   }
   if (stored) done.push(`store${one} ${numbers(stored)} of ${list(into)}`);
   if (updated) done.push(`update${one} ${numbers(updated)} of ${list(into)}`);
   const last = done.pop() ?? (one ? "computes" : "compute");
-  return `${some(threads, "thread")} ${done.length ? `${done.join(", ")}${done.length > 1 ? "," : ""} and ${last}` : last}${use}.`;
+  return `${some(threads, "thread")} ${done.length ? `${done.join(", ")}${done.length > 1 ? "," : ""} and ${last}` : last}${later}.`;
 }
 
 const count = (/** @type {number} */ n) => n.toLocaleString("en");

@@ -14,7 +14,8 @@ import { BROKEN, open, Unreadable } from "./trace.js";
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8]; // times the usual speed
 const [SECONDS, PACE] = [1.6, 2]; // for a frame of the film, and statements in a second, at the usual speed
 const SHEET = 680; // pixels of a sheet of paper, inside its margins
-const REST = 1.5; // times as long for the last frame, before the film begins again
+const MOST = 0.6; // of the picture, or of a window that is lower than it, to be in sight before the film starts
+const SHARES = Array.from({ length: 51 }, (_, i) => i / 50); // in sight, at which the page tells of the picture
 /** What one step is. */
 const UNITS = [
   ["film", "a frame of the film"],
@@ -94,17 +95,20 @@ export class Player {
     this.timer = null;
     this.speed = 2;
     this.unit = model.get("step") > 0 ? 1 : 0; // a step that is asked for is a statement
-    this.stopped = false; // by the reader
+    /** Whether only the reader starts the film: somebody has acted, or asks for a step. */
+    this.held = model.get("step") > 0;
+    this.advancing = false; // playing goes a step on, which is no act
     this.unsaved = UNSAVED.get(model) ?? { values: {}, views: 0 };
     this.unsaved.views++;
     UNSAVED.set(model, this.unsaved);
     this.buttons();
+    this.followActs();
     this.root.addEventListener("keydown", (event) => this.key(event));
     const choose = () => this.choose();
     const chosen = { step: () => this.follow(), block: choose, thread: choose, statements_of: choose, panel: () => this.look(), text_size: () => this.textSize() };
     /** @type {Record<string, () => void>} */
     this.listeners = Object.fromEntries([
-      ...["_data", "_other", "_wanted", "_orders", "panels"].map((name) => [`change:${name}`, () => this.drawn && (this.drawn = this.load())]),
+      ...["_data", "_other", "_wanted", "_orders", "panels"].map((name) => [`change:${name}`, () => this.drawn && (this.hold(), (this.drawn = this.load()))]),
       ...Object.entries(chosen).map(([name, show]) => [`change:${name}`, () => this.changed(name, show)]),
     ]);
     for (const [name, listener] of Object.entries(this.listeners)) model.on(name, listener);
@@ -125,7 +129,7 @@ export class Player {
       const paper = type === "beforeprint";
       this.root.classList.toggle("tt-whole", paper);
       this.root.style.width = paper ? `${Math.min(SHEET, this.root.clientWidth)}px` : ""; // known before it is laid out
-      if (paper) this.pause();
+      if (paper) this.hold();
       this.stage?.fit();
     };
     for (const when of ["beforeprint", "afterprint"]) hear(window, when, print);
@@ -154,8 +158,15 @@ export class Player {
     this.approach = this.approach.bind(this);
     this.watch(el);
     hear(window, "beforeprint", this.approach);
-    /** The film stops out of sight. */
-    this.seen = new IntersectionObserver(([{ isIntersecting }]) => (isIntersecting ? this.begin() : this.pause()));
+    /** @type {Map<Element, IntersectionObserverEntry>}  how much of the stepper and of its bar is in sight */
+    this.sights = new Map();
+    this.seen = new IntersectionObserver(
+      (entries) => {
+        for (const entry of entries) this.sights.set(entry.target, entry);
+        this.inSight();
+      },
+      { threshold: SHARES },
+    );
   }
 
   /** Draw when this element comes near: the stepper's place, or the still above it. @param {HTMLElement} element */
@@ -227,7 +238,7 @@ export class Player {
       this.root.style.visibility = "";
       this.sizes.disconnect();
       this.sizes.observe(this.root);
-      this.seen.observe(this.root);
+      for (const element of [this.root, part(this.root, "bar")]) this.seen.observe(element);
     } catch (error) {
       if (this.loading !== texts) return;
       this.stage = null;
@@ -304,8 +315,7 @@ export class Player {
    * @param {import("./links.js").Link} link
    */
   lead(link) {
-    this.stopped = true;
-    this.pause();
+    this.hold();
     const { model, stage } = this;
     this.link = stage ? null : link; // until there is a trace to follow it in
     if (!stage) return;
@@ -338,8 +348,6 @@ export class Player {
     if (!this.stage || !this.filming) return;
     const [{ film }] = this.stage.runs;
     const frame = film.frames[Math.max(0, film.frameAt(this.step))];
-    this.pause();
-    this.stopped = true;
     this.setUnit(1);
     this.go(frame.first);
     if (!this.stage.machine.isActive(this.stage.machine.thread)) this.move(1);
@@ -350,11 +358,43 @@ export class Player {
     return (this.stage?.runs.length ?? 0) > 1;
   }
 
-  /** Start the film by itself, unless the reader has stopped it, wants no motion, or looks at one step. */
+  /** Start the film by itself, unless the reader has acted, wants no motion, or it is at its end; later go on with it. */
   begin() {
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    if (this.stopped || still || this.timer !== null || !this.stage || !(this.filming || this.stage.runs.length > 1) || this.step > 0) return;
+    if (this.held || still || this.timer !== null || !this.frames || this.step === this.end) return;
     this.play();
+  }
+
+  /** Start the film where most of the picture is in sight, and pause it elsewhere; what the reader plays, out of sight. */
+  inSight() {
+    const [whole, bar] = [this.root, part(this.root, "bar")].map((element) => this.sights.get(element));
+    if (!whole || !bar) return;
+    const { boundingClientRect: all, intersectionRect: seen } = whole;
+    const window_ = whole.rootBounds?.height ?? innerHeight;
+    const most = seen.width * seen.height >= MOST * all.width * Math.min(all.height, window_);
+    // The bar says what happens; of a picture that is higher than the window, any part may be in sight.
+    if (most && (bar.intersectionRatio > 0.99 || all.height > window_)) this.begin();
+    else if (!this.held || !whole.isIntersecting) this.pause();
+  }
+
+  /** An act of the reader, or of a lesson's code: from now on only Play moves the film. */
+  hold() {
+    this.held = true;
+    this.pause();
+  }
+
+  /** Hear the acts of the reader in the stepper, whatever they do; those of Play are `toggle`'s. */
+  followActs() {
+    const act = (/** @type {any} */ event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return; // for the page
+      if (event.pointerType === "touch" && event.type === "pointerdown") return; // may scroll the page
+      const target = /** @type {Element} */ (event.target);
+      const presses = event.type !== "keydown" || event.key === " " || event.key === "Enter";
+      const plays = target.closest(".tt-play") ? presses : event.key === " " && !/SELECT|INPUT|BUTTON/.test(target.tagName);
+      if (!plays) this.hold();
+    };
+    for (const what of ["keydown", "pointerdown", "click", "change"]) this.root.addEventListener(what, act, true);
+    this.root.addEventListener("wheel", (event) => event.defaultPrevented && this.hold()); // it zooms
   }
 
   textSize() {
@@ -367,6 +407,11 @@ export class Player {
 
   get last() {
     return this.stage?.last ?? 0;
+  }
+
+  /** Whether what plays is a film, of one run or of two, not single statements. */
+  get frames() {
+    return this.filming || (this.stage?.runs.length ?? 0) > 1;
   }
 
   /** The step at which playing ends: of the film, that of its last frame. */
@@ -443,7 +488,6 @@ export class Player {
     if (!stage) return;
     if (who.block || who.thread) this.set({ ...stage.ofFirst(run, who) });
     if (step === undefined) return;
-    this.stopped = true;
     if (this.filming) this.setUnit(1);
     this.set({ ...(this.two && { statements_of: run + 1 }), step });
   }
@@ -531,6 +575,7 @@ export class Player {
     };
     if (!(event.key in actions)) return;
     event.preventDefault();
+    if (event.key !== " ") this.hold(); // on a page of one stepper, keys come from outside of it
     actions[event.key]();
   }
 
@@ -594,7 +639,6 @@ export class Player {
     const from = (/** @type {typeof places[0]} */ p) => stage.order(p) - here || p.step - this.step || (stage.follows && p.run - (stage.follows - 1));
     const place = places.find((p) => way * from(p) > 0) ?? places[0];
     if (!place) return;
-    this.stopped = true;
     if (this.filming) this.setUnit(1);
     this.set({ block: place.block, thread: place.thread, ...(this.two && { statements_of: place.run + 1 }) });
     this.set({ step: place.position });
@@ -653,38 +697,47 @@ export class Player {
    */
   changed(name, show) {
     const mine = this.unsaved.values[name];
-    if (mine === undefined || JSON.stringify(mine) === JSON.stringify(this.model.get(name))) show();
-    else this.model.set(name, mine);
+    if (mine !== undefined && JSON.stringify(mine) !== JSON.stringify(this.model.get(name))) return this.advance(() => this.model.set(name, mine));
+    if (!this.advancing) this.hold(); // by the reader, in another view, or from Python
+    show();
+  }
+
+  /** Change the model without an act of the reader. @param {() => void} change */
+  advance(change) {
+    const before = this.advancing;
+    this.advancing = true;
+    try {
+      change();
+    } finally {
+      this.advancing = before;
+    }
   }
 
   toggle() {
-    this.stopped = this.timer !== null;
-    if (this.timer === null) this.play();
-    else this.pause();
+    const plays = this.timer !== null;
+    this.hold();
+    if (!plays) this.play();
   }
 
-  /** Play: the film begins again at its end, steps stop there. */
+  /** Play up to the end, and stay there; from the end, all again. */
   play() {
     if (this.step === this.end) this.go(0);
-    const loops = this.filming || (this.stage?.runs.length ?? 0) > 1;
-    const pause = () => (1000 / SPEEDS[this.speed]) * (loops ? SECONDS * (this.step === this.end ? REST : 1) : 1 / PACE);
+    const wait = () => (1000 / SPEEDS[this.speed]) * (this.frames ? SECONDS : 1 / PACE);
     const tick = () => {
-      if (this.step === this.end) {
-        if (!loops) return this.pause();
-        this.go(0);
-      } else {
-        this.move(1);
+      if (!document.hidden) {
+        this.advance(() => this.move(1));
         if (this.filming) for (const { views } of this.stage?.runs ?? []) for (const view of views) view.fly?.(SPEEDS[this.speed]);
       }
-      if (this.step === this.end && !loops) this.pause();
-      else this.timer = setTimeout(tick, pause());
+      if (this.step === this.end) this.pause();
+      else this.timer = setTimeout(tick, wait());
     };
-    this.timer = setTimeout(tick, this.step ? pause() : 400);
+    this.timer = setTimeout(tick, this.step ? wait() : 400);
     this.label("play", "pause", "Pause (space)");
   }
 
   pause() {
-    if (this.timer !== null) clearTimeout(this.timer);
+    if (this.timer === null) return;
+    clearTimeout(this.timer);
     this.timer = null;
     this.label("play", "play", "Play (space)");
   }

@@ -55,6 +55,16 @@ import { inflated } from "./dom.js";
  *   shared memory: for each piece of 16 bytes, in the order of reading, its first element
  */
 /**
+ * @typedef {object} Statement  as `course_lib/trace/uses.py` reads it from the source; names are of variables
+ * @property {string[]} carried  read, and only copied; a name for each time
+ * @property {string[]} used  read for arithmetic
+ * @property {boolean} loads  whether what it loads from arrays is copied
+ * @property {boolean} computes  whether that is used
+ * @property {string[]} into  assigned what is copied
+ * @property {{name: string, from: string[], loads: boolean}[]} given  parameters of device functions that it calls
+ * @property {number} products  that it adds to what it assigns
+ */
+/**
  * @typedef {object} Exchange  a shuffle or a vote of a warp
  * @property {string} operation  of cuda
  * @property {number[]} lanes  that take part
@@ -347,6 +357,8 @@ export class Trace {
     this.arrays = sent.arrays;
     /** @type {MatrixOperation[]}  traces of before the first such view have none */
     this.matrices = sent.matrices ?? [];
+    /** @type {Map<number, Statement>}  by their first lines, what statements do with the numbers that they read */
+    this.statements = new Map((sent.statements ?? []).map((/** @type {any} */ each) => [each.line, each]));
     /** @type {number}  blocks of the launch that were not sent */
     this.omitted = sent.omitted ?? 0;
     /** @type {Record<string, Record<string, [string, string]>>}  array, element: what it holds in the end, and should */

@@ -13,7 +13,7 @@ export class Counter extends Panel {
     this.number = html("b");
     this.all = html("span", { class: "tt-soft" });
     this.bar = html("i");
-    this.uses = html("p", { class: "tt-uses" });
+    this.uses = html("p", { class: "tt-uses", title: "How often the threads calculate with a number that the block loads" });
     this.beside = html("p", { class: "tt-soft" });
     const heading = html("div", { class: "tt-heading", title: "Numbers that the threads of this block load from global memory" }, "Block's global loads");
     place.append(heading, html("p", {}, this.number, this.all), html("span", { class: "tt-track-of" }, this.bar), this.uses, this.beside);
@@ -27,10 +27,10 @@ export class Counter extends Panel {
     const theirs = other ? Film.of(other.trace.blocks[other.blockNumber]).fetched : 0;
     this.most = Math.max(1, total, theirs);
     const often = Number.isInteger(uses) ? String(uses) : uses.toFixed(1);
-    write(this.uses, !uses ? "" : uses === 1 ? "each used once" : `each used ${often} times`);
+    write(this.uses, !uses ? "" : `used ${uses === 1 ? "once" : `${often}×`} on average`);
     const times = theirs > total ? theirs / total : 0;
     write(this.all, ` of ${total.toLocaleString("en")}`);
-    write(this.beside, times && total ? `${other?.trace.name}: ${theirs.toLocaleString("en")}, ${Number.isInteger(times) ? times : times.toFixed(1)} times as many` : "");
+    write(this.beside, times && total ? `${other?.trace.name}: ${Number.isInteger(times) ? times : times.toFixed(1)}× as many` : "");
   }
 
   draw() {

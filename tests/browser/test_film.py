@@ -1,0 +1,431 @@
+"""The film serves the reader: when it starts, that any act pauses it for good, what it shows in a race and counts."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from launches import uses as kernels
+from oracles import uses
+from playwright.sync_api import expect
+
+from course_lib import simulate
+from course_lib.trace.replay import Timeline
+from course_lib.trace.viewer import Stepper
+
+from .conftest import VIEWER, drawn, resize, stop_clock
+
+#: Until all observers of what is in sight have heard of the page as it is now.
+SEEN = """() => new Promise((done) => {
+  new IntersectionObserver((_, observer) => (observer.disconnect(), done())).observe(document.body);
+})"""
+PLAYS, PAUSED = re.compile("Pause"), re.compile("Play")
+#: The keys that the stepper knows, as its list of keys has them, and those of the picture.
+KNOWN = re.findall(r'^  \[\[(.*?)\], "', Path(VIEWER, "web", "keys.js").read_text(encoding="utf-8"), re.MULTILINE)
+KEYS = [key for row in KNOWN for key in re.findall(r'"(.*?)"', row)]
+ENTERS = ["Enter", "Shift+ArrowRight", "Shift+ArrowLeft", "Tab"]
+LONG = 20_000  # ms, in which any of these films ends
+
+
+def run_of(kernel):
+    grid, block, arguments = kernels.arguments_of(kernel)
+    return simulate(kernel, trace=True, strict=False)[grid, block](*(a.copy() for a in arguments))
+
+
+def see(page, top=None, number=0):
+    """Scroll until the top of a stepper is there in the window, in pixels; without it, all steppers out of sight."""
+    if top is None:
+        page.evaluate("() => scrollTo(0, document.documentElement.scrollHeight)")
+    else:
+        root = "document.querySelectorAll('.tt-root')[number]"
+        page.evaluate(f"([number, top]) => scrollBy(0, {root}.getBoundingClientRect().top - top)", [number, top])
+    page.evaluate(SEEN)
+
+
+@pytest.fixture
+def cinema(show):
+    """Steppers of a page for a reader who likes motion, with room above and below them; nothing plays yet."""
+
+    def cinema(*steppers, size=(1280, 900), **more):
+        page = show(*steppers, film=True, own=True, size=size, **more)
+        page.add_style_tag(content="main > div { margin: 1000px 0 } main { padding-bottom: 2000px }")
+        see(page)
+        stop_clock(page)
+        page.emulate_media(reduced_motion="no-preference")
+        return page
+
+    return cinema
+
+
+def begin(page, frames=2):
+    """Scroll to the stepper, whose film plays so many frames."""
+    see(page, 20)
+    expect(page.locator(".tt-play")).to_have_attribute("title", PLAYS)
+    page.clock.run_for(800)  # and it is saved
+    for _ in range(frames - 1):
+        page.clock.run_for(1600)
+
+
+def state(page):
+    return page.evaluate("() => [model.get('step'), document.querySelector('.tt-count').textContent]")
+
+
+def check_it_stays(page, what):
+    """Nothing moves any more, whatever time passes and wherever the reader scrolls; only Play moves the film."""
+    expect(page.locator(".tt-play").first, what).to_have_attribute("title", PAUSED)
+    here = state(page)
+    page.clock.run_for(3000)
+    see(page)
+    see(page, 20)
+    page.clock.run_for(LONG)
+    assert state(page) == here, what
+    assert page.page_errors == [], what
+
+
+def test_it_starts_where_most_of_it_is_in_sight(cinema, launch_of):
+    """Not before, and not with its bar above the window; it pauses where less is in sight, and then goes on."""
+    page = cinema(Stepper(launch_of("tiled_16")))
+    play, high = page.locator(".tt-play"), page.locator(".tt-root").evaluate("root => root.offsetHeight")
+    assert high < 850
+    for top in (900, 900 - 0.4 * high, -0.3 * high, -0.95 * high):
+        see(page, top)
+        page.clock.run_for(LONG)
+        assert state(page)[0] == 0, top
+        expect(play).to_have_attribute("title", PAUSED)
+    see(page, 900 - 0.75 * high)
+    expect(play).to_have_attribute("title", PLAYS)
+    page.clock.run_for(500)
+    here = state(page)
+    assert here[1] == "frame 1 of 9"
+    see(page, -0.3 * high)
+    page.clock.run_for(LONG)
+    assert state(page) == here
+    see(page, 5)
+    page.clock.run_for(1700)
+    assert state(page)[1] == "frame 2 of 9"
+
+
+@pytest.mark.parametrize("size", [(1280, 250), (390, 340)])
+def test_it_starts_in_a_window_that_is_lower_than_the_picture(cinema, launch_of, size):
+    """Where the picture fills most of the window, with its bar in sight or not; not at an edge of the window."""
+    for top in (10, -60):
+        page = cinema(Stepper(launch_of("tiled_16")), size=size)
+        high = page.locator(".tt-root").evaluate("root => root.offsetHeight")
+        assert high > size[1]
+        for away in (0.7 * size[1], 0.3 * size[1] - high):
+            see(page, away)
+            page.clock.run_for(LONG)
+            assert state(page)[0] == 0
+        see(page, top)
+        expect(page.locator(".tt-play")).to_have_attribute("title", PLAYS)
+        page.clock.run_for(500)
+        assert state(page)[1] == "frame 1 of 9"
+
+
+def test_each_of_several_steppers_starts_where_it_is_seen(cinema, launch_of):
+    """The others wait at their start."""
+    page = cinema(*[Stepper(launch_of("tiled_16"))] * 3)
+    counts = page.locator(".tt-count")
+    for number in (1, 0, 2):
+        see(page, 30, number)
+        expect(page.locator(".tt-play").nth(number)).to_have_attribute("title", PLAYS)
+        page.clock.run_for(500)
+        expect(counts.nth(number)).to_have_text("frame 1 of 9")
+    page.clock.run_for(LONG)
+    expect(counts.nth(1)).to_have_text("frame 1 of 9")
+    expect(counts.nth(2)).to_have_text("frame 9 of 9")
+
+
+@pytest.mark.parametrize("other", [None, "naive_16"])
+def test_it_plays_once_and_stays_at_its_end(cinema, launch_of, other):
+    """A film of one run, and two runs beside each other; Play then begins again."""
+    beside = {"_other": Stepper(launch_of(other))._data} if other else {}
+    page = cinema(Stepper(launch_of("tiled_16")), **beside)
+    begin(page, 1)
+    last = page.evaluate("() => document.querySelector('.tt-root').stepper.end")
+    seen = [state(page)[0]]
+    while seen[-1] != last:
+        page.clock.run_for(1600)
+        seen.append(state(page)[0])
+        assert seen[-1] > seen[-2]
+    check_it_stays(page, "the end")
+    assert state(page)[0] == last
+    page.locator(".tt-play").click()
+    page.clock.run_for(500)
+    assert state(page)[0] == seen[0]
+
+
+def test_a_reader_who_wants_no_motion_starts_it(cinema, launch_of):
+    page = cinema(Stepper(launch_of("tiled")))
+    page.emulate_media(reduced_motion="reduce")
+    see(page, 20)
+    check_it_stays(page, "no motion")
+    assert state(page)[0] == 0
+
+
+#: Close what an act has opened, and go to the start.
+RESET = """async () => {
+  const root = document.querySelector(".tt-root");
+  if (document.fullscreenElement) await document.exitFullscreen();
+  dispatchEvent(new Event("afterprint"));
+  for (const [place, close] of [["keys", "help"], ["choices", "menu"]]) {
+    if (!root.querySelector(`.tt-${place}`).hidden) root.stepper[close]();
+  }
+  root.stepper.setSpeed(2);
+  root.stepper.set({ step: 0, block: [0, 0, 0], thread: [0, 0, 0], panel: "", text_size: 1 });
+  root.stepper.setUnit(0);
+}"""
+
+
+def again(page):
+    """Play from the start as a reader does, at the usual speed."""
+    page.evaluate(RESET)
+    see(page, 20)
+    page.evaluate("() => document.querySelector('.tt-root').stepper.toggle()")
+    page.clock.run_for(800)
+    page.clock.run_for(1600)
+    assert state(page)[1].startswith("frame 2 of")
+    expect(page.locator(".tt-play")).to_have_attribute("title", PLAYS)
+
+
+def test_any_key_pauses_it_for_good(cinema, launch_of):
+    """Every key of the list, on the stepper, of a film that began by itself or that a reader plays."""
+    page = cinema(Stepper(launch_of("racy")))
+    begin(page)
+    for number, key in enumerate([*KEYS, *ENTERS]):
+        if number:
+            again(page)
+        before = state(page)
+        page.locator(".tt-root").press(key)
+        after = state(page)
+        check_it_stays(page, key)
+        assert state(page) == after, key
+        if key in ("ArrowRight", "ArrowLeft", "Home", "End", "e", "E", "n", "p", "l", "Enter"):
+            assert after != before, key
+        if key == "End":
+            assert re.fullmatch(r"frame (\d+) of \1", after[1])
+        if key == "e":
+            assert page.locator(".tt-say .tt-wrong").count() >= 1
+        if key == "Home":
+            assert after[0] == 0
+
+
+def click(where):
+    return lambda page: page.locator(where).first.click()
+
+
+def choose(name, number=1):
+    def act(page):
+        page.locator(".tt-menu").click()
+        page.evaluate("() => document.querySelector('.tt-root').stepper.play()")  # the menu is an act of its own
+        page.locator(f".tt-{name}").select_option(index=number)
+
+    return act
+
+
+def press_in_the_menu(name):
+    def act(page):
+        page.locator(".tt-menu").click()
+        page.evaluate("() => document.querySelector('.tt-root').stepper.play()")
+        page.locator(f".tt-{name}").click()
+
+    return act
+
+
+def drag(page):
+    box = page.locator(".tt-scrub").bounding_box()
+    page.mouse.move(box["x"] + 0.2 * box["width"], box["y"] + box["height"] - 5)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + box["height"] - 5)
+    page.mouse.up()
+
+
+def swipe(page):
+    page.evaluate("""() => {
+      const place = document.querySelector(".tt-memory");
+      for (const [what, clientX] of [["touchstart", 300], ["touchend", 100]]) {
+        const touch = new Touch({ identifier: 1, target: place, clientX });
+        place.dispatchEvent(new TouchEvent(what, { bubbles: true, touches: [touch], changedTouches: [touch] }));
+      }
+    }""")
+
+
+def wheel(page):
+    box = page.locator(".tt-scrub").bounding_box()
+    page.mouse.move(box["x"] + 0.2 * box["width"], box["y"] + box["height"] - 5)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -100)
+    page.keyboard.up("Control")
+    page.wait_for_function("() => document.querySelector('.tt-root').stepper.timeline.sight.zoom > 0")
+
+
+def follow_link(page):
+    page.evaluate("""() => {
+      const link = Object.assign(document.createElement("a"), { href: "#step=7", textContent: "a step" });
+      document.querySelector("h1").append(link);
+      link.click();
+    }""")
+
+
+ACTS = {
+    **{name: click(f".tt-{name}") for name in ("start", "back", "forward", "end", "fault", "mode", "menu", "play")},
+    **{name: choose(name) for name in ("block", "thread", "unit", "speed", "text")},
+    **{name: press_in_the_menu(name) for name in ("help", "full", "zoom-in", "zoom-out")},
+    "a tab": click(".tt-tabs button"),
+    "the timeline": click(".tt-scrub"),
+    "a barrier": click(".tt-labels span"),
+    "a drag": drag,
+    "a zoom": wheel,
+    "a swipe": swipe,
+    "an element of C": click(".tt-matrix-C .tt-c"),
+    "an element of A": click(".tt-matrix-A .tt-c"),
+    "two clicks": lambda page: page.locator(".tt-memory").dblclick(position={"x": 3, "y": 3}),
+    "a line": click(".tt-source .tt-lead"),
+    "a thread": click(".tt-of-threads .tt-c"),
+    "an arrow on an element": lambda page: page.locator(".tt-memory [role=application]").first.press("ArrowDown"),
+    "a link": follow_link,
+    "from Python": lambda page: page.evaluate("() => model.set('step', 12)"),
+    "print": lambda page: page.evaluate("() => dispatchEvent(new Event('beforeprint'))"),
+    "in another view": lambda page: page.evaluate("""() => {
+      const el = document.body.appendChild(document.createElement("div"));
+      window.widget.render({ model, el });
+      model.set("thread", [1, 0, 0]);
+    }"""),
+}
+
+
+def test_any_act_pauses_it_for_good(cinema, launch_of):
+    """Every button and list, each place that can be clicked or dragged, a link, and what the kernel asks for."""
+    page = cinema(Stepper(launch_of("racy")))
+    begin(page)
+    for number, (name, act) in enumerate(ACTS.items()):
+        if number:
+            again(page)
+        act(page)
+        after = state(page)
+        check_it_stays(page, name)
+        assert state(page) == after, name
+    page.locator(".tt-play").first.click()
+    page.clock.run_for(3000)
+    assert state(page) != after, "Play moves it"
+
+
+def test_a_key_on_a_page_of_one_stepper_pauses_it(cinema, launch_of):
+    """Without the focus; keys that are not the stepper's leave it playing."""
+    page = cinema(Stepper(launch_of("tiled_16")), _saved=1)
+    begin(page)
+    page.keyboard.press("x")
+    expect(page.locator(".tt-play")).to_have_attribute("title", PLAYS)
+    page.keyboard.press("End")
+    assert state(page)[1] == "frame 9 of 9"
+    check_it_stays(page, "End")
+    page.evaluate("() => (location.hash = '#step=3')")
+    expect(page.locator(".tt-count")).to_contain_text("step 3 of")
+    check_it_stays(page, "an address")
+
+
+def test_a_step_that_is_asked_for_does_not_play(cinema, launch_of):
+    page = cinema(Stepper(launch_of("tiled_16"), step=9))
+    see(page, 20)
+    check_it_stays(page, "a step")
+
+
+@pytest.mark.parametrize("kernel", [*kernels.RACES, *kernels.ORDERED], ids=lambda kernel: kernel.__name__)
+def test_in_a_frame_stands_what_its_threads_read(show, kernel):
+    """What is marked as read in a frame has the value, or is empty, as each thread found it when it read it."""
+    run = run_of(kernel)
+    timeline = Timeline(run.trace, (0, 0, 0))
+    page = show(Stepper(run), film=True)
+    film = page.evaluate("""() => {
+      const { film } = document.querySelector(".tt-root").stepper.stage.runs[0];
+      return [film.frames.map(({ step }) => step), [...film.frameOf]];
+    }""")
+    checked = 0
+    for number, step in enumerate(film[0]):
+        page.evaluate(
+            "step => { document.querySelector('.tt-root').stepper.setUnit(0); model.set('step', step) }", step
+        )
+        shown = page.evaluate("() => shown()")
+        assert shown["frame"] == number
+        for grid in shown["grids"]:
+            touches = timeline.touches(grid["name"])
+            ringed = set(grid["mine"])
+            for position, element, thread, store in zip(
+                touches.position.tolist(),
+                touches.element.tolist(),
+                touches.thread.tolist(),
+                touches.store.tolist(),
+                strict=True,
+            ):
+                marked = grid["looks"][element] == "R" or (element in ringed and thread == shown["where"][1])
+                if store or film[1][position - 1] != number or not marked or not grid["texts"]:
+                    continue
+                value = timeline.values(grid["name"], position - 1)[element]
+                found = "" if value is np.ma.masked else float(value)
+                text = grid["texts"][element]
+                assert (text and float(text)) == found, (grid["name"], element, position)
+                checked += 1
+    assert checked
+
+
+@pytest.mark.parametrize("kernel", kernels.PRODUCTS, ids=lambda kernel: kernel.__name__)
+def test_the_counter_counts_uses(show, kernel):
+    """As often as numbers that know their origin say; a kernel that uses none claims nothing."""
+    page = show(Stepper(run_of(kernel)), film=True)
+    resize(page, (1280, 900))
+    counts = uses.of_block(kernel, *kernels.arguments_of(kernel))
+    said = page.locator(".tt-uses").text_content()
+    number = re.search(r"used (once|[\d.]+)", said)
+    assert (float(number[1].replace("once", "1")) if number else 0) == pytest.approx(
+        counts.used / counts.fetched, abs=0.05
+    )
+    assert bool(number) == bool(said)
+
+
+#: A stepper, and cells below it that JupyterLab shows once the stepper's has run.
+LAB_CELLS = [
+    """\
+import numpy as np
+from course_lib import simulate
+from course_lib.kernels.tiled import tiled
+from course_lib.trace.viewer import Stepper
+A, B, C = np.ones((16, 16), "f4"), np.ones((16, 16), "f4"), np.zeros((16, 16), "f4")
+run = simulate(tiled(4), trace=True)[(4, 4), (4, 4)](A, B, C)""",
+    "Stepper(run)",
+    *["\n".join(["# read this"] * 20)] * 3,
+]
+
+
+def test_in_jupyterlab_it_waits_until_its_bar_is_seen(open_notebook):
+    """After Shift+Enter the next cell is shown; most of the picture may be in sight, and its bar above the window."""
+    notebook = open_notebook(LAB_CELLS)
+    page, size = notebook.page, notebook.page.viewport_size
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.emulate_media(reduced_motion="no-preference")
+    try:
+        notebook.cell(0).click()
+        page.keyboard.press("Escape")
+        for _ in range(2):
+            page.keyboard.press("Shift+Enter")
+        root = drawn(notebook.cell(1).locator(".tt-root"))
+        root.evaluate("root => root.stepper.setSpeed(0)")  # it is not at its end before the test is
+        high = root.evaluate("root => root.offsetHeight")
+        for top, title in ((-0.37 * high, PAUSED), (None, PLAYS), (-0.37 * high, PAUSED)):
+            root.evaluate(
+                """(root, top) => {
+              root.scrollIntoView({ block: "center" });
+              let place = root.parentElement;
+              while (place.scrollHeight <= place.clientHeight || getComputedStyle(place).overflowY === "visible") {
+                place = place.parentElement;
+              }
+              if (top !== null) place.scrollTop += root.getBoundingClientRect().top - top;
+            }""",
+                top,
+            )
+            expect(root.locator(".tt-play")).to_have_attribute("title", title)
+            shown = root.evaluate("root => root.getBoundingClientRect().top")
+            assert (shown < 0) == (top is not None)
+    finally:
+        page.emulate_media(reduced_motion="reduce")
+        page.set_viewport_size(size)
+    assert notebook.page_errors == []
