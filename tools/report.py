@@ -197,7 +197,7 @@ def short() -> str:
     """Return the README's table: six steps as written, their speeds and quotients as in docs/measured.md."""
     ladder, ways = load("ladder"), speeds()
     gpu, last = ladder.provenance["gpu"], ladder.result("cublas")
-    rows = [f"| {gpu}, float32, n = {last['M']}, GFLOP/s | numba | CUDA C | of cuBLAS |", "|---|---:|---:|---:|"]
+    rows = [f"| {gpu}, float32, n = {last['M']}, GFLOP/s | numba | CUDA C | numba, of cuBLAS |", "|---|---:|---:|---:|"]
     for name in STEPS:
         way = ways[name]
         numba = way.written or way.unsigned or 0.0

@@ -86,7 +86,7 @@ sys.exit(subprocess.call([pathlib.Path(sys.executable).with_name(inner[0]), *inn
 """
 
 
-@pytest.mark.parametrize("tool", ["docker", at_night("podman")])
+@pytest.mark.parametrize("tool", [at_night("docker"), at_night("podman")])
 def test_a_container_grades_what_its_line_names(tool, folder, monkeypatch, capfd):
     """A stand-in for Docker notes its line, and runs the command inside; each path in that is a mounted one."""
     (folder / "bin").mkdir()

@@ -4,6 +4,7 @@ import json
 import re
 import sys
 
+import nightly
 import numpy as np
 import pytest
 from numba import cuda
@@ -181,7 +182,10 @@ def test_the_findings_of_every_launch_are_kept(name, launched):
     assert sum(each.times for each in done.every) + done.more == done.number
 
 
-@pytest.mark.parametrize("name", ["other values", "kernels after twenty others", "a constant that changes", "a gather"])
+STATUSES = ["other values", "kernels after twenty others", "a gather", "a constant that changes"]
+
+
+@pytest.mark.parametrize("name", nightly.every(2, STATUSES))
 def test_what_is_found_is_the_status(name, tmp_path, capsys):
     """And in what is printed, as data."""
     text, wanted = SCRIPTS[name]

@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import nightly
 import pytest
 import yaml
 from numba import cuda
@@ -220,7 +221,7 @@ def test_the_readme_shows_what_the_command_prints(capsys):
         assert any(each.startswith(line.removesuffix("…")) for each in printed), line
 
 
-@pytest.mark.parametrize("name", ["pre-commit", "workflow"])
+@pytest.mark.parametrize("name", nightly.every(2, ["pre-commit", "workflow"]))
 def test_the_documentation_s_hook_and_workflow_run(name, tmp_path, monkeypatch, capsys):
     """What each of them calls fails for a race and passes a right kernel."""
     text = (Path(__file__).parents[3] / "docs" / "profile.md").read_text("utf-8")
