@@ -150,6 +150,24 @@ def test_enter_leads_into_a_stepper_and_escape_out_of_it(new_page, launch_of, tm
     expect(notes.value.locator("body")).to_contain_text("say this")
 
 
+def test_a_stepper_of_another_slide_stays_at_its_step(new_page, launch_of, tmp_path):
+    """The keys that lead through the deck are not the stepper's, and its film begins when its slide is shown."""
+    cells = [nbformat.v4.new_markdown_cell(f"# {n}", metadata={"slideshow": {"slide_type": "slide"}}) for n in "123"]
+    cells.append(nbformat.v4.new_code_cell("@cuda.jit", outputs=[stepper_output(launch_of("tiled_16"), step=0)]))
+    file = tmp_path / "lesson.slides.html"
+    file.write_text(slides(nbformat.v4.new_notebook(cells=cells), "Lesson"), "utf-8")
+    page = new_page()
+    page.emulate_media(reduced_motion="no-preference")
+    page.goto(file.as_uri())
+    drawn(page.locator(".tt-root"))
+    at = "() => { const { step, timer } = document.querySelector('.tt-root').stepper; return [step, timer !== null]; }"
+    for _ in range(2):
+        assert page.evaluate(at) == [0, False]
+        page.keyboard.press("ArrowRight")
+    assert page.evaluate("() => Reveal.getSlidePastCount()") == 2
+    page.wait_for_function("() => document.querySelector('.tt-root').stepper.timer !== null")
+
+
 def test_an_explorer_goes_to_recorded_launches(visit, tmp_path):
     """A choice shows the launch that has it, with the nearest of the other settings; arrow keys stay in the menu.
 

@@ -136,9 +136,10 @@ export class Player {
     document.addEventListener("click", followLink, true); // once, however many steppers there are
     if (model.get("_saved")) {
       hear(document, "keydown", (event) => {
-        // on a page of one stepper the keys need no focus
-        if (event.target === document.body && document.querySelectorAll(".tt-root").length === 1) this.key(event);
+        // on a page of one stepper the keys need no focus; in a deck they are those of the slides
+        if (event.target === document.body && document.querySelectorAll(".tt-root").length === 1 && !this.slide) this.key(event);
       });
+      hear(document, "slidechanged", () => this.inSight());
       hear(window, "hashchange", () => followAddress(this));
       followAddress(this);
     }
@@ -353,6 +354,11 @@ export class Player {
     if (!this.stage.machine.isActive(this.stage.machine.thread)) this.move(1);
   }
 
+  /** The slide of a deck that the stepper is on, if any. */
+  get slide() {
+    return this.root.closest(".reveal section");
+  }
+
   /** Whether two runs are beside each other. */
   get two() {
     return (this.stage?.runs.length ?? 0) > 1;
@@ -362,6 +368,7 @@ export class Player {
   begin() {
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     if (this.held || still || this.timer !== null || !this.frames || this.step === this.end) return;
+    if (this.slide && !this.slide.classList.contains("present")) return; // a slide beside the one that is shown is laid out
     this.play();
   }
 
