@@ -38,8 +38,9 @@ def test_e_in_jupyterlab_goes_to_the_race(open_notebook, name):
     ((number, stepper),) = ran(name).items()
     page.evaluate(RUN_BEFORE, number + 1)
     page.evaluate(SHOW, number)
-    page.locator(".tt-root").press("e")
-    page.wait_for_function("() => document.querySelector('.tt-count').textContent.startsWith('step')")
+    kernel = stepper.trace.kernel_name  # the stepper of a cell nearby may be laid out, too
+    page.locator(f'.tt-root[aria-label$=" {kernel}"]').press("e")
+    page.wait_for_function("() => document.activeElement.querySelector('.tt-count')?.textContent.startsWith('step')")
     shown = page.evaluate(SHOWN)
     timeline = Timeline(stepper.trace, tuple(shown["who"][0]))
     assert in_a_race(timeline, shown["runs"][0]["position"])
