@@ -25,9 +25,11 @@ class DimensionsObserver(Observer):
     def start(self, prepared: Prepared) -> None:
         super().start(prepared)
         grid, block = prepared.launch.grid, prepared.launch.block
-        flat = {axis for axis, blocks, threads in zip(AXES, grid, block, strict=True) if blocks == threads == 1}
+        sizes = [blocks * threads for blocks, threads in zip(grid, block, strict=True)]
+        # a launch of one thread is meant, and so is one along x: it is y and z that a launch by two numbers lacks
+        self._flat = {axis for axis, size in zip(AXES, sizes, strict=True) if size == 1 < max(sizes) and axis != "x"}
         read = {axis: text for source in prepared.unit.sources for axis, text in _axes_read(source.tree).items()}
-        self._missing = {axis: read[axis] for axis in sorted(flat & read.keys())}
+        self._missing = {axis: read[axis] for axis in sorted(self._flat & read.keys())}
         self._stores: dict[str, _Stores] = {}
 
     def watch(self, array: Array) -> Watcher | None:
@@ -48,11 +50,17 @@ class DimensionsObserver(Observer):
         needed = 1 + max(map(AXES.index, self._missing))
         said = (
             f"{missing:,} of the {array.size:,} elements of {array.name} are stored by no thread, among them all with "
-            f"an index above 0 in dimension {dimension}: the kernel uses {read}, and the launch has "
-            f"{NUMBERS[AXES.index(axis)]}, so {axis} is 0 in every thread; give the grid and the block {needed} "
-            f"numbers each, as in [{(2,) * needed}, {(8,) * needed}]"
+            f"an index above 0 in dimension {dimension}: the kernel uses {read}, and {self._extent(axis)}, so {axis} "
+            f"is 0 in every thread; give the grid and the block {needed} numbers each, as in "
+            f"[{(2,) * needed}, {(8,) * needed}]"
         )
         return Finding("missing-dimension", stores.line, said, array=array.name)
+
+    def _extent(self, axis: str) -> str:
+        """Why a coordinate is 0: how many dimensions the launch has, or that it has one thread along this axis."""
+        if self._flat >= set(AXES[AXES.index(axis) :]):
+            return f"the launch has {NUMBERS[AXES.index(axis)]}"
+        return f"the grid and the block are 1 in {axis}"
 
 
 class _Stores:

@@ -359,6 +359,11 @@ x, y, z = cuda.grid(3)
 if z < C.shape[0]:
     cuda.atomic.add(C, (z, y, x), 1)  #? missing-dimension C
 
+# one thread along y alone, along both @ $launch : C=zeros(4, 6, 8, "f4") ; launch in 1,(8,1,4) (4,1,8),(2,1,1) 1,8
+x, y, z = cuda.grid(3)
+if z < C.shape[0] and y < C.shape[1] and x < C.shape[2]:
+    C[z, y, x] = 1  #? missing-dimension C
+
 # a device function reads the coordinate @ 1, 8
 #= said("cuda.grid(2)")
 if cuda.threadIdx.x < 6:
@@ -388,6 +393,11 @@ x, y = cuda.grid(2)
 if x < C.shape[1]:
     for j in range(y, C.shape[0], cuda.gridsize(2)[1]):
         C[j, x] = 1
+
+# one thread, and one along x, are meant @ $launch ; launch in 1,1 1,(1,6) (1,6),1
+#= run.findings == ()
+x, y = cuda.grid(2)
+C[x, y] = 1
 
 # a launch of two dimensions that is too small @ (1, 1), (2, 2)
 #= run.findings == ()
