@@ -19,7 +19,8 @@ NUMBERS = {1: "one dimension", 2: "two dimensions"}
 class DimensionsObserver(Observer):
     """Watches stores where the kernel reads a coordinate that is 0 in every thread of this launch.
 
-    It reports an array of several dimensions of which every stored element has the index 0 in one dimension.
+    It reports an array of several dimensions if every stored element has the index 0 in one of them, and the kernel
+    computes that index from the coordinate.
     """
 
     def start(self, prepared: Prepared) -> None:
@@ -27,70 +28,153 @@ class DimensionsObserver(Observer):
         grid, block = prepared.launch.grid, prepared.launch.block
         sizes = [blocks * threads for blocks, threads in zip(grid, block, strict=True)]
         # a launch of one thread is meant, and so is one along x: it is y and z that a launch by two numbers lacks
-        self._flat = {axis for axis, size in zip(AXES, sizes, strict=True) if size == 1 < max(sizes) and axis != "x"}
-        read = {axis: text for source in prepared.unit.sources for axis, text in _axes_read(source.tree).items()}
-        self._missing = {axis: read[axis] for axis in sorted(self._flat & read.keys())}
-        self._stores: dict[str, _Stores] = {}
+        flat = [axis for axis, size in zip(AXES, sizes, strict=True) if size == 1 < max(sizes) and axis != "x"]
+        self._flat = set(flat)
+        trees = [source.tree for source in prepared.unit.sources]
+        self._coordinates = [Coordinate(axis, prepared.source.tree, trees) for axis in flat]
+        self._stores: dict[str, Stores] = {}
 
     def watch(self, array: Array) -> Watcher | None:
-        if not (self._missing and isinstance(array, GlobalArray) and array.ndim > 1):
+        read = any(coordinate.text for coordinate in self._coordinates)
+        if not (read and isinstance(array, GlobalArray) and array.ndim > 1):
             return None
-        return self._stores.setdefault(array.name, _Stores(array))
+        return self._stores.setdefault(array.name, Stores(array))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        return tuple(found for stores in self._stores.values() if (found := self._found(stores)) is not None)
+        return tuple(
+            self._finding(stores, dimension, coordinate)
+            for stores in self._stores.values()
+            for dimension in stores.dimensions_of_zeros()[:1]
+            for coordinate in self._coordinates
+            if all(coordinate.gives(line, dimension) for line in stores.lines)
+        )
 
-    def _found(self, stores: "_Stores") -> Finding | None:
-        array, dimension = stores.array, stores.only_zero()
-        if dimension is None:
-            return None
+    def _finding(self, stores: "Stores", dimension: int, coordinate: "Coordinate") -> Finding:
+        array, axis, needed = stores.array, coordinate.axis, 1 + AXES.index(coordinate.axis)
         missing = array.size - np.count_nonzero(stores.stored)
-        (axis, read), *_ = self._missing.items()
-        needed = 1 + max(map(AXES.index, self._missing))
+        extent = f"the grid and the block are 1 in {axis}"
+        if self._flat >= set(AXES[AXES.index(axis) :]):
+            extent = f"the launch has {NUMBERS[AXES.index(axis)]}"
         said = (
             f"{missing:,} of the {array.size:,} elements of {array.name} are stored by no thread, among them all with "
-            f"an index above 0 in dimension {dimension}: the kernel uses {read}, and {self._extent(axis)}, so {axis} "
-            f"is 0 in every thread; give the grid and the block {needed} numbers each, as in "
-            f"[{(2,) * needed}, {(8,) * needed}]"
+            f"an index above 0 in dimension {dimension}: the kernel uses {coordinate.text}, and {extent}, so {axis} is "
+            f"0 in every thread; give the grid and the block {needed} numbers each, as in [{(2,) * needed}, "
+            f"{(8,) * needed}]"
         )
-        return Finding("missing-dimension", stores.line, said, array=array.name)
-
-    def _extent(self, axis: str) -> str:
-        """Why a coordinate is 0: how many dimensions the launch has, or that it has one thread along this axis."""
-        if self._flat >= set(AXES[AXES.index(axis) :]):
-            return f"the launch has {NUMBERS[AXES.index(axis)]}"
-        return f"the grid and the block are 1 in {axis}"
+        return Finding("missing-dimension", min(stores.lines), said, array=array.name)
 
 
-class _Stores:
-    """Which elements of an array the launch has stored, and the first line that did."""
+class Stores:
+    """Which elements of an array the launch has stored, and the lines that did."""
 
     def __init__(self, array: GlobalArray) -> None:
-        self.array, self.line = array, 0
+        self.array = array
+        self.lines: set[int] = set()
         self.stored = np.zeros(array.size, bool)
 
     def __call__(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
         if site.op != "load":
-            self.line = self.line or site.line
+            self.lines.add(site.line)
             self.stored[pattern.words(base)[0]] = True  # a store of several elements comes once for each
 
-    def only_zero(self) -> int | None:
-        """The first dimension of which only index 0 was stored, and which has more; None if there is none."""
+    def dimensions_of_zeros(self) -> list[int]:
+        """The dimensions of several elements of which only index 0 was stored; none if nothing was."""
         offsets = np.flatnonzero(self.stored)
-        for dimension, index in enumerate(self.array.index_of(offsets)):  # type: ignore[arg-type]
-            if offsets.size and self.array.shape[dimension] > 1 and not np.any(index):
-                return dimension
-        return None
+        indices = self.array.index_of(offsets)  # type: ignore[arg-type]
+        pairs = enumerate(zip(indices, self.array.shape, strict=True))
+        return [d for d, (index, size) in pairs if offsets.size and size > 1 and not np.any(index)]
 
 
-def _axes_read(tree: ast.AST) -> dict[str, str]:
-    """The axes of the thread's or the block's position that a function reads, each with the text that reads it."""
-    axes: dict[str, str] = {}
-    for node in ast.walk(tree):
+class Coordinate:
+    """What a kernel computes from the thread's or the block's position along an axis, as its text says.
+
+    ``text`` is what reads the position; it is empty if nothing does.
+    """
+
+    def __init__(self, axis: str, kernel: ast.FunctionDef, functions: list[ast.FunctionDef]) -> None:
+        self.axis, self.text = axis, ""
+        self._functions: set[str] = set()
+        self._names: set[str] = set()
+        others = [function for function in functions if function is not kernel]
+        self._functions = {function.name for function in others if self._reads(function)}
+        assignments = [node for node in ast.walk(kernel) if isinstance(node, (ast.Assign, ast.AugAssign, ast.For))]
+        before = -1
+        while len(self._names) > before:
+            before = len(self._names)
+            for node in assignments:
+                self._assign(node)
+        self._reads(kernel)
+        self._indices: dict[int, list[list[ast.expr]]] = {}
+        for statement in ast.walk(kernel):
+            for index in _stored_indices(statement):
+                line = index[0].lineno if index else 0
+                self._indices.setdefault(line, []).append(index)
+
+    def gives(self, line: int, dimension: int) -> bool:
+        """Whether all that this line of the kernel stores has an index in this dimension that is computed from it."""
+        indices = self._indices.get(line, [])
+        return bool(indices) and all(len(each) > dimension and self._reads(each[dimension]) for each in indices)
+
+    def _assign(self, node: ast.Assign | ast.AugAssign | ast.For) -> None:
+        value = node.iter if isinstance(node, ast.For) else node.value
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            items = target.elts if isinstance(target, ast.Tuple) else [target]
+            for number, item in enumerate(items):
+                if isinstance(item, ast.Name) and self._reads(_item(value, number, len(items))):
+                    self._names.add(item.id)
+
+    def _reads(self, node: ast.AST) -> bool:
+        """Whether an expression, or a function, depends on the position along the axis."""
         match node:
             case ast.Attribute(ast.Attribute(attr=name) | ast.Name(name), axis) if name in ("threadIdx", "blockIdx"):
-                axes.setdefault(axis, ast.unparse(node))
-            case ast.Call(ast.Attribute(attr="grid") | ast.Name("grid"), [ast.Constant(int() as dimensions)]):
-                axes.update(dict.fromkeys(AXES[:dimensions], ast.unparse(node)))
-    return axes
+                return self._found(node, axis == self.axis)
+            case ast.Subscript(ast.Call(function, [ast.Constant(int())]), ast.Constant(int() as number)) if _is_grid(
+                function
+            ):
+                return self._found(node.value, AXES[number] == self.axis)
+            case ast.Call(function, [ast.Constant(int() as dimensions)]) if _is_grid(function):
+                return self._found(node, self.axis in AXES[:dimensions])
+            case ast.Call(ast.Name(name)) if name in self._functions:
+                return True
+            case ast.Name(name):
+                return name in self._names
+        return any([self._reads(child) for child in ast.iter_child_nodes(node)])
+
+    def _found(self, node: ast.AST, reads: bool) -> bool:
+        if reads and not self.text:
+            self.text = ast.unparse(node)
+        return reads
+
+
+def _is_grid(function: ast.expr) -> bool:
+    return (function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")) == "grid"
+
+
+def _item(value: ast.expr, number: int, count: int) -> ast.expr:
+    """The expression of an item of a tuple that is unpacked."""
+    if isinstance(value, ast.Tuple) and len(value.elts) == count > 1:
+        return value.elts[number]
+    if isinstance(value, ast.Call) and _is_grid(value.func) and count > 1:
+        return ast.Subscript(value, ast.Constant(number), ast.Load())
+    return value
+
+
+def _stored_indices(node: ast.AST) -> list[list[ast.expr]]:
+    """The indices of the elements that a statement stores, or an atomic operation updates."""
+    places: list[ast.expr] = []
+    match node:
+        case ast.Assign(targets):
+            for target in targets:
+                parts = target.elts if isinstance(target, ast.Tuple) else [target]
+                places += [part.slice for part in parts if isinstance(part, ast.Subscript)]
+        case ast.AugAssign(ast.Subscript(slice=index)):
+            places = [index]
+        case ast.Call(ast.Attribute(ast.Attribute(attr="atomic")), [_, index, *_]):
+            places = [index]
+        case ast.Expr(
+            ast.Call(_, [_, ast.expr(), *_]) as call
+        ):  # store4(C, row, column, values), cuda.stwt(C, i, value)
+            first = call.args[1]
+            places = [first if isinstance(first, ast.Tuple) else ast.Tuple(call.args[1:], ast.Load())]
+    return [place.elts if isinstance(place, ast.Tuple) else [place] for place in places]

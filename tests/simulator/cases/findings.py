@@ -348,7 +348,7 @@ if i < C.shape[0] and j < C.shape[1]:
     C[i, j] = 1  #? missing-dimension C
 
 # the coordinates one by one, in any order of the array @ 1, 32 : C=zeros(4, 6, "f4").copy("$order") ; order in C F
-#= said("cuda.threadIdx.y")
+#= said("cuda.blockIdx.y")
 y = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
 if cuda.threadIdx.x < C.shape[1]:
     C[y, cuda.threadIdx.x] += 1  #? missing-dimension C
@@ -378,6 +378,16 @@ store4(C, cuda.threadIdx.y, 4 * cuda.threadIdx.x, (one, one, one, one))  #? miss
 #= run.findings == () and (C != 0).all()
 i, one = cuda.threadIdx.x + cuda.threadIdx.y, float32(1)
 store4(C, i // 2, 4 * (i % 2), (one, one, one, one))
+
+# a number of the thread for any shape of the block, and a column that is always the first @ 1, 4
+#= run.findings == ()
+t = cuda.threadIdx.x + cuda.blockDim.x * cuda.threadIdx.y
+C[t, 0] = 1
+
+# a coordinate that passes through variables, and a loop @ 1, 4
+first = cuda.threadIdx.y * 2
+for j in range(first, first + 1):
+    C[cuda.threadIdx.x, j] = 1  #? missing-dimension C
 
 # one row and one column need no second dimension @ 1, 8 : C=zeros($shape, "f4") ; shape in 1,6 6,1
 #= run.findings == ()
