@@ -172,9 +172,7 @@ def _stored_indices(node: ast.AST) -> list[list[ast.expr]]:
             places = [index]
         case ast.Call(ast.Attribute(ast.Attribute(attr="atomic")), [_, index, *_]):
             places = [index]
-        case ast.Expr(
-            ast.Call(_, [_, ast.expr(), *_]) as call
-        ):  # store4(C, row, column, values), cuda.stwt(C, i, value)
+        case ast.Expr(ast.Call(_, [_, ast.expr(), *_]) as call):  # store4(C, row, column, values)
             first = call.args[1]
             places = [first if isinstance(first, ast.Tuple) else ast.Tuple(call.args[1:], ast.Load())]
     return [place.elts if isinstance(place, ast.Tuple) else [place] for place in places]
