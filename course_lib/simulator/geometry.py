@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -42,15 +42,20 @@ def dim3(value: Any, what: str) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class Launch:
-    """A checked launch: ``grid`` and ``block`` as (x, y, z), and bytes of dynamic shared memory a block."""
+    """A checked launch: ``grid`` and ``block`` as (x, y, z), and bytes of dynamic shared memory a block.
+
+    ``dimensions``: how many numbers were given for the grid or the block, whichever has more.
+    """
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     dynamic_shared: int = 0
+    dimensions: int = field(default=3, compare=False)
 
     @classmethod
     def of(cls, grid: Any, block: Any, dynamic_shared: Any = 0) -> Launch:
         """Check ``grid`` and ``block`` against CUDA's limits (compute capability 5.0 and later)."""
+        dimensions = max(len(given) if isinstance(given, (tuple, list)) else 1 for given in (grid, block))
         grid, block = dim3(grid, "the grid"), dim3(block, "the block")
         threads = prod(block)
         if threads > MAX_THREADS_PER_BLOCK:
@@ -70,7 +75,7 @@ class Launch:
             size = -1
         if size < 0:
             raise LaunchError(f"dynamic shared memory is {dynamic_shared!r}; give a whole number of bytes, 0 or more")
-        return cls(grid, block, size)
+        return cls(grid, block, size, dimensions)
 
     @property
     def threads_per_block(self) -> int:

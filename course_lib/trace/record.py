@@ -279,7 +279,7 @@ class TraceObserver(StepCounter):
             {
                 name: value
                 for (name, _), value in zip(self.prepared.unit.program.parameters, self.prepared.values, strict=True)
-                if not hasattr(value, "host")
+                if isinstance(value, (np.generic, int, float, complex))
             },
         )
 

@@ -154,7 +154,7 @@ class Trace:
 
     ``findings`` and ``traffic`` are the run's; ``source`` holds the numbered lines of the kernel and of the device
     functions of its file; ``matrices`` are the operations on matrices in the registers of a warp; ``program`` is the
-    kernel's typed program, None for a trace that no launch has made; ``scalars`` are the arguments that are no arrays.
+    kernel's typed program, None for a trace that no launch has made; ``scalars`` are the arguments that are numbers.
     """
 
     kernel_name: str

@@ -25,11 +25,9 @@ class DimensionsObserver(Observer):
 
     def start(self, prepared: Prepared) -> None:
         super().start(prepared)
-        grid, block = prepared.launch.grid, prepared.launch.block
-        sizes = [blocks * threads for blocks, threads in zip(grid, block, strict=True)]
-        # a launch of one thread is meant, and so is one along x: it is y and z that a launch by two numbers lacks
-        flat = [axis for axis, size in zip(AXES, sizes, strict=True) if size == 1 < max(sizes) and axis != "x"]
-        self._flat = set(flat)
+        launch = prepared.launch
+        # one thread is meant, and so is a size of 1 that was given
+        flat = AXES[launch.dimensions :] if launch.blocks * launch.threads_per_block > 1 else ""
         trees = [source.tree for source in prepared.unit.sources]
         self._coordinates = [Coordinate(axis, prepared.source.tree, trees) for axis in flat]
         self._stores: dict[str, Stores] = {}
@@ -53,14 +51,11 @@ class DimensionsObserver(Observer):
     def _finding(self, stores: "Stores", dimension: int, coordinate: "Coordinate") -> Finding:
         array, axis, needed = stores.array, coordinate.axis, 1 + AXES.index(coordinate.axis)
         missing = array.size - np.count_nonzero(stores.stored)
-        extent = f"the grid and the block are 1 in {axis}"
-        if self._flat >= set(AXES[AXES.index(axis) :]):
-            extent = f"the launch has {NUMBERS[AXES.index(axis)]}"
         said = (
             f"{missing:,} of the {array.size:,} elements of {array.name} are stored by no thread, among them all with "
-            f"an index above 0 in dimension {dimension}: the kernel uses {coordinate.text}, and {extent}, so {axis} is "
-            f"0 in every thread; give the grid and the block {needed} numbers each, as in [{(2,) * needed}, "
-            f"{(8,) * needed}]"
+            f"an index above 0 in dimension {dimension}: the kernel uses {coordinate.text}, and the launch has "
+            f"{NUMBERS[self.launch.dimensions]}, so {axis} is 0 in every thread; give the grid and the block {needed} "
+            f"numbers each, as in [{(2,) * needed}, {(8,) * needed}]"
         )
         return Finding("missing-dimension", min(stores.lines), said, array=array.name)
 

@@ -317,7 +317,8 @@ class Context(ABC):
         words = f"{text}, {widened} {' and '.join(str(part.type) for part in parts)}"
         of = reasons.of_parts(result, parts, Reason(words, names=text, narrowed=narrowed))
         if isinstance(of, Reason):
-            of = replace(of, computed=in_single)
+            constant = all(_is_constant(value) for value, _ in operands)
+            of = replace(of, computed="" if constant else in_single, constant=constant)
         if of and any(part.type in types.DOUBLE for part in parts):
             for key, known in self.suspected.items():
                 if known.line == line and known.expression == text:
@@ -394,6 +395,11 @@ class Context(ABC):
         why, line = value.why, getattr(node, "lineno", 0)
         if isinstance(why, Reason) and why.computed and not why.told and element not in types.DOUBLE:
             self.made.promotions.setdefault((line, place), reasons.storing(line, place, element, why))
+
+
+def _is_constant(value: nodes.Expr) -> bool:
+    """Whether the compiler knows a number: it is a constant, or computed from constants alone."""
+    return isinstance(value, nodes.Const) or (isinstance(value.why, Reason) and value.why.constant)
 
 
 def of_literal(text: str) -> Reason:

@@ -24,6 +24,7 @@ class Reason:
     in "x is float64: the literal 2.5", where "the literal 2.5" is the ``origin``. ``narrowed`` is what to write for the
     expression to get a float32. ``computed`` is what to write for the arithmetic that made the value, so that it is
     done in float32; it is empty where there was none, as for a literal. ``told``: a warning has been given.
+    ``constant``: it was computed from constants alone, which the compiler does.
     """
 
     words: str
@@ -33,6 +34,7 @@ class Reason:
     origin: str = ""
     computed: str = ""
     told: bool = False
+    constant: bool = False
 
 
 Why = Reason | tuple["Why", ...] | None
@@ -79,7 +81,8 @@ def of_parts(result: Type, parts: Sequence[Part], widened: Reason) -> Why:
         return widened
     known = [why for why in double if isinstance(why, Reason)]
     computed = next((why.computed for why in known if why.computed), "")
-    return replace(known[0], computed=computed, told=any(why.told for why in known))
+    constant = all(why.constant for why in known)
+    return replace(known[0], computed=computed, told=any(why.told for why in known), constant=constant)
 
 
 def _item(part: Part, i: int) -> Part:

@@ -126,6 +126,38 @@ def test_nothing_runs_after_the_end(ran, tmp_path, end, status, words):
     assert words in err and not (tmp_path / "behind").exists() and data["clean"] is False
 
 
+def test_a_program_goes_on_after_a_launch_of_any_arguments(ran, tmp_path):
+    """Tuples of arrays and numbers, arrays of records, states of random numbers: what is known of each is written."""
+    body = f"""
+from numba.cuda.random import create_xoroshiro128p_states, xoroshiro128p_uniform_float32
+
+@cuda.jit
+def pair(arrays, numbers, out):
+    i = cuda.grid(1)
+    out[i] = arrays[0][i] + arrays[1][i] + numbers[0]
+
+@cuda.jit
+def records(r):
+    i = cuda.grid(1)
+    r[i].a = i
+
+@cuda.jit
+def drawn(states, out):
+    i = cuda.grid(1)
+    out[i] = xoroshiro128p_uniform_float32(states, i)
+
+x = np.ones(8, np.float32)
+pair[1, 8]((x, x.copy()), (1, 2), np.zeros(8, np.float32))
+records[1, 8](np.zeros(8, np.dtype([("a", "i4"), ("b", "f4")])))
+drawn[1, 8](create_xoroshiro128p_states(8, seed=1), x)
+open({str(tmp_path / "reached")!r}, "w")
+"""
+    _, data, err = ran(body)
+    assert (tmp_path / "reached").exists(), err
+    assert [each["kernel"].split(" ")[0] for each in data["launches"]] == ["pair", "records", "drawn"]
+    assert data["programs"][0]["status"] == 0
+
+
 def test_a_traceback_is_that_of_the_program(ran):
     """No file of ours is in it, also where a call of numba's is answered by us."""
     body = "def f():\n    cuda.get_current_device().PCI_BUS_ID  # here\nf()"

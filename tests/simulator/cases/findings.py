@@ -359,10 +359,11 @@ x, y, z = cuda.grid(3)
 if z < C.shape[0]:
     cuda.atomic.add(C, (z, y, x), 1)  #? missing-dimension C
 
-# one thread along y alone, along both @ $launch : C=zeros(4, 6, 8, "f4") ; launch in 1,(8,1,4) (4,1,8),(2,1,1) 1,8
+# a size of 1 that was given is meant @ $launch : C=zeros(4, 6, 8, "f4") ; launch in 1,(8,1,4) (4,1,8),(2,1,1) (1,1,1),8
+#= run.findings == ()
 x, y, z = cuda.grid(3)
 if z < C.shape[0] and y < C.shape[1] and x < C.shape[2]:
-    C[z, y, x] = 1  #? missing-dimension C
+    C[z, y, x] = 1
 
 # a device function reads the coordinate @ 1, 8
 #= said("cuda.grid(2)")

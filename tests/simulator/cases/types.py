@@ -87,6 +87,12 @@ x[0] = s  #? float64
 # a quotient of a device function
 x[0] = half(n)  #? float64
 
+# a constant that a loop adds to
+c = 2 * math.pi
+for i in range(n):
+    c += k[i] * 0.1
+x[0] = c  #? float64
+
 # shared memory, and an atomic sum
 tile = cuda.shared.array(1, float32)
 tile[0] = n / 2  #? float64
@@ -105,6 +111,12 @@ x[0] = $value
 # one of two literals
 #= run.findings == ()
 x[0] = 0.5 if n > 2 else 1.5
+
+# arithmetic of constants, which the compiler does ; value in 2*math.pi 180.0/math.pi math.sqrt(2) max(1.5,2.5)*2
+#= run.findings == ()
+x[0] = $value
+c = $value / 3
+x[1] = c
 
 # the array asks for it
 #= run.findings == ()
