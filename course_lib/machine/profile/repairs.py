@@ -410,6 +410,7 @@ def constants(at: Launched, finding: Finding) -> Made:
     node = at.statement(finding.line)
     head = [n for n in ast.walk(node) if getattr(n, "lineno", 0) == finding.line] if node is not None else []
     names = [n for n in head if isinstance(n, ast.Name | ast.Attribute | ast.Subscript) and _is_operand(at, n)]
+    names = [n for n in names if not _is_stored(at, n)]  # a conversion there comes after the arithmetic
     groups: list[list[ast.expr]] = [[n for n in floats if n.lineno == finding.line], [*floats], [*floats, *wholes]]
     groups += [[n] for n in (*wholes, *names) if n.lineno == finding.line]
     for chosen in [group for place, group in enumerate(groups) if group and group not in groups[:place] and at.float32]:
@@ -429,6 +430,12 @@ def _is_operand(at: Launched, part: ast.AST) -> bool:
     return isinstance(above, ast.BinOp | ast.UnaryOp | ast.Assign | ast.AugAssign | ast.IfExp) and isinstance(
         getattr(part, "ctx", ast.Load()), ast.Load
     )
+
+
+def _is_stored(at: Launched, part: ast.AST) -> bool:
+    """Whether a value is all that an assignment stores to an element."""
+    above = at.parents.get(part)
+    return isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Subscript)
 
 
 # --- costs --------------------------------------------------------------------------------------------------------
