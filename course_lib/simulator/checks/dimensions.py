@@ -1,6 +1,7 @@
 """A kernel of two or three dimensions in a launch that has fewer: part of its results is stored by no thread."""
 
 import ast
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,8 @@ class DimensionsObserver(Observer):
         launch = prepared.launch
         # one thread is meant, and so is a size of 1 that was given
         flat = AXES[launch.dimensions :] if launch.blocks * launch.threads_per_block > 1 else ""
-        trees = [source.tree for source in prepared.unit.sources]
-        self._coordinates = [Coordinate(axis, prepared.source.tree, trees) for axis in flat]
+        trees = tuple(source.tree for source in prepared.unit.sources)
+        self._coordinates = [coordinate_of(axis, prepared.source.tree, trees) for axis in flat]
         self._stores: dict[str, Stores] = {}
 
     def watch(self, array: Array) -> Watcher | None:
@@ -87,7 +88,7 @@ class Coordinate:
     ``text`` is what reads the position; it is empty if nothing does.
     """
 
-    def __init__(self, axis: str, kernel: ast.FunctionDef, functions: list[ast.FunctionDef]) -> None:
+    def __init__(self, axis: str, kernel: ast.FunctionDef, functions: tuple[ast.FunctionDef, ...]) -> None:
         self.axis, self.text = axis, ""
         self._functions: set[str] = set()
         self._names: set[str] = set()
@@ -140,6 +141,11 @@ class Coordinate:
         if reads and not self.text:
             self.text = ast.unparse(node)
         return reads
+
+
+@lru_cache(maxsize=256)  # a program launches a kernel many times
+def coordinate_of(axis: str, kernel: ast.FunctionDef, functions: tuple[ast.FunctionDef, ...]) -> Coordinate:
+    return Coordinate(axis, kernel, functions)
 
 
 def _is_grid(function: ast.expr) -> bool:
