@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from .exercises.progress import score
     from .machine import dials, figures, measurements, model, planning
     from .machine.compiler.show import show_machine_code
-    from .machine.gpu.device import without_gpu
     from .machine.languages import tabs
+    from .machine.programs.stand_ins import without_gpu
     from .trace import palette
     from .trace.viewer.explore import explore
     from .trace.viewer.stepper import Stepper, compare
@@ -68,7 +68,7 @@ __getattr__, __dir__ = lazily(
         **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model", "planning")},
         "show_machine_code": ".machine.compiler.show",
         "tabs": ".machine.languages",
-        "without_gpu": ".machine.gpu.device",
+        "without_gpu": ".machine.programs.stand_ins",
     },
 )
 

@@ -43,6 +43,7 @@ THIRD_PARTY = {
     "trace.viewer": None,
     "machine.model": {"numpy"},
     "machine.measurements": {"numpy", "matplotlib"},
+    "machine.programs": {"numpy", "numba"},  # numba where a program has it
     "kernels": {"numpy", "numba", "llvmlite"},  # llvmlite: numba's own layer, for 128-bit accesses
     "classroom.lab": set(),  # a Jupyter server starts with it
     "classroom.lessons": set(),

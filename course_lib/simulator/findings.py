@@ -100,6 +100,7 @@ class Finding:
 
     @property
     def key(self) -> FindingKey:
+        """What findings share that are told once: of one kind, in the same lines, of the same array."""
         return FindingKey(self.kind, self.line, self.other_line, self.array)
 
     @property

@@ -25,6 +25,11 @@ class Exceeded:
     limit: int
     value: int
 
+    @property
+    def key(self) -> str:
+        """What those of several launches share: the count."""
+        return self.count
+
     def __str__(self) -> str:
         return f"{self.value:,} {title(self.count)}, and the budget is {self.limit:,}"
 

@@ -33,7 +33,7 @@ from pathlib import Path
 from _pytest.outcomes import Skipped
 
 from course_lib.machine import measurements
-from course_lib.machine.profile import host
+from course_lib.machine.programs import host
 
 #: Seconds that one test may take.
 LIMIT = 120

@@ -12,7 +12,7 @@ from types import FunctionType, SimpleNamespace
 from typing import Any
 
 from ...lazy import install
-from ..gpu.device import replaced
+from ..programs.stand_ins import replaced
 from .code import MachineCode, from_listing
 from .identity import HOPPER, functions_of
 

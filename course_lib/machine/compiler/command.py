@@ -19,9 +19,9 @@ from ...kernels.bulk_copy import Mapped, WithMaps
 from ...simulator.simulate import Simulation
 from .. import measurements
 from ..gpu.capstone import recorded
-from ..gpu.device import replaced
 from ..gpu.problem import widest
 from ..gpu.types import Progress
+from ..programs.stand_ins import replaced
 from .build import options_of, versions
 from .code import MachineCode
 from .find import available, how, machine_code, types_of

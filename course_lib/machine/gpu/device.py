@@ -1,13 +1,9 @@
 """The GPU and the software that drives it. numba is imported on first use."""
 
-import contextlib
-import functools
 import platform
 import subprocess
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from importlib import metadata
-from types import FunctionType
 from typing import Any
 
 
@@ -22,66 +18,6 @@ def available() -> bool:
     except ImportError:
         return False
     return not config.ENABLE_CUDASIM and cuda.is_available()
-
-
-@contextlib.contextmanager
-def replaced(owner: Any, **values: Any) -> Iterator[None]:
-    """Give attributes of a module or of a class, such as numba's, other values for a while."""
-    own = {name: vars(owner)[name] for name in values if name in vars(owner)}
-    for name, value in values.items():
-        setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        for name in values:
-            if name in own:
-                setattr(owner, name, own[name])
-            else:
-                delattr(owner, name)
-
-
-def signatures_wait(jit: Callable[..., Any]) -> Callable[..., Any]:
-    """Return numba's ``cuda.jit``, but that a signature compiles nothing: that would need a GPU's driver.
-
-    The simulator reads it from the dispatcher's ``waiting_for``.
-    """
-
-    @functools.wraps(jit)
-    def waiting(func_or_sig: Any = None, *others: Any, **options: Any) -> Any:
-        if isinstance(func_or_sig, FunctionType):
-            return jit(func_or_sig, *others, **options)
-        signature = options.pop("signature", func_or_sig)
-        decorate = jit(**options)
-
-        def decorated(function: FunctionType) -> Any:
-            made = decorate(function)
-            made.waiting_for = signature
-            return made
-
-        return decorated
-
-    return waiting
-
-
-def without_gpu() -> bool:
-    """Let ``@cuda.jit`` with a signature, such as ``@cuda.jit("void(float32[:])")``, be defined where no GPU is.
-
-    numba compiles such a kernel at once, which fails without a GPU's driver; after this call it compiles nothing, and
-    ``simulate`` runs the kernel with its signature. Return whether that is so: where numba finds a GPU, or its own
-    simulator is on, nothing is changed.
-
-    >>> waits = without_gpu()
-    >>> @cuda.jit("void(float32[:])")
-    ... def zeros(x):
-    ...     x[cuda.threadIdx.x] = 0
-    """
-    from numba import config, cuda
-
-    if config.ENABLE_CUDASIM or cuda.is_available():
-        return False
-    if not hasattr(cuda.jit, "__wrapped__"):
-        cuda.jit = signatures_wait(cuda.jit)
-    return True
 
 
 def require() -> Any:

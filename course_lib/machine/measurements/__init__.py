@@ -20,6 +20,8 @@ from typing import Any
 
 FOLDER = Path(__file__).parent
 DEFAULT_GPU = "nvidia-h200"
+#: The kind of recording whose provenance describes a multiprocessor.
+MACHINE = "latencies"
 #: The fair neighbour of a tile: `naive` with its indices and its loop put right, a kernel of `kernels.twins`.
 PUT_RIGHT = "naive_uint64_32"
 NAMES = {PUT_RIGHT: "naive put right"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .files import UsageError
+from ..programs.statements import UsageError
 
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
 #: Larger arrays are refused: a shape with a digit too many would fill the memory.

@@ -31,11 +31,13 @@ from ...simulator.simulate import simulate
 from ...simulator.tables import plural
 from ...simulator.testing import exceeded, not_allowed
 from .. import measurements
+from ..programs.launches import ScriptLaunch
+from ..programs.program import SECONDS, run_script
+from ..programs.statements import UsageError, left_out
 from .arguments import FORM, in_order, numbers
-from .files import File, UsageError, left_out, load, split
-from .launches import ScriptLaunch
-from .profiling import MACHINE, Profile, check_registers, profile
-from .program import SECONDS, run_script
+from .files import File, load, split
+from .judge import Profiler
+from .profiling import Profile, check_registers, profile
 from .report import ProfiledLaunch, as_data, as_found, as_page, as_text, first_screen, machine_code
 from .verdicts import Opinion, launched
 
@@ -77,7 +79,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--seed", type=int, default=0, help="of random arrays (0)")
     p.add_argument("--shared-bytes", type=int, default=0, metavar="N", help="dynamic shared memory of a block (0)")
     p.add_argument("--registers", type=int, metavar="N", help="registers of a thread, as a compiler reports them")
-    modelled = [gpu for gpu in measurements.gpus() if MACHINE in measurements.kinds(gpu)]
+    modelled = [gpu for gpu in measurements.gpus() if measurements.MACHINE in measurements.kinds(gpu)]
     p.add_argument("--gpu", choices=modelled, default=measurements.DEFAULT_GPU, help="a recorded GPU")
     p.add_argument("--max-steps", type=int, metavar="N", help="iterations of a warp, before a loop counts as endless")
     p.add_argument(
@@ -227,10 +229,12 @@ def _scripts(options: argparse.Namespace) -> int:
     programs: list[dict[str, Any]] = []
     more = 0
     several = len(set(options.kernel)) > 1
-    names = ("gpu", "limit", "words", "registers", "max_steps", "skip_failing")
+    names = ("gpu", "limit", "words", "max_steps", "skip_failing")
+    # tries of repairs take a third of the time at most
+    judge = Profiler(options.gpu, options.registers, options.limit / 3, _budgets(options))
     for name in options.kernel:
         settings = {option: getattr(options, option) for option in names}
-        done = run_script(Path(name), **settings, budgets=_budgets(options))
+        done = run_script(Path(name), **settings, judge=judge)
         launches = done.launches
         ended = {"status": done.status, "stopped": done.stopped, "launches": launches.number}
         programs.append({"script": name, **ended})
@@ -262,8 +266,8 @@ def _scripts(options: argparse.Namespace) -> int:
 
 def _of_script(options: argparse.Namespace, each: ScriptLaunch) -> ProfiledLaunch:
     """Return what is said of a launch of a script."""
-    if each.profile is not None:
-        return _judged(options, each.profile, each)
+    if each.verdict is not None:
+        return _judged(options, each.verdict, each)
     if not each.stopped:
         return ProfiledLaunch(each.name, Opinion("REFUSED", each.refused), made=each)
     says = f"the script launches it in line {each.first.line}, and ended before it did"

@@ -24,6 +24,11 @@ class Cost:
     value: int
     least: int
 
+    @property
+    def key(self) -> tuple[int, str, str, str]:
+        """What costs of several launches share that are told once."""
+        return self.line, self.array, self.op, self.count
+
     def __str__(self) -> str:
         one, best = self.value / self.requests, self.least / self.requests
         ways = f"a {one / best:.0f}-way bank conflict" if one % best == 0 else "bank conflicts"

@@ -1,27 +1,17 @@
 """Kernels in files: a file is imported without a GPU, and the kernel is taken from it."""
 
-import ast
 import contextlib
 import sys
-import textwrap
-import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from numba import cuda
 
-from ..gpu.device import replaced, signatures_wait
-from .host import NeedsGPU
-
-#: The function that a statement's failure calls, by a name that no file has.
-_SKIP = "__skip_statement__"
-
-
-class UsageError(Exception):
-    """A request that cannot be done; the message is one sentence for the user."""
+from ..programs.stand_ins import replaced, signatures_wait
+from ..programs.statements import UsageError, compiled, left_out, place_of, skip_into, told
 
 
 @dataclass(frozen=True)
@@ -66,12 +56,6 @@ class File:
         return f"its kernels are {', '.join(kernels)}" if kernels else "no function in it is decorated with @cuda.jit"
 
 
-def left_out(skipped: Sequence[str], most: int) -> str:
-    """Return the first statements that failed, and how many more there are."""
-    more = f" (and {len(skipped) - most} more)" if len(skipped) > most else ""
-    return "; ".join(skipped[:most]) + more
-
-
 def _is_kernel(thing: Any) -> bool:
     """Whether this is a dispatcher of numba's that a host can launch."""
     plain = getattr(thing, "py_func", None)
@@ -109,42 +93,11 @@ def load(path: Path, words: Sequence[str] = (), skip_failing: bool = False) -> F
         with as_a_script, replaced(cuda, jit=signatures_wait(cuda.jit)), contextlib.redirect_stdout(sys.stderr):
             exec(code, vars(module))
     except (Exception, SystemExit) as error:
-        ended = f"line {place_of(error, str(path))}, {_said(error)}"
+        ended = f"line {place_of(error, str(path))}, {told(error)}"
     finally:  # folders that the file itself adds stay: its functions may import from them later
         with contextlib.suppress(ValueError):
             sys.path.remove(folder)
     return File(path, module, tuple(skipped), ended)
-
-
-def compiled(path: Path, filename: str, skip_failing: bool = False) -> CodeType:
-    """Compile a file as that of ``filename``; raise UsageError if it is none, or no Python.
-
-    With ``skip_failing``, a statement that raises an exception calls what :func:`skip_into` defines.
-    """
-    if not path.is_file():
-        raise UsageError(f"There is no file {path}.")
-    try:
-        tree = ast.parse(path.read_bytes(), filename)
-        return compile(_tolerant(tree) if skip_failing else tree, filename, "exec", dont_inherit=True)
-    except SyntaxError as error:
-        raise UsageError(
-            f"{path}{f', line {error.lineno},' if error.lineno else ''} is not Python: {error.msg}."
-        ) from None
-    except ValueError:
-        raise UsageError(f"{path} is no Python file.") from None
-
-
-def skip_into(module: ModuleType, filename: str, tell: Callable[[str], object]) -> None:
-    """Let a module that :func:`compiled` made of statements that may fail tell of each that does."""
-
-    def skip(line: int) -> None:
-        error = sys.exception()
-        if not isinstance(error, Exception):
-            raise
-        place = place_of(error, filename)
-        tell(f"line {place}{'' if place == line else f', called from line {line}'}, {_said(error)}")
-
-    vars(module)[_SKIP] = skip
 
 
 def _package(folder: Path) -> str:
@@ -160,35 +113,3 @@ def _package(folder: Path) -> str:
         sys.modules[package] = module = ModuleType(package)
         module.__path__ = [str(folder)]
     return package
-
-
-def place_of(error: BaseException, filename: str) -> int:
-    """Return the line of a file where it was when an error was raised: the innermost one. 0 if it was nowhere in it."""
-    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == filename]
-    return lines[-1] if lines else 0
-
-
-def _tolerant(tree: ast.Module) -> ast.Module:
-    """Return a file in which a statement that fails calls ``_SKIP`` with its line, and the next one runs.
-
-    It is compiled as a whole: what a name means in the rest of it changes the code of its functions.
-    """
-    body: list[ast.stmt] = []
-    for statement in tree.body:
-        from_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
-        if from_future or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
-            body.append(statement)  # a docstring and these come first
-            continue
-        (guard,) = ast.parse(f"try:\n    pass\nexcept:\n    {_SKIP}({statement.lineno})").body
-        assert isinstance(guard, ast.Try)
-        guard.body = [statement]
-        body.append(guard)
-    return ast.Module(body, [])
-
-
-def _said(error: BaseException) -> str:
-    if type(error).__name__ == "CudaSupportError":
-        return "which needs a GPU"
-    if isinstance(error, NeedsGPU):
-        return str(error)
-    return f"{type(error).__name__}: {textwrap.shorten(str(error), 240).rstrip('.')}".removesuffix(": ")

@@ -2,11 +2,8 @@
 
 import contextlib
 import copy
-import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -22,14 +19,13 @@ from .. import measurements, waiting
 from ..compiler import MachineCode, NoMachineCode, machine_code
 from ..compiler.show import InnerLoop, inner_loop
 from ..model import Occupancy
+from ..programs.simulated import Simulated, simulated
 from ..waiting.model_errors import largest_error
 from ..waiting.schedule import time_of
 from .costs import Cost, costs
 from .repairs import SECONDS, Launched, Repair, proven
 from .verdicts import Opinion, verdict
 
-#: The recording whose provenance describes a multiprocessor.
-MACHINE = "latencies"
 #: The most registers of a thread.
 MOST_REGISTERS = 255
 #: Instructions that the model of waiting plays at most: it takes a few seconds for them.
@@ -157,56 +153,12 @@ def profile(
     return examined(launch, registers, gpu, repair_seconds)
 
 
-@dataclass(frozen=True)
-class Simulated:
-    """A launch that was simulated. ``before`` and ``after`` are its arguments before and after it.
-
-    ``failed`` says why it stopped, ``seconds`` of the processor is what it took.
-    """
-
-    kernel: Any
-    grid: Any
-    block: Any
-    shared_bytes: int
-    max_steps: int | None
-    before: Sequence[Any]
-    after: Sequence[Any]
-    run: Run
-    failed: str
-    seconds: float
-
-    @cached_property
-    def slow(self) -> tuple[Cost, ...]:
-        """The lines that cost more than they need."""
-        return costs(self.run)
-
-
-def simulated(
-    kernel: Any, grid: Any, block: Any, arguments: Sequence[Any], shared_bytes: int = 0, max_steps: int | None = None
-) -> Simulated:
-    """Launch a kernel on the simulator; the arrays among the arguments are changed.
-
-    Raises LaunchError and UnsupportedKernelError as ``simulate`` does. Broken rules raise nothing.
-    """
-    before = copy.deepcopy(arguments)
-    failed, began = "", time.process_time()
-    try:
-        with contextlib.redirect_stdout(sys.stderr):  # what the kernel prints
-            run = simulate(kernel, strict=False, max_steps=max_steps)[grid, block, 0, shared_bytes](*arguments)
-    except KernelError as error:
-        if error.run is None:
-            raise
-        run, failed = error.run, error.without_option()
-    took = time.process_time() - began
-    return Simulated(kernel, grid, block, shared_bytes, max_steps, before, arguments, run, failed, took)
-
-
 def outlined(launch: Simulated, registers: int | None = None, gpu: str = measurements.DEFAULT_GPU) -> Profile:
     """Return what the simulator tells of a launch by itself: no trace, no machine code, no time, no repair."""
-    recording = measurements.load(MACHINE, gpu)
+    recording = measurements.load(measurements.MACHINE, gpu)
     notes = ("There is no stepper, no time and no repair: other launches of the script have them.",)
     residency = _residency(launch, registers, recording.provenance)
-    return Profile(launch.run, residency, None, None, notes, launch.failed, launch.slow)
+    return Profile(launch.run, residency, None, None, notes, launch.failed, costs(launch.run))
 
 
 def examined(
@@ -216,8 +168,8 @@ def examined(
     repair_seconds: float = SECONDS,
 ) -> Profile:
     """Return all that the simulator and the models tell of a launch, with a repair if one is found in this time."""
-    kernel, run, before = launch.kernel, launch.run, launch.before
-    recording = measurements.load(MACHINE, gpu)
+    kernel, run, before, slow = launch.kernel, launch.run, launch.before, costs(launch.run)
+    recording = measurements.load(measurements.MACHINE, gpu)
     notes: list[str] = []
     code = _code(kernel, before, notes)
     taken = registers or (code.registers if code else None)
@@ -230,15 +182,15 @@ def examined(
         traced = _traced(kernel, run, launch.block, launch.shared_bytes, before, notes)
     if traced is not None:
         predicted = _time(kernel, traced.trace, residency, recording, notes)
-    if not launch.failed and (run.findings or launch.slow):
+    if not launch.failed and (run.findings or slow):
         if repair_seconds <= 0:
             notes.append("No repair was tried: the script's time for repairs is used up.")
         elif launch.seconds > repair_seconds:
             notes.append(f"No repair was tried: the launch takes {launch.seconds:.2g} s here.")
         else:
             again = Launched.of(kernel, run.grid, run.block, launch.shared_bytes, before, launch.max_steps)
-            repair = proven(again, run, launch.after, launch.slow, repair_seconds)
-    return Profile(run, residency, predicted, traced, tuple(notes), launch.failed, launch.slow, repair, loop)
+            repair = proven(again, run, launch.after, slow, repair_seconds)
+    return Profile(run, residency, predicted, traced, tuple(notes), launch.failed, slow, repair, loop)
 
 
 def check_registers(registers: int | None) -> None:

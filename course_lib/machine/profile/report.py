@@ -18,8 +18,8 @@ from ...trace.locate import locate
 from ...trace.viewer.page import document, module, place, style
 from ...trace.viewer.stepper import Stepper
 from ..compiler.find import how
+from ..programs.launches import Code, Found, ScriptLaunch
 from .costs import Cost
-from .launches import Code, Found, ScriptLaunch, key_of
 from .profiling import Profile
 from .verdicts import WORDS, Opinion, launched, wrapped
 
@@ -57,7 +57,7 @@ class ProfiledLaunch:
         """Say in how many launches of the kernel the verdict's problem was found, if this one is not the only one."""
         if self.made is None or not self.verdict.problems:
             return ""
-        found = self.found.get((self.made.code, key_of(self.verdict.problems[0])))
+        found = self.found.get((self.made.code, self.verdict.problems[0].key))
         return f" (in {found.launches:,} launches of {self.made.name})" if found and found.launches > 1 else ""
 
     def where(self) -> list[str]:
@@ -75,7 +75,7 @@ def first_screen(launches: Sequence[ProfiledLaunch], colours: bool = False) -> s
     told: dict[Any, ProfiledLaunch] = {}
     for each, often in _grouped(launches):
         said = each.verdict
-        keys = frozenset(map(key_of, said.problems)) or said.says
+        keys = frozenset(each.key for each in said.problems) or said.says
         same = each.script, each.made and each.made.code, said.word, keys, said.repair and said.repair.text
         first = told.setdefault(same, each)
         if said.lines and first is not each and first.profile:  # a loop over sizes repeats its verdict
@@ -186,7 +186,7 @@ def as_data(judged: ProfiledLaunch) -> dict[str, Any]:
 def as_found(found: Found, script: str) -> dict[str, Any]:
     """Return what was found in any launch of a script as JSON holds it."""
     kinds = {Finding: "finding", Cost: "cost", Exceeded: "budget"}
-    problem = found.problem
+    problem: Any = found.problem
     severity = {"severity": problem.severity} if isinstance(problem, Finding) else {}
     return {
         "what": kinds[type(problem)],

@@ -11,9 +11,10 @@ from numba import cuda
 
 from course_lib.__main__ import main
 from course_lib.machine.compiler.identity import kernel_key
-from course_lib.machine.profile import launches, profile
+from course_lib.machine.profile import judge, profile
 from course_lib.machine.profile.files import load
-from course_lib.machine.profile.scripts import without_device
+from course_lib.machine.programs.launches import Launches
+from course_lib.machine.programs.stand_ins import without_device
 
 HEAD = "import numpy as np\nfrom numba import cuda, float32\n\n\n"
 PUT = """
@@ -155,7 +156,7 @@ def launched(tmp_path, monkeypatch):
             (tmp_path / f"{module}.py").write_text(HEAD + words, encoding="utf-8")
         path = tmp_path / "script.py"
         path.write_text(HEAD + text, encoding="utf-8")
-        every = launches.Launches(max_steps=500)
+        every = Launches(judge.Profiler(), max_steps=500)
         with without_device(every.launch, print):
             assert not load(path).failures
         return every
@@ -175,7 +176,7 @@ def test_the_findings_of_every_launch_are_kept(name, launched):
 
     found = [(kind_of(each.problem), each.launches, each.first.number) for each in done.found.values()]
     assert sorted(found) == sorted(wanted)
-    firsts = {each.first.number: each.profile for each in done.every}
+    firsts = {each.first.number: each.verdict for each in done.every}
     for kind, _, first in wanted:
         assert kind in {kind_of(each) for each in (*firsts[first].run.findings, *firsts[first].slow)}
         assert firsts[first].verdict().word != "RIGHT"
@@ -249,14 +250,12 @@ def put_one(x, i):
 def test_equal_launches_are_profiled_once(monkeypatch):
     """The costly work is done for each launch that differs, and again when something new is found."""
     examined = []
-    monkeypatch.setattr(
-        launches, "examined", lambda made, *rest: examined.append(made) or launches.outlined(made, *rest[:2])
-    )
-    every = launches.Launches()
+    monkeypatch.setattr(judge, "examined", lambda made, *rest: examined.append(made) or judge.outlined(made, *rest[:2]))
+    every = Launches(judge.Profiler())
     for n in range(30):
         every.launch(put_one, 1, 32, 0, [np.zeros(32), np.arange(32) % (32 - (n == 20))])
     assert len(examined) == 2
-    assert [(each.times, each.profile.verdict().word) for each in every.every] == [(29, "RIGHT"), (1, "WRONG")]
+    assert [(each.times, each.verdict.verdict().word) for each in every.every] == [(29, "RIGHT"), (1, "WRONG")]
 
 
 def test_a_program_that_is_stopped_while_a_launch_is_profiled_keeps_its_findings(monkeypatch):
@@ -269,11 +268,11 @@ def test_a_program_that_is_stopped_while_a_launch_is_profiled_keeps_its_findings
     def one_too_many(x):
         x[cuda.grid(1)] = 1
 
-    monkeypatch.setattr(launches, "examined", stopped)
-    every = launches.Launches()
+    monkeypatch.setattr(judge, "examined", stopped)
+    every = Launches(judge.Profiler())
     with pytest.raises(KeyboardInterrupt):
         every.launch(one_too_many, 1, 32, 0, [np.zeros(31)])
-    assert [each.profile.verdict().word for each in every.every] == ["WRONG"]
+    assert [each.verdict.verdict().word for each in every.every] == ["WRONG"]
 
 
 @pytest.mark.parametrize(
@@ -291,7 +290,7 @@ def test_a_later_launch_that_stops_or_is_refused(text, words, launched):
     """It is told, whatever a launch of the same shapes did before."""
     spin = "@cuda.jit\ndef spin(x, f):\n    while f[0] == 0:\n        x[0] += 1\n"
     done = launched(spin + text)
-    assert [each.profile.verdict().word if each.profile else "REFUSED" for each in done.every] == words
+    assert [each.verdict.verdict().word if each.verdict else "REFUSED" for each in done.every] == words
 
 
 def test_a_budget_holds_for_every_launch(tmp_path, capsys):

@@ -46,13 +46,13 @@ def launch(threads):
 
 def reach_the_limit(when=lambda: True):
     "End as after the limit, once the main thread is where it should be."
-    from course_lib.machine.profile import process
+    from course_lib.machine.programs import process
     while not when():
         pause(0.01)
     process.stop(0)
 
 def in_a_launch():
-    from course_lib.machine.profile import process
+    from course_lib.machine.programs import process
     kernels = {frame.f_code.co_filename for frame in calls(sys._current_frames()[threading.main_thread().ident])}
     return "<simulated kernel>" in kernels
 

@@ -14,10 +14,11 @@ from course_lib import simulate
 from course_lib.machine.profile import profile
 from course_lib.machine.profile.costs import costs
 from course_lib.machine.profile.files import load
-from course_lib.machine.profile.launches import Launches
+from course_lib.machine.profile.judge import Profiler
 from course_lib.machine.profile.repairs import Launched, proven
-from course_lib.machine.profile.scripts import without_device
 from course_lib.machine.profile.uniform import uniform_bodies
+from course_lib.machine.programs.launches import Launches
+from course_lib.machine.programs.stand_ins import without_device
 from course_lib.simulator.edits import edited
 from course_lib.simulator.testing import differs
 
@@ -224,10 +225,10 @@ def test_a_repair_writes_a_name_whose_value_is_sure(name, tmp_path):
     text, wanted = NAMES[name]
     path = tmp_path / "script.py"
     path.write_text(f"import numpy as np\nfrom numba import cuda\n{text}", encoding="utf-8")
-    done = Launches(repair_seconds=100)
+    done = Launches(Profiler(repair_seconds=100))
     with without_device(done.launch, print):
         assert not load(path).failures
-    profiles = [each.profile for each in done.every]
+    profiles = [each.verdict for each in done.every]
     repair = next(each.repair for each in profiles if each.verdict().word == "SLOW")
     said = " ".join(change.text for change in repair.changes) if repair else ""
     assert [*re.findall(r"([\w.]+)\(", said)][:1] == [wanted] * bool(wanted)

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import measurements
-from .files import compiled
-from .launches import Found, Launches, ScriptLaunch, key_of
+from .launches import Found, Judge, Launches, ScriptLaunch
 from .process import Request
 from .records import read
+from .statements import compiled
 
 #: How long a script may run, in seconds.
 SECONDS = 120.0
@@ -56,23 +56,24 @@ class ScriptRun:
 
 def run_script(
     path: Path,
+    *,
     gpu: str = measurements.DEFAULT_GPU,
     limit: float = SECONDS,
     words: Sequence[str] = (),
     skip_failing: bool = False,
-    **options: Any,
+    max_steps: int | None = None,
+    judge: Judge | None = None,
 ) -> ScriptRun:
     """Run a script with the arguments ``words`` for at most ``limit`` seconds, and judge its launches.
 
-    ``options`` are those of :class:`Launches`; tries of repairs take a third of the time at most. With
-    ``skip_failing``, statements of the script that raise an exception are left out. Raises UsageError for a file that
-    is no Python.
+    ``judge`` and ``max_steps`` are those of :class:`Launches`. With ``skip_failing``, statements of the script that
+    raise an exception are left out. Raises UsageError for a file that is no Python.
     """
     compiled(path, str(path))
-    options = {"gpu": gpu, "repair_seconds": limit / 3, **options}
     with tempfile.TemporaryDirectory(prefix="tile-by-tile-", ignore_cleanup_errors=True) as folder:
         request, records = Path(folder, "request"), Path(folder, "records")
-        request.write_bytes(pickle.dumps(Request(str(path), tuple(words), limit, skip_failing, options)))
+        asked = Request(str(path), tuple(words), limit, skip_failing, gpu, max_steps, judge or Judge())
+        request.write_bytes(pickle.dumps(asked))
         status, overdue = _run(request, records, limit)
         done = _collected(records, limit)
     done.status = 128 - status if status < 0 else status
@@ -162,7 +163,7 @@ def _collected(records: Path, limit: float) -> ScriptRun:
     launches.number = sum(number for number, _ in counts.values()) + len(running)
     launches.more = sum(more for _, more in counts.values())
     for each in found.values():
-        before = launches.found.setdefault((each.code, key_of(each.problem)), replace(each, launches=0))
+        before = launches.found.setdefault((each.code, each.problem.key), replace(each, launches=0))
         before.launches += each.launches
     return done
 

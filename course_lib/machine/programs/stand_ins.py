@@ -4,21 +4,80 @@ What a program calls of numba.cuda beside its kernels is in :mod:`host`.
 """
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
+from types import FunctionType
 from typing import Any
 
-import numba
 import numpy as np
-from numba import cuda
 
 from ...simulator.hardware import FORALL, ceil_div
 from .. import measurements
-from ..gpu.device import replaced
 from . import host
-from .profiling import MACHINE
 
 #: Called for a launch with the kernel, the grid, the block, the bytes of dynamic shared memory and the arguments.
 Launch = Callable[[Any, Any, Any, int, Sequence[Any]], None]
+
+
+@contextlib.contextmanager
+def replaced(owner: Any, **values: Any) -> Iterator[None]:
+    """Give attributes of a module or of a class, such as numba's, other values for a while."""
+    own = {name: vars(owner)[name] for name in values if name in vars(owner)}
+    for name, value in values.items():
+        setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        for name in values:
+            if name in own:
+                setattr(owner, name, own[name])
+            else:
+                delattr(owner, name)
+
+
+def signatures_wait(jit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return numba's ``cuda.jit``, but that a signature compiles nothing: that would need a GPU's driver.
+
+    The simulator reads it from the dispatcher's ``waiting_for``.
+    """
+
+    @functools.wraps(jit)
+    def waiting(func_or_sig: Any = None, *others: Any, **options: Any) -> Any:
+        if isinstance(func_or_sig, FunctionType):
+            return jit(func_or_sig, *others, **options)
+        signature = options.pop("signature", func_or_sig)
+        decorate = jit(**options)
+
+        def decorated(function: FunctionType) -> Any:
+            made = decorate(function)
+            made.waiting_for = signature
+            return made
+
+        return decorated
+
+    return waiting
+
+
+def without_gpu() -> bool:
+    """Let ``@cuda.jit`` with a signature, such as ``@cuda.jit("void(float32[:])")``, be defined where no GPU is.
+
+    numba compiles such a kernel at once, which fails without a GPU's driver; after this call it compiles nothing, and
+    ``simulate`` runs the kernel with its signature. Return whether that is so: where numba finds a GPU, or its own
+    simulator is on, nothing is changed.
+
+    >>> waits = without_gpu()
+    >>> @cuda.jit("void(float32[:])")
+    ... def zeros(x):
+    ...     x[cuda.threadIdx.x] = 0
+    """
+    from numba import config, cuda
+
+    if config.ENABLE_CUDASIM or cuda.is_available():
+        return False
+    if not hasattr(cuda.jit, "__wrapped__"):
+        cuda.jit = signatures_wait(cuda.jit)
+    return True
 
 
 def _plain(value: Any) -> Any:
@@ -32,7 +91,13 @@ def _plain(value: Any) -> Any:
 @contextlib.contextmanager
 def without_device(launch: Launch, note: host.Note, gpu: str = measurements.DEFAULT_GPU) -> Iterator[None]:
     """Let numba.cuda do without a device: ``launch`` gets each launch, and ``note`` sentences for the user."""
-    recorded = measurements.load(MACHINE, gpu).provenance
+    if find_spec("numba") is None:
+        yield
+        return
+    import numba
+    from numba import cuda
+
+    recorded = measurements.load(measurements.MACHINE, gpu).provenance
     kind: Any = type(cuda.jit(lambda x: None))
 
     def configure(kernel: Any, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Callable[..., None]:
@@ -62,7 +127,8 @@ def without_device(launch: Launch, note: host.Note, gpu: str = measurements.DEFA
         "specialize": lambda kernel, *arguments: kernel,
     }
     ufuncs = {name: host.elementwise(getattr(numba, name), note) for name in ("vectorize", "guvectorize")}
-    of_cuda = {name: made for name, made in (host.stand_ins(recorded, note) | ufuncs).items() if hasattr(cuda, name)}
+    replacements = {"jit": signatures_wait(cuda.jit), **host.stand_ins(recorded, note), **ufuncs}
+    of_cuda = {name: made for name, made in replacements.items() if hasattr(cuda, name)}
     with contextlib.ExitStack() as stack:
         for owner, names in ((cuda, of_cuda), (numba, ufuncs), (kind, methods)):
             stack.enter_context(replaced(owner, **names))

@@ -8,7 +8,7 @@ from numba import cuda
 from numba.cuda.cudadrv import devicearray, devices, driver, enums
 
 from course_lib.machine import measurements
-from course_lib.machine.profile import host
+from course_lib.machine.programs import host
 from course_lib.simulator.language.calls import CUDA
 
 GPU = measurements.load("latencies", measurements.DEFAULT_GPU).provenance

@@ -1,37 +1,55 @@
 """The launches of a program: each is simulated, and what is found in any of them is kept.
 
-Findings are merged by kernel and line. The costly part, a profile with a trace, a time and tries of repairs, is made
-once for launches that are alike: of one kernel (`kernel_key`), of arguments of the same types, shapes and numbers, in
-which the same was found.
+Findings are merged by kernel and line. A :class:`Judge` may say more of a launch than its findings. It is asked once
+for launches that are alike: of one kernel (`kernel_key`), of arguments of the same types, shapes and numbers, in which
+the same was found.
 """
 
 import hashlib
 import sys
-import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from ...simulator.findings import Finding, SimulatorError
+from ...simulator.findings import SimulatorError
 from ...simulator.language.source import python_function
 from ...simulator.launch.prepare import prepare
 from ...simulator.tables import plural
-from ...simulator.testing import Exceeded, exceeded
-from .. import measurements
 from ..compiler.identity import kernel_key
-from .costs import Cost
-from .profiling import Profile, Simulated, examined, outlined, simulated
+from .simulated import Simulated, simulated
 
 #: Launches that get a verdict of their own; later ones get one if their kernel is new, or what is found in them.
 MOST = 20
-#: What is found in a launch.
-Problem = Finding | Cost | Exceeded
 #: Modules between a program and the launches that it makes.
 _OURS = __name__.rpartition(".")[0]
+
+
+class Fault(Protocol):
+    """What is found in a launch: a Finding, or what a judge adds to these."""
+
+    @property
+    def key(self) -> Hashable:
+        """What those share that are told once: of one kind, in the same lines, of the same array."""
+
+
+class Judge:
+    """What a command says of a launch: here its findings alone. It is pickled, and copied for each process."""
+
+    def problems(self, made: Simulated) -> Sequence[Fault]:
+        """Return what is wrong with a launch that was simulated."""
+        return made.run.findings
+
+    def outlined(self, made: Simulated) -> Any:
+        """Return what is known of a launch at once, before the costly part: a program may be stopped there."""
+        return made.run.heading()
+
+    def examined(self, made: Simulated, number: int) -> Any:
+        """Return all that is said of a launch, the how manyth with a verdict of its own; None if that is no more."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -59,7 +77,7 @@ class Found:
     """What was found in ``launches`` launches of kernels of one ``code``, as ``first`` has it."""
 
     code: Code
-    problem: Problem
+    problem: Fault
     first: LaunchPlace
     launches: int = 1
 
@@ -68,14 +86,15 @@ class Found:
 class ScriptLaunch:
     """Launches of a script that are alike: the ``first``, and how many ``times`` it makes such a one.
 
-    ``profile`` is None if the kernel or its launch is ``refused``, with the reason; ``name`` is the kernel's. It is
-    None, too, if the program ended before the launch did: ``stopped`` then has the kernel, grid and block in words.
+    ``name`` is the kernel's, and ``verdict`` what the judge says. It is None if the kernel or its launch is
+    ``refused``, with the reason, and if the program ended before the launch did: ``stopped`` then has the kernel, grid
+    and block in words.
     """
 
     name: str
     code: Code
     first: LaunchPlace
-    profile: Profile | None = None
+    verdict: Any = None
     refused: str = ""
     times: int = 1
     stopped: str = ""
@@ -86,21 +105,17 @@ class Launches:
     """The launches that a program makes, in order.
 
     Attributes:
-        gpu, registers, max_steps: as `profile` takes them.
-        repair_seconds: for tries of repairs, of all launches together.
-        budgets: the most of each count that a launch may have.
+        judge: says more of a launch than its findings.
+        max_steps: as `simulate` takes it.
         every: a ScriptLaunch for each that has a verdict of its own.
-        found: what was found in any of them, by the kernel's code and `key_of`.
+        found: what was found in any of them, by the kernel's code and its own `key`.
         number: how many launches there were; of these, ``more`` have no verdict of their own.
         begins: is called with each launch before it is simulated, with its grid and block.
         keeps: is called when a launch is known, before the costly parts of its profile.
     """
 
-    gpu: str = measurements.DEFAULT_GPU
-    registers: int | None = None
+    judge: Judge = field(default_factory=Judge)
     max_steps: int | None = None
-    repair_seconds: float = 0.0
-    budgets: Mapping[str, int] = field(default_factory=dict)
     every: list[ScriptLaunch] = field(default_factory=list)
     found: dict[tuple[Code, Hashable], Found] = field(default_factory=dict)
     number: int = 0
@@ -110,9 +125,6 @@ class Launches:
     _seen: set[Hashable] = field(default_factory=set, repr=False)
     _alike: dict[Hashable, ScriptLaunch] = field(default_factory=dict, repr=False)
     _refused: dict[Hashable, ScriptLaunch] = field(default_factory=dict, repr=False)
-
-    def __post_init__(self) -> None:
-        self._left = self.repair_seconds
 
     def launch(self, kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> None:
         """Simulate a launch, and keep what is found."""
@@ -133,15 +145,17 @@ class Launches:
             if known is not None and _is_refused(kernel, grid, block, shared_bytes, arguments):
                 self._refused[shape] = known
             return
-        problems: list[Problem] = [*made.run.findings, *made.slow, *exceeded(made.run, self.budgets)]
-        keys: dict[Hashable, str] = {key_of(problem): "" for problem in problems}
+        problems = self.judge.problems(made)
+        keys: dict[Hashable, str] = {problem.key: "" for problem in problems}
         keys |= {("failed", made.failed): ""} if made.failed else {}
         known, new = self._known(own, shape, keys)
         for problem in problems:
-            found = self.found.setdefault((own.code, key_of(problem)), Found(own.code, problem, place, 0))
+            found = self.found.setdefault((own.code, problem.key), Found(own.code, problem, place, 0))
             found.launches += 1
         if new:
-            self._judge(own, made)
+            own.verdict = self.judge.outlined(made)
+            self.keeps()
+            own.verdict = self.judge.examined(made, len(self.every)) or own.verdict
 
     def _known(
         self, own: ScriptLaunch, shape: Hashable, keys: Mapping[Hashable, str]
@@ -161,34 +175,12 @@ class Launches:
         self.every.append(own)
         return own, True
 
-    def _judge(self, own: ScriptLaunch, made: Simulated) -> None:
-        """Profile a launch: at first without the costly parts, lest a program that is stopped there loses it.
-
-        Of many kernels without findings the later ones have no more.
-        """
-        own.profile = outlined(made, self.registers, self.gpu)
-        self.keeps()
-        if len(self.every) > MOST and not (made.run.findings or made.slow or made.failed):
-            return
-        began = time.process_time()
-        own.profile = examined(made, self.registers, self.gpu, min(self.repair_seconds / MOST, self._left))
-        self._left -= time.process_time() - began
-
 
 def code_of(function: FunctionType) -> Code:
     """Return what identifies the text of a function: two texts that are executed may have one name and place."""
     code = function.__code__
     parts = code.co_code, code.co_names, [each for each in code.co_consts if not isinstance(each, CodeType)]
     return code.co_filename, code.co_name, code.co_firstlineno, hashlib.sha256(repr(parts).encode()).hexdigest()
-
-
-def key_of(problem: Problem) -> Hashable:
-    """Return a key that findings share which are told once: of one kind, in the same lines, of the same array."""
-    if isinstance(problem, Finding):
-        return problem.key
-    if isinstance(problem, Cost):
-        return problem.line, problem.array, problem.op, problem.count
-    return problem.count
 
 
 def described(function: FunctionType, arguments: Sequence[Any]) -> str:

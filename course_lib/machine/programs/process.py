@@ -1,10 +1,11 @@
 """The process of a program: a fresh interpreter, in which a script is what it is for ``python script.py``.
 
-Its launches are simulated (:mod:`scripts`, :mod:`launches`), and all that is known is written at once
+Its launches are simulated (:mod:`stand_ins`, :mod:`launches`), and all that is known is written at once
 (:mod:`records`), so that nothing is lost if the program ends by ``os._exit`` or by a signal. :mod:`program` starts it.
 """
 
 import contextlib
+import copy
 import os
 import pickle
 import sys
@@ -15,16 +16,13 @@ from pathlib import Path
 from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any
 
-from numba import cuda
-
 from ...simulator.findings import LaunchError
 from ...simulator.geometry import Launch
 from ...simulator.run import trimmed
-from ..gpu.device import replaced, signatures_wait
-from .files import compiled, skip_into
-from .launches import Launches, ScriptLaunch
+from .launches import Judge, Launches, ScriptLaunch
 from .records import RecordWriter
-from .scripts import without_device
+from .stand_ins import without_device
+from .statements import compiled, skip_into
 
 #: The exit status of a program that was stopped after its time; the command has its own.
 STOPPED = 2
@@ -38,13 +36,15 @@ _PROCESS: dict[str, "Kept"] = {}
 
 @dataclass(frozen=True)
 class Request:
-    """A script to run, its arguments, the seconds that it may run, and the options of :class:`Launches`."""
+    """A script to run, its arguments, the seconds that it may run, the GPU that it asks for, and how it is judged."""
 
     path: str
     words: Sequence[str]
     limit: float
     skip_failing: bool
-    options: dict[str, Any]
+    gpu: str
+    max_steps: int | None
+    judge: Judge
 
 
 def main(request: Request, records: Path) -> None:
@@ -59,8 +59,7 @@ def main(request: Request, records: Path) -> None:
     sys.path.insert(0, os.path.dirname(os.path.realpath(own)))
     if request.skip_failing:
         skip_into(module, own, lambda said: kept.writer.write("skipped", said))
-    kept.stack.enter_context(without_device(kept.launch, kept.note, request.options["gpu"]))
-    kept.stack.enter_context(replaced(cuda, jit=signatures_wait(cuda.jit)))
+    kept.stack.enter_context(without_device(kept.launch, kept.note, request.gpu))
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=kept.begin)
     kept.writer.write("runs")
@@ -99,14 +98,15 @@ class Kept:
     """The launches of this process, each written when it begins, when it has run and when it is judged."""
 
     def __init__(self, writer: RecordWriter, request: Request, script: str) -> None:
-        self.writer, self.script, self._options = writer, script, request.options
+        self.writer, self.script, self._request = writer, script, request
         self.stack = contextlib.ExitStack()  # never closed: threads and functions at the exit launch kernels, too
         self.begin()
 
     def begin(self) -> None:
         """Begin without launches, also in a process that was forked: the other one writes what was before."""
         self._one_by_one = threading.RLock()  # a program may launch in several threads
-        self._launches = Launches(**self._options, begins=self._begins, keeps=self._write)
+        judge = copy.copy(self._request.judge)
+        self._launches = Launches(judge, self._request.max_steps, begins=self._begins, keeps=self._write)
         self._written: dict[Any, Any] = {}
 
     def launch(self, kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> None:
@@ -136,7 +136,7 @@ class Kept:
         A profile holds a trace, and a program may launch a kernel some thousand times.
         """
         for number, each in enumerate(self._launches.every):
-            if self._changed(("judged", number), each.profile or each.refused):
+            if self._changed(("judged", number), each.verdict or each.refused):
                 self.writer.write("judged", number, each)
             if self._changed(("times", number), each.times):
                 self.writer.write("times", number, each.times)

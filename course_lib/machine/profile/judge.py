@@ -1,0 +1,48 @@
+"""The verdicts on the launches of a program: what :class:`Launches` asks of each that is new."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...simulator.testing import exceeded
+from .. import measurements
+from ..programs.launches import MOST, Fault, Judge
+from ..programs.simulated import Simulated
+from .costs import costs
+from .profiling import Profile, examined, outlined
+
+
+@dataclass
+class Profiler(Judge):
+    """Says of a launch what `profile` says.
+
+    Attributes:
+        gpu, registers: as `profile` takes them.
+        repair_seconds: for tries of repairs, of all launches together.
+        budgets: the most of each count that a launch may have.
+    """
+
+    gpu: str = measurements.DEFAULT_GPU
+    registers: int | None = None
+    repair_seconds: float = 0.0
+    budgets: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._left = self.repair_seconds
+
+    def problems(self, made: Simulated) -> Sequence[Fault]:
+        """Return what is wrong or slow, and the budgets that are exceeded."""
+        return [*made.run.findings, *costs(made.run), *exceeded(made.run, self.budgets)]
+
+    def outlined(self, made: Simulated) -> Profile:
+        """Return what the simulator tells of a launch by itself."""
+        return outlined(made, self.registers, self.gpu)
+
+    def examined(self, made: Simulated, number: int) -> Profile | None:
+        """Return a profile with trace, time and repair; None for the later ones of many kernels without findings."""
+        if number > MOST and not (made.failed or made.run.findings or costs(made.run)):
+            return None
+        began = time.process_time()
+        profile = examined(made, self.registers, self.gpu, min(self.repair_seconds / MOST, self._left))
+        self._left -= time.process_time() - began
+        return profile

@@ -1,0 +1,1 @@
+"""Programs without a GPU: numba.cuda answers from this machine's memory, and each launch is simulated and judged."""
