@@ -6,8 +6,7 @@ What a program calls of numba.cuda beside its kernels is in :mod:`host`.
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from importlib.util import find_spec
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from ...simulator.hardware import FORALL, ceil_div
 from .. import measurements
 from . import host
+from .importing import when_imported
 
 #: Called for a launch with the kernel, the grid, the block, the bytes of dynamic shared memory and the arguments.
 Launch = Callable[[Any, Any, Any, int, Sequence[Any]], None]
@@ -90,15 +90,42 @@ def _plain(value: Any) -> Any:
 
 @contextlib.contextmanager
 def without_device(launch: Launch, note: host.Note, gpu: str = measurements.DEFAULT_GPU) -> Iterator[None]:
-    """Let numba.cuda do without a device: ``launch`` gets each launch, and ``note`` sentences for the user."""
-    if find_spec("numba") is None:
-        yield
-        return
-    import numba
-    from numba import cuda
+    """Let numba.cuda do without a device: ``launch`` gets each launch, and ``note`` sentences for the user.
 
-    recorded = measurements.load(measurements.MACHINE, gpu).provenance
-    kind: Any = type(cuda.jit(lambda x: None))
+    numba may be imported already, or later.
+    """
+    with contextlib.ExitStack() as stack:
+
+        def replace(owner: Any, names: dict[str, Any]) -> None:
+            stack.enter_context(replaced(owner, **names))
+
+        def of_numba(numba: ModuleType) -> None:
+            replace(numba, _ufuncs(note))
+
+        def of_cuda(cuda: ModuleType) -> None:
+            recorded = measurements.load(measurements.MACHINE, gpu).provenance
+            replacements = {"jit": signatures_wait(cuda.jit), **host.stand_ins(recorded, note), **_ufuncs(note)}
+            kernel = type(cuda.jit(_no_kernel))
+            replace(cuda, {name: made for name, made in replacements.items() if hasattr(cuda, name)})
+            replace(kernel, _kernel_methods(launch))
+
+        stack.enter_context(when_imported({"numba": of_numba, "numba.cuda": of_cuda}))
+        yield
+
+
+def _no_kernel(x: Any) -> None:
+    """Be decorated, to see of which class a kernel is."""
+
+
+def _ufuncs(note: host.Note) -> dict[str, Any]:
+    """Return what replaces numba's decorators of functions of elements, which numba.cuda may have, too."""
+    import numba
+
+    return {name: host.elementwise(getattr(numba, name), note) for name in ("vectorize", "guvectorize")}
+
+
+def _kernel_methods(launch: Launch) -> dict[str, Any]:
+    """Return what replaces the methods by which a kernel is launched."""
 
     def configure(kernel: Any, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Callable[..., None]:
         def call(*arguments: Any, **named: Any) -> None:
@@ -120,16 +147,9 @@ def without_device(launch: Launch, note: host.Note, gpu: str = measurements.DEFA
             return host.nothing
         return configure(kernel, ceil_div(ntasks, tpb or FORALL), tpb or FORALL, stream, sharedmem)
 
-    methods = {
+    return {
         "__getitem__": chosen,
         "configure": configure,
         "forall": forall,
         "specialize": lambda kernel, *arguments: kernel,
     }
-    ufuncs = {name: host.elementwise(getattr(numba, name), note) for name in ("vectorize", "guvectorize")}
-    replacements = {"jit": signatures_wait(cuda.jit), **host.stand_ins(recorded, note), **ufuncs}
-    of_cuda = {name: made for name, made in replacements.items() if hasattr(cuda, name)}
-    with contextlib.ExitStack() as stack:
-        for owner, names in ((cuda, of_cuda), (numba, ufuncs), (kind, methods)):
-            stack.enter_context(replaced(owner, **names))
-        yield
