@@ -109,7 +109,7 @@ print(C[0, 0], type(Stepper(run)).__name__, *map(importlib.util.find_spec, ("jup
 """
     done = run(code)
     assert done.stdout == "4.0 Stepper None None\n", done.stderr
-    pages = dict.fromkeys(("export", "site"), "pages need nbconvert") | {"teach quiz": "it needs nbformat"}
+    pages = dict.fromkeys(("export", "site"), "pages need nbconvert") | {"teach slides": "it needs nbformat"}
     for page, needs in pages.items():
         told = run(f"from course_lib.__main__ import main; assert main({page.split()}) == 2").stderr
         assert told == f'tile-by-tile {page}: {needs}: pip install "jinja2<4,>=3.1" "nbconvert<8,>=7.16"\n'

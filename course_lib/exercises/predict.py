@@ -17,12 +17,9 @@ from ..trace.viewer.page import Bundle
 from ..trace.viewer.still import CLASS, Still
 from .progress import score
 
-#: The widget on a page without a kernel. ``reasons`` says of a wrong choice, by its text, what it comes from.
+#: The widget on a page without a kernel.
 PREDICTION = Bundle(
-    "predict",
-    pathlib.Path(__file__).parent,
-    ("question", "choices", "answer", "because", "reasons"),
-    "tile-by-tile-predict",
+    "predict", pathlib.Path(__file__).parent, ("question", "choices", "answer", "because"), "tile-by-tile-predict"
 )
 
 #: A number with a fraction is right within this share of the truth; a whole number only exactly.

@@ -7,8 +7,6 @@ from playwright.sync_api import expect
 
 from course_lib.classroom.pages import bugs
 from course_lib.classroom.pages.frame import Page, Side, assets, framed, write
-from course_lib.classroom.publish.site import QUIZ_SEED, questions
-from course_lib.classroom.teach.quiz import quiz
 from course_lib.exercises.predict import PREDICTION, Prediction
 from course_lib.trace.viewer.page import place
 
@@ -25,7 +23,7 @@ ASKED = [
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """A page with predictions, the second of which folds an output; the quizzes of two lessons; and the first bug."""
+    """A page with predictions, the second of which folds an output, and the first bug."""
     cells = [
         f'<div class="cell"><div class="output">{place(each.get_state(), PREDICTION)}</div></div>' for each in ASKED
     ]
@@ -33,8 +31,6 @@ def site(tmp_path_factory):
     body = "<h1>Lesson</h1><h2 id='a'>First</h2>" + cells[0] + folded + "".join(cells[1:]) + folded
     side = [Side("lesson.html", "Lesson", "Lessons"), Side("#a", "First", "Lessons")]
     pages = {"lesson.html": Page("Lesson", body, "A lesson.", side, (PREDICTION,), "", "lesson")}
-    quizzes = "<h1>Quizzes</h1>" + questions("06") + questions("05")
-    pages["quiz.html"] = Page("Quizzes", quizzes, "Two quizzes.", (), (PREDICTION,), "", "lesson")
     pages["bug_01.html"] = bugs.pages()["bug_01.html"]
     index = [["lesson.html#a", "First (Lesson)", "Tiles of shared memory"], ["bug_01.html", "A bug", "A race"]]
     folder = tmp_path_factory.mktemp("site")
@@ -86,26 +82,6 @@ def test_a_choice_is_judged_as_in_a_notebook(opened, number, wrong, right):
     for choice, outcome in ((wrong, "no"), (right, "yes")):
         cell.get_by_role("button", name=choice, exact=True).click()
         expect(cell.locator(f".predict-{outcome}")).to_have_count(1)
-
-
-def test_a_quiz_is_judged_and_kept_in_the_page(opened):
-    """A wrong answer is told its mistake; questions of one text in two lessons keep an answer each."""
-    page = opened("quiz.html")
-    asked = [*quiz("06", QUIZ_SEED), *quiz("05", QUIZ_SEED)]
-    texts = [each.ask for each in asked]
-    assert len(set(texts)) < len(texts)
-    shown = page.locator(".predict")
-    expect(shown).to_have_count(len(asked))
-    for cell, each in zip(shown.all(), asked, strict=True):
-        choices = cell.locator(".predict-choice")
-        assert choices.all_inner_texts() == [" ".join(answer.split()) for answer, _ in each.answers]
-        for n in range(4):
-            choices.nth((each.right + 1 + n) % 4).click()
-            said = each.answers[(each.right + 1 + n) % 4][1]
-            expect(cell.locator(".predict-yes" if n == 3 else ".predict-no")).to_contain_text(said)
-    page.reload()
-    expect(page.locator(".predict-yes")).to_have_count(len(asked))
-    expect(shown.last).to_contain_text(f"{len(asked)} of {len(asked)} predictions right")
 
 
 def test_a_guess_opens_what_it_asked_for_and_is_kept(opened):
@@ -166,7 +142,7 @@ def test_the_theme_is_kept(opened):
 @pytest.mark.nightly
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280, 1920])
-@pytest.mark.parametrize("name", ["lesson.html", "quiz.html", "bug_01.html"])
+@pytest.mark.parametrize("name", ["lesson.html", "bug_01.html"])
 def test_a_page_fits_and_is_accessible(opened, name, width, theme):
     """Nothing scrolls sideways, and axe-core finds nothing: with the menu open, or the answer shown."""
     page = opened(name)

@@ -29,13 +29,11 @@ function score() {
 for (const place of document.querySelectorAll("script.tile-by-tile-predict")) {
   const state = { guess: "", right: "", problem: "", score: "", ...JSON.parse(place.textContent) };
   const listeners = [], key = ["guess", state.question, ...state.choices].join(" "), kept = window.tileByTile.kept;
-  const { because, reasons = {} } = state;
   const el = document.createElement("div");
   const judge = () => {
     if (!state.guess) return;
     [state.right, state.problem] = judged(state.guess, state.answer, state.choices);
     if (!state.right) return;
-    state.because = [(Object.hasOwn(reasons, state.guess) ? reasons[state.guess] : ""), because].filter(Boolean).join(" ");
     kept.set(key, state.guess);
     state.score = score();
     dispatchEvent(new CustomEvent("tile-by-tile-answered", { detail: el }));

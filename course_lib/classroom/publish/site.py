@@ -26,14 +26,11 @@ from .. import lessons
 from ..course_map import roadmap
 from ..pages import bugs
 from ..pages.frame import HERE, Page, Side, apart, assets, framed
-from ..teach import quiz
 from .convert import cells, executed
 from .links import dead_links, linked, refuse_duplicates
 
 #: Pages that are not lessons, by name: their links in the sidebar of every page.
 EXTRAS = {"glossary": "Glossary", "numba_and_cuda_c": "CUDA C", "sources": "Sources", "LICENSE": "Licence"}
-#: Of the quiz at the end of each lesson; a teacher takes another one.
-QUIZ_SEED = 0
 BUNDLES = (STEPPER, WAITING, DIALS, PREDICTION)
 _HEADING = re.compile(r"<h([23]) id=\"([^\"]+)\">(.*?)(?:<a class=\"anchor-link\".*?</a>)?</h\1>", re.DOTALL)
 #: What a section's entry in the search has of its text, in characters.
@@ -75,10 +72,9 @@ def site(
     side += [Side("bug_01.html", "Find the bug in 60 seconds", "More")]
     side += [Side(f"{name}.html", title, "More") for name, title in EXTRAS.items()]
     pictures: dict[str, bytes] = {}
-    asked = quiz.table() if quiz.FILE.is_file() else {}
     pages = {"index.html": _index(found, side)}
     for (name, written, _), notebook in zip(named, ran, strict=True):
-        body = apart(cells(notebook, BUNDLES), name, pictures) + (questions(name[:2]) if name[:2] in asked else "")
+        body = apart(cells(notebook, BUNDLES), name, pictures)
         pages[name] = _page(name, body, lessons.title(written, name), written, side)
     pages |= bugs.pages(side)
     files: dict[str, str | bytes] = dict(framed(pages, address))
@@ -112,20 +108,6 @@ def _page(name: str, body: str, title: str, notebook: Any, side: Sequence[Side])
     used = [bundle for bundle in BUNDLES if bundle.mark in body]
     told, source = goal[1] if goal else f"{title}: {CLAIM}", f"notebooks/{name[:-5]}.ipynb" if in_order else ""
     return Page(title, body, told, contents, used, source, "lesson" if in_order else name)
-
-
-def questions(lesson: str) -> str:
-    """Return the quiz of a lesson, such as "04", as HTML: each question is a prediction, which the page judges."""
-    parts = [_markdown("## Quiz\n\nFive questions on this lesson, with other numbers.")]
-    for each in quiz.quiz(lesson, QUIZ_SEED):
-        mark = "`" if each.code else ""
-        reasons = {f"{mark}{answer}{mark}": said for answer, said in each.answers}
-        answer, because = list(reasons.items())[each.right]
-        state: dict[str, Any] = {"question": each.ask, "choices": list(reasons), "answer": answer, "because": because}
-        state["reasons"] = {choice: said for choice, said in reasons.items() if choice != answer}
-        code = _markdown(f"```python\n{each.code}\n```") if each.code else ""
-        parts.append(f'{code}<div class="cell">{place(state, PREDICTION)}</div>')
-    return "".join(parts)
 
 
 def _markdown(text: str) -> str:

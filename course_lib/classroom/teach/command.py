@@ -4,7 +4,6 @@ tile-by-tile teach students --out edition --lessons 00-05
 tile-by-tile teach assignment 04 --for nbgrader --out source
 tile-by-tile teach grade submissions --lesson 04 --csv grades.csv --feedback feedback
 tile-by-tile teach slides --plan lecture-50
-tile-by-tile teach quiz 04 --seed 7 --for moodle
 """
 
 import argparse
@@ -23,7 +22,6 @@ COMMANDS = {
     "assignment": ("assignment", "Write a lesson's exercises as an assignment for nbgrader, Otter or neither."),
     "grade": ("grade", "Grade the submissions of a class in one lesson."),
     "slides": ("slides", "Write the deck of a plan, with the speaker's notes."),
-    "quiz": ("quiz", "Write five questions on a lesson, with fresh numbers, for a learning platform."),
     "guides": ("guides", "Write the guides to the lessons, and the plans."),
 }
 

@@ -16,7 +16,6 @@ from course_lib.classroom.teach.command import COMMANDS, main
         ("grade . --lesson 4", ". holds no notebook"),
         ("grade . --lesson 99", "there is no lesson '99'; the lessons are 00_start_here,"),
         ("guides --out file", "lessons: "),
-        ("quiz 4 --seed -1 --for qti", "there is no seed -1: choose a whole number from 0 on."),
         ("slides --plan lecture-3", "there is no deck 'lecture-3'; choose from lecture-50, lecture-100."),
         ("students --out NOTEBOOKS", "is not empty: name a new folder."),
     ],
