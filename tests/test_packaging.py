@@ -85,7 +85,7 @@ def test_a_clean_install_of_the_wheel_opens_and_executes_a_lesson(uv, wheel, tmp
     (tmp_path / "submitted").mkdir()
     shutil.copy(folder / "03_shared_memory.ipynb", tmp_path / "submitted" / "ada.ipynb")
     graded = run(programs / "python", "-m", "course_lib.teach", "grade", tmp_path / "submitted", "--lesson", "03")
-    assert f"1 student, {len(LESSONS['03_shared_memory'])} answers: " in graded and "not yet" in graded
+    assert f"1 file, {len(LESSONS['03_shared_memory'])} answers, " in graded and "not yet" in graded
 
 
 @pytest.mark.nightly

@@ -1,22 +1,21 @@
-"""Processor time of the grader for a class."""
+"""Processor time of `teach grade`."""
 
 import itertools
 
 from classroom.teach.made_class import KERNELS, LESSON, right, used, wrong
 
-from course_lib.classroom.teach.collect import submissions
-from course_lib.classroom.teach.grade import Batch
-from course_lib.classroom.teach.limits import Limits
+from course_lib.classroom.teach.grade import judged_file
+from course_lib.classroom.teach.sandbox import Sandbox
 
 
 def bench_class(measured, tmp_path):
-    """A submission, of 60 honest ones of lesson 4: its solution rewritten, and with mistakes of tests/exercises."""
+    """A notebook, of 60 honest ones of lesson 4: its solution rewritten, and with mistakes of tests/exercises."""
     honest = (each for each in itertools.cycle([*wrong(), *right()]) if each.kind.split(":")[0] in KERNELS)
-    (tmp_path / "in").mkdir()
-    for number, student in enumerate(itertools.islice(honest, 60)):
-        student.save(tmp_path / "in" / f"{number}.ipynb")
-    limits = Limits()
-    batch = Batch(submissions(tmp_path / "in", LESSON, limits), LESSON, tmp_path / "t.csv", tmp_path / "pages", limits)
+    paths = [tmp_path / f"{number}.ipynb" for number in range(60)]
+    for path, student in zip(paths, honest, strict=False):
+        student.save(path)
     before = used()
-    batch.grade()
-    measured("submission graded", 1000 * (used() - before) / 60, 500)
+    with Sandbox() as sandbox:
+        for path in paths:
+            judged_file(path, LESSON, sandbox)
+    measured("notebook graded", 1000 * (used() - before) / len(paths), 500)

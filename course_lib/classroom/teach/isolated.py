@@ -12,10 +12,10 @@ from IPython import get_ipython
 
 from ...exercises import LESSONS
 from .cells import places
-from .grade import judged_answer
-from .judge import Judged
+from .judge import STOPPED, Judged, received, unjudged
+from .limits import Stopped
 from .sandbox import Sandbox
-from .submission import answers
+from .submission import Answer, answers
 
 
 def isolated(exercise: str, cells: Sequence[str] | None = None) -> Judged:
@@ -30,6 +30,15 @@ def isolated(exercise: str, cells: Sequence[str] | None = None) -> Judged:
     place = {exercise: places(lesson)[exercise]}
     answer = answers([("", text) for text in texts], place)[exercise]
     return judged_answer(exercise, lesson, answer, _sandbox())
+
+
+def judged_answer(name: str, lesson: str, answer: Answer, sandbox: Sandbox, seed: int | None = None) -> Judged:
+    """Return the verdict on the answer to an exercise of a lesson, judged in the sandbox; ``seed`` draws sizes and
+    calls."""
+    try:
+        return received(name, sandbox.do("judge", lesson, {name: answer}, seed).get(name, {}))
+    except (Stopped, ValueError) as error:
+        return unjudged(name, STOPPED, f"{error}.")
 
 
 def _executed() -> list[str]:

@@ -1,13 +1,10 @@
 """Judgement of one answer: points, status, hint, checks. Runs in a process of `sandbox.py`; the grader makes pages."""
 
-import ast
 import base64
 import json
 import re
-import time
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,11 +18,11 @@ from ...exercises.grading.grades import passed_by_baselines
 from ...exercises.grading.routines import Call, Routine
 from ...exercises.grading.routines import judge as call
 from ...exercises.grading.verdict import FAILED, NOT_YET, PASSED, Verdict
-from . import capstone, similarity
-from .cells import GRADED, NOTEBOOKS, Capstone, lesson_cells, parsed, places
-from .extract import Refused, definitions, extract, text_of, trees_of
+from . import capstone
+from .cells import GRADED, Capstone, lesson_cells, places
+from .extract import Refused, extract, text_of, trees_of
 from .names import names_of
-from .submission import LONGEST, Answer, best
+from .submission import LONGEST, Answer, answers_in
 from .templates import rendered
 
 #: How many of an exercise's stored calls are made.
@@ -38,26 +35,18 @@ REFUSED, MISSING, STOPPED, UNREADABLE, TO_READ = "refused", "missing", "stopped"
 class Judged:
     """The verdict on one answer. ``points`` is None where a person gives them. ``checks`` are (passed, text, numbered
     lines), ``remarks`` do not affect the points. ``picture`` is a PNG in base64, of the step that went wrong, and
-    ``alt`` its text. ``units`` are what the student wrote, part by part, to be compared with what others wrote;
-    ``course`` is the text of the course that it is most like, and the part that they share. ``text`` is an answer in
-    words, ``digest`` tells the answer from another one, ``comment`` is what a person wrote about it; ``hint_id`` is
-    that of `Verdict`, by which equal hints are counted."""
+    ``alt`` its text. ``text`` is an answer in words. Equal hints are counted by ``hint_id``, that of `Verdict`."""
 
     exercise: str
     points: float | None
     of: int
     status: str
     hint: str = ""
-    seconds: float = 0.0
     checks: tuple[Any, ...] = ()
     remarks: tuple[str, ...] = ()
     picture: str = ""
     alt: str = ""
-    units: tuple[str, ...] = ()
-    course: tuple[str, float] = ("", 0.0)
     text: str = ""
-    digest: str = ""
-    comment: str = ""
     hint_id: str = ""
 
     def __str__(self) -> str:
@@ -79,7 +68,7 @@ def unjudged(exercise: str, status: str, hint: str) -> Judged:
 
 
 #: The most characters of each text of a reply, and of its picture.
-_MOST = {"hint": 4_000, "hint_id": 200, "text": LONGEST, "alt": 20_000, "digest": 64, "comment": 0, "picture": 4 << 20}
+_MOST = {"hint": 4_000, "hint_id": 200, "text": LONGEST, "alt": 20_000, "picture": 4 << 20}
 _BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 
 
@@ -109,9 +98,8 @@ def _has_sound_texts(row: Judged) -> bool:
         and all(isinstance(number, int) and isinstance(line, str) for number, line in lines)
         for passed, text, lines in row.checks
     )  # fmt: skip
-    told = (isinstance(each, str) for each in (*row.remarks, *row.units, row.course[0]))
-    share, seconds = float(row.course[1]), float(row.seconds)
-    small = len(row.checks) <= 50 and len(row.remarks) <= 50 and 0 <= share <= 1 and 0 <= seconds < 1e6
+    told = (isinstance(each, str) for each in row.remarks)
+    small = len(row.checks) <= 50 and len(row.remarks) <= 50
     return all(lengths) and all(checks) and all(told) and small and bool(_BASE64.fullmatch(row.picture))
 
 
@@ -120,18 +108,13 @@ def judge(exercise: str, lesson: str, answer: Answer, seed: int | None = None) -
 
     ``seed`` draws sizes and calls.
     """
-    began = time.process_time()
-    return replace(_judged(exercise, lesson, answer, seed), seconds=round(time.process_time() - began, 3))
-
-
-def _judged(exercise: str, lesson: str, answer: Answer, seed: int | None) -> Judged:
     if answer.source is None:
         return unjudged(exercise, MISSING, "the notebook has no cell with this exercise.")
     if len(answer.source) > LONGEST:
         return unjudged(exercise, REFUSED, f"the cell has more than {LONGEST:,} characters.")
     try:
         if isinstance(GRADED[exercise], Explanation):
-            return _in_words(exercise, lesson, text_of(exercise, answer.source, answer.others))
+            return _in_words(exercise, text_of(exercise, answer.source, answer.others))
         return _function(exercise, lesson, answer, seed)
     except SyntaxError as error:
         where = f"line {error.lineno}" if error.lineno else "the cell"
@@ -140,24 +123,14 @@ def _judged(exercise: str, lesson: str, answer: Answer, seed: int | None) -> Jud
         return unjudged(exercise, REFUSED, str(error))
 
 
-def _in_words(name: str, lesson: str, text: str | None) -> Judged:
+def _in_words(name: str, text: str | None) -> Judged:
     exercise = GRADED[name]
     assert isinstance(exercise, Explanation)
     if text is None:
         return unjudged(name, NOT_YET, "the cell gives no text to explain.")
     if compare(exercise, text, (), lambda points: None).status == NOT_YET:
         return unjudged(name, NOT_YET, "the answer has too few words.")
-    texts, folder = {"the course's model answer": exercise.model}, NOTEBOOKS / "solutions"
-    if (folder / f"{lesson}.ipynb").exists():
-        texts = {"the course's solution": text_of(name, places(lesson, folder)[name].source, ()) or "", **texts}
-    units = _words(text)
-    shares = {where: similarity.shared(Counter(units), Counter(_words(each))) for where, each in texts.items()}
-    like = max(shares.items(), key=lambda of: of[1])
-    return Judged(name, None, exercise.points, TO_READ, units=units, course=like, text=text)
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(re.findall(r"\w+", text.lower()))
+    return Judged(name, None, exercise.points, TO_READ, text=text)
 
 
 def _function(name: str, lesson: str, answer: Answer, seed: int | None) -> Judged:
@@ -172,7 +145,7 @@ def _function(name: str, lesson: str, answer: Answer, seed: int | None) -> Judge
         verdict = capstone.judge(found.function, str(answer.source), [*others, *answer.others], seed)
     else:
         verdict = check(name, found.function, seed=seed)
-    given, (picture, alt) = last_function(place.source), _picture(verdict)
+    picture, alt = _picture(verdict)
     failed = (each.text for each in verdict.checks if each.passed is False)
     return Judged(
         name,
@@ -184,8 +157,6 @@ def _function(name: str, lesson: str, answer: Answer, seed: int | None) -> Judge
         remarks=(*verdict.remarks, *filter(None, [answer.remark]), *found.remarks),
         picture=picture,
         alt=alt,
-        units=similarity.written(given, *found.trees),
-        course=similarity.nearest(given, *found.trees),
         hint_id=verdict.hint_id[: _MOST["hint_id"]],
     )
 
@@ -197,11 +168,6 @@ def drawn(name: str, seed: int) -> list[Call]:
     while len({want for _, want in chosen}) < 2:
         chosen = [stored[i] for i in rng.choice(len(stored), CALLS, replace=False)]
     return chosen
-
-
-def last_function(cell: str) -> ast.FunctionDef:
-    """Return the last function that a cell defines."""
-    return next(node for node in reversed(parsed(cell).body) if isinstance(node, ast.FunctionDef))
 
 
 def _picture(verdict: Verdict) -> tuple[str, str]:
@@ -218,24 +184,19 @@ def judge_each(lesson: str, answers: Mapping[str, Answer], seed: int | None = No
 
 
 #: What a process of `sandbox.py` can be asked to do.
-TASKS: Mapping[str, Callable[..., Any]] = {"read": best, "judge": judge_each}
+TASKS: Mapping[str, Callable[..., Any]] = {"read": answers_in, "judge": judge_each}
 
 
 @cache
 def ready(name: str, lesson: str, seed: int | None = None) -> None:
     """Do once, before a process judges an answer to an exercise, what all of them need, and what is no student's."""
     trees, exercise = trees_of([source for _, source in lesson_cells(lesson)]), GRADED[name]
-    definitions(trees)
-    if not isinstance(exercise, Explanation):
-        given = last_function(places(lesson)[name].source)
-        similarity.nearest(given, given)
     if isinstance(exercise, Exercise):
         passed_by_baselines(exercise, seed, names_of(trees))
 
 
 def prepare() -> None:
     """Import and read once, before the processes of the tasks begin, what judging an answer needs: 1 s otherwise."""
-    similarity.course_texts()
     lesson = next(iter(LESSONS))
     place = next(iter(places(lesson).values()))
     wrong = place.source.replace("...", "acc += A[row, k] + B[k, col]")

@@ -23,12 +23,11 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of one task: seconds of processor time, bytes of memory; ``student``: seconds of all tasks of one
-    student; ``executes``: an answer is also executed where there are no walls."""
+    """The limits of one task: seconds of processor time, bytes of memory; ``executes``: an answer is also executed
+    where there are no walls."""
 
     seconds: int = 10
     memory: int = 1 << 30
-    student: int = 60
     executes: bool = False
 
     @property

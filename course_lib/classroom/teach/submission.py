@@ -1,25 +1,16 @@
 """The cells of a student's notebook that answer each exercise. Only texts are read; nothing is executed."""
 
 import ast
-import io
 import json
-import lzma
-import zipfile
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from ...exercises import LESSONS
 from .cells import ExerciseCell, calls, code_cells, parsed, places
 
 #: Characters of a cell that are read; an answer has some hundred.
 LONGEST = 64 * 1024
-#: Bytes of a file, or of all notebooks in an archive. A lesson with outputs has 2 MB; a print by mistake may add 100.
+#: Bytes of a file. A lesson with outputs has 2 MB; a print by mistake may add 100.
 LARGEST = 128 << 20
-#: Files in an archive.
-_MOST_FILES = 1_000
-NOTHING = "there is no notebook (*.ipynb)"
 
 
 class Answer(NamedTuple):
@@ -43,59 +34,9 @@ def read(data: bytes) -> list[tuple[str, str]]:
         raise ValueError(f"the file is no notebook: {error}") from None
 
 
-def notebooks(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield (name, data) of a notebook, or of each one in an archive; raise ValueError for an archive that is too large
-    or cannot be read. Nothing is written, so a member's name leads nowhere."""
-    if not name.casefold().endswith(".zip"):
-        yield name, data
-        return
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = archive.infolist()
-            if len(members) > _MOST_FILES:
-                raise ValueError(f"the archive has more than {_MOST_FILES:,} files")
-            found = [m for m in members if is_notebook(m.filename)]
-            if sum(m.file_size for m in found) > LARGEST:  # no more than a member's size is unpacked
-                raise ValueError(f"the archive's notebooks have more than {LARGEST >> 20} MiB; clear their outputs")
-            for member in found:
-                yield f"{name}/{member.filename}", archive.read(member)
-    except (zipfile.BadZipFile, RuntimeError, EOFError, zlib.error, lzma.LZMAError) as error:  # needs a password, too
-        raise ValueError(f"the file is no archive that can be read: {error}") from None
-
-
-def is_notebook(name: str) -> bool:
-    """Say whether a file's relative path is a notebook's, not hidden, nor what macOS adds to archives."""
-    hidden = any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(name).parts)
-    return name.casefold().endswith(".ipynb") and not hidden and not name.startswith("/")
-
-
-def of_lesson(names: list[str], lesson: str) -> list[str]:
-    """Return the names of a student's files that may be of this lesson, those with its name first.
-
-    Of equal names the last is first: a learning system counts upwards.
-    """
-    others = [each for each in LESSONS if each != lesson]
-    found = [name for name in names if not any(other in name for other in others)] or names
-    return sorted(sorted(found, reverse=True), key=lambda name: lesson not in name)
-
-
-def best(name: str, data: bytes, lesson: str) -> dict[str, Any]:
-    """Return, as values of JSON, what is read in a notebook or an archive: the ``answers`` of the notebook in which
-    most exercises are ``answered``, its ``name``, and how many ``notebooks`` there are; ValueError as above."""
-    texts = dict(notebooks(name, data))
-    found: list[dict[str, Any]] = []
-    problem = NOTHING
-    for each in of_lesson(list(texts), lesson):
-        try:
-            here = answers(read(texts[each]), places(lesson))
-        except ValueError as error:
-            problem = str(error)
-            continue
-        answered = sum(_is_answered(here[name].source or "", place) for name, place in places(lesson).items())
-        found.append({"name": each, "answered": answered, "answers": here})
-    if not found:
-        raise ValueError(problem)
-    return max(found, key=lambda each: each["answered"]) | {"notebooks": len(found)}
+def answers_in(data: bytes, lesson: str) -> dict[str, Answer]:
+    """Return the answer of a notebook to each exercise of a lesson; raise ValueError if it cannot be read."""
+    return answers(read(data), places(lesson))
 
 
 def _is_answered(source: str, place: ExerciseCell) -> bool:

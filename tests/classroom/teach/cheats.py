@@ -5,13 +5,7 @@ That is (status, the id of the hint, or words of one without an id).
 The first three earn full marks where `check` runs in the student's own interpreter.
 """
 
-import inspect
-import textwrap
-
-from oracles.rewrites import REWRITES
-
 from course_lib.classroom.teach.cells import NOTEBOOKS, lesson_named, places
-from course_lib.kernels.tiled import tiled
 
 LESSON = lesson_named("04")
 
@@ -48,10 +42,6 @@ def _checked(text, before="", after=""):
 
 _WRONG = "failed", "call-without-parentheses"
 _NOT_YET = "not yet", "three dots"
-TILED = textwrap.dedent(inspect.getsource(tiled(8).py_func))
-#: A kernel of the course, with other names.
-COPY = REWRITES["other variables"](f"T = TILE\n{TILED}".replace("dtype", "float32").replace("def tiled", "def product"))
-COPY += '\n\ncheck("barriers", product)\n'
 
 
 def _storing(*values):

@@ -11,9 +11,9 @@ from course_lib.classroom.teach.command import COMMANDS, main
     [
         ("assignment 4 --out NOTEBOOKS", "04_tiling.ipynb would replace a lesson; choose another folder with --out"),
         ("grade nowhere --lesson 4", "nowhere is no folder"),
-        ("grade . --lesson 4 --jobs 0", "--jobs must be at least 1, not 0"),
+        ("grade . --lesson 4 --seconds 0", "--seconds must be at least 1, not 0"),
         ("grade . --lesson 4 --seed -1", "--seed must be at least 0, not -1"),
-        ("grade . --lesson 4", ". holds no notebook"),
+        ("grade empty --lesson 4", "empty is empty"),
         ("grade . --lesson 99", "there is no lesson '99'; the lessons are 00_start_here,"),
         ("guides --out file", "lessons: "),
         ("slides --plan lecture-3", "there is no deck 'lecture-3'; choose from lecture-50, lecture-100."),
@@ -22,6 +22,7 @@ from course_lib.classroom.teach.command import COMMANDS, main
 )
 def test_what_cannot_be_done_is_told_in_one_sentence(words, told, tmp_path, monkeypatch, capsys):
     (tmp_path / "file").touch()
+    (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path)
     command, *more = (str(NOTEBOOKS) if word == "NOTEBOOKS" else word for word in words.split())
     assert main([command, *more]) == 2

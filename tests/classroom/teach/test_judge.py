@@ -1,14 +1,12 @@
 """Answers judged from their text: right ones, wrong ones, and those of students who want points for nothing."""
 
 import pytest
-from classroom.teach.cheats import CHEATS, COPY, LESSON, solution
+from classroom.teach.cheats import CHEATS, LESSON, solution
 from exercises.tables import applied, tables
 from nightly import at_night, every
-from oracles.rewrites import REWRITES
 
 from course_lib.classroom.teach.cells import GRADED, NOTEBOOKS, lesson_named, places
 from course_lib.classroom.teach.judge import judge
-from course_lib.classroom.teach.similarity import ALIKE
 from course_lib.classroom.teach.submission import Answer, answers
 from course_lib.exercises import LESSONS
 from course_lib.exercises.grading.explain import Explanation
@@ -38,21 +36,6 @@ def test_the_solution_gets_all_points_and_the_skeleton_none(place):
     else:
         assert (right.status, right.points, right.of) == ("passed", GRADED[name].points, GRADED[name].points)
     assert (empty.status, empty.points, empty.of) == ("not yet", 0, GRADED[name].points)
-
-
-def test_a_copy_passes_and_is_named():
-    """Also with what nobody reads or does nothing, and where a helper is the copy; an own one is like none."""
-    calls = '@cuda.jit\ndef product(A, B, C):\n    work(A, B, C)\n\n\ncheck("barriers", product)\n'
-    work = COPY.replace("jit", "jit(device=True)").replace("def product", "def work").partition("check(")[0]
-    spare = "spare = 0\n    acc_x: float32 ="
-    idle = COPY.replace("acc_x =", spare).replace(" " * 12 + "acc_x", " " * 12 + "'mine'\n" + " " * 12 + "acc_x")
-    for copy in (COPY, work + calls, idle):
-        verdict = judged(copy)
-        assert (verdict.status, verdict.points, verdict.course) == ("passed", 5, ("the course's kernel tiled", 1)), (
-            verdict
-        )
-    own = judged(REWRITES["while for for"](solution("barriers").split("\n\n\ncheck(")[0]))
-    assert own.status == "passed" and own.course[1] < ALIKE
 
 
 def test_places_are_the_cells_that_ask():
