@@ -4,7 +4,6 @@ Nothing is kept between runs. `docs/teach/nbgrader.md` is for a class that hands
 """
 
 import argparse
-import csv
 import os
 import re
 import secrets
@@ -18,11 +17,12 @@ from tqdm import tqdm
 
 from ...simulator.tables import plural
 from .cells import GRADED, lesson_named, places
-from .isolated import judged_answer
+from .isolated import SECONDS, judged_notebook, limits_for
 from .judge import MISSING, TO_READ, UNREADABLE, Judged
-from .limits import Limits, Stopped
+from .limits import Stopped
 from .sandbox import Sandbox
-from .submission import LARGEST, Answer
+from .submission import LARGEST
+from .table import write_table
 from .templates import rendered
 
 COLUMNS = ("file", "exercise", "points", "status", "hint")
@@ -39,7 +39,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("folder", type=Path, help="the notebooks, also in folders inside it")
     add("--lesson", required=True, help="such as 04")
     add("--csv", type=Path, default=Path("grades.csv"), help="the table to write, with a page of its name beside it")
-    add("--seconds", type=int, default=60, help="of processor time for one file, shared equally by its exercises (60)")
+    shared = f"of processor time for one file, shared equally by its exercises ({SECONDS})"
+    add("--seconds", type=int, default=SECONDS, help=shared)
     add("--seed", type=int, help="draw sizes and calls as the run with this seed did")
 
 
@@ -61,13 +62,12 @@ def run(chosen: argparse.Namespace) -> int:
     if not os.access(table.parent, os.W_OK):
         raise PermissionError(f"{table.parent} cannot be written to")
     seed = secrets.randbelow(1_000_000) if chosen.seed is None else chosen.seed
-    limits = Limits(seconds=max(1, chosen.seconds // len(places(lesson))))
     graded: Graded = {}
-    with Sandbox(limits) as sandbox:
+    with Sandbox(limits_for(lesson, chosen.seconds)) as sandbox:
         for path, problem in tqdm(found, unit="file", disable=None):
             name = path.relative_to(chosen.folder).as_posix()
             graded[name] = [_ungraded(NO_NOTEBOOK, problem)] if problem else judged_file(path, lesson, sandbox, seed)
-    write_table(table, graded)
+    write_table(table, COLUMNS, rows_of(graded))
     page.write_text(page_of(lesson, graded, seed), encoding="utf-8", errors="backslashreplace")
     print(said(graded, table, page, seed))
     return 0
@@ -106,7 +106,9 @@ def _no_notebook(path: Path) -> str:
         return "a hidden file is not read"
     if path.suffix.casefold() == ".zip":
         return "an archive is not read: unpack it"
-    return "" if path.suffix.casefold() == ".ipynb" and path.is_file() else "the file is no notebook (*.ipynb)"
+    if path.suffix.casefold() != ".ipynb":
+        return "the name does not end in .ipynb"
+    return "" if path.is_file() else "it is no file"
 
 
 def _hidden(path: Path) -> bool:
@@ -115,20 +117,16 @@ def _hidden(path: Path) -> bool:
 
 
 def judged_file(path: Path, lesson: str, sandbox: Sandbox, seed: int | None = None) -> list[Judged]:
-    """Return the verdict on each exercise of a lesson in a notebook; one that says why if it cannot be graded.
-
-    The file is read in the sandbox, too. An answer that is stopped takes no time from the others.
-    """
+    """Return the verdict on each exercise of a lesson in a notebook; one that says why if it cannot be graded."""
     try:
         if (size := path.stat().st_size) > LARGEST:
             raise ValueError(f"the file has {size >> 20:,} MiB: clear its outputs")
-        found = sandbox.do("read", path.read_bytes(), lesson)
+        rows = judged_notebook(path.read_bytes(), lesson, sandbox, seed)
     except (Stopped, ValueError, OSError) as error:
         return [_ungraded(UNREADABLE, getattr(error, "strerror", None) or str(error))]
-    answers = {name: Answer(*found[name]) for name in places(lesson)}
-    if all(answer.source is None for answer in answers.values()):
+    if all(row.status == MISSING for row in rows):
         return [_ungraded(MISSING, f"the notebook has none of the exercises of {lesson}")]
-    return [judged_answer(name, lesson, answer, sandbox, seed) for name, answer in answers.items()]
+    return rows
 
 
 def _ungraded(status: str, why: str) -> Judged:
@@ -138,24 +136,12 @@ def _ungraded(status: str, why: str) -> Judged:
 # ---- what is written -------------------------------------------------------------------------------------------
 
 
-def write_table(path: Path, graded: Graded) -> None:
-    """Write a row for each exercise of each file, and one for each file that is not graded."""
-    with path.open("x", encoding="utf-8", errors="backslashreplace", newline="") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
-        writer.writerow(COLUMNS)
-        for name, rows in graded.items():
-            for row in rows:
-                points = "" if row.points is None else f"{row.points:g}"
-                writer.writerow(map(safe, (name, row.exercise, points, row.status, row.hint)))
-
-
-#: What a spreadsheet takes for the beginning of a formula, at the beginning of a field or after what may separate two.
-_FORMULA = re.compile(r"(^|[,;|\"])(\s*)(?=[-=+@\uff0d\uff1d\uff0b\uff20].)")
-
-
-def safe(field: str) -> str:
-    """Return a field that no spreadsheet takes for a formula, on one line, whatever it takes for a separator."""
-    return _FORMULA.sub(r"\1\2'", " ".join(field.split()))
+def rows_of(graded: Graded) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield the table's rows: one for each exercise of each file, and one for each file that is not graded."""
+    for file, verdicts in graded.items():
+        for row in verdicts:
+            points = "" if row.points is None else f"{row.points:g}"
+            yield file, row.exercise, points, row.status, row.hint
 
 
 def page_of(lesson: str, graded: Graded, seed: int) -> str:
@@ -164,7 +150,7 @@ def page_of(lesson: str, graded: Graded, seed: int) -> str:
     for name in places(lesson):
         rows = [row for each in graded.values() for row in each if row.exercise == name]
         points = [row.points for row in rows if row.points is not None]
-        mean = statistics.fmean(points) if points else None
+        mean = statistics.fmean(points) if rows and len(points) == len(rows) else None
         exercises.append((GRADED[name], mean, Counter(row.status for row in rows), commonest(rows)))
     words = [(file, row) for file, rows in graded.items() for row in rows if row.text]
     return rendered("grades.html", lesson=lesson, graded=graded, exercises=exercises, words=words, seed=seed)

@@ -13,7 +13,7 @@ from IPython import get_ipython
 from ...exercises import LESSONS
 from .cells import places
 from .judge import STOPPED, Judged, received, unjudged
-from .limits import Stopped
+from .limits import Limits, Stopped
 from .sandbox import Sandbox
 from .submission import Answer, answers
 
@@ -32,9 +32,27 @@ def isolated(exercise: str, cells: Sequence[str] | None = None) -> Judged:
     return judged_answer(exercise, lesson, answer, _sandbox())
 
 
+#: Of processor time, for one notebook.
+SECONDS = 60
+
+
+def limits_for(lesson: str, seconds: int = SECONDS) -> Limits:
+    """Return the limits of one answer: the exercises of a lesson share the seconds of a notebook equally, so an answer
+    that is stopped takes no time from another."""
+    return Limits(seconds=max(1, seconds // len(places(lesson))))
+
+
+def judged_notebook(data: bytes, lesson: str, sandbox: Sandbox, seed: int | None = None) -> list[Judged]:
+    """Return the verdict on each exercise of a lesson in a notebook, which is read and judged in the sandbox.
+
+    ``seed`` draws sizes and calls. Raises ValueError or Stopped if the notebook cannot be read.
+    """
+    found = sandbox.do("read", data, lesson)
+    return [judged_answer(name, lesson, Answer(*found[name]), sandbox, seed) for name in places(lesson)]
+
+
 def judged_answer(name: str, lesson: str, answer: Answer, sandbox: Sandbox, seed: int | None = None) -> Judged:
-    """Return the verdict on the answer to an exercise of a lesson, judged in the sandbox; ``seed`` draws sizes and
-    calls."""
+    """Return the verdict on one answer, judged in the sandbox."""
     try:
         return received(name, sandbox.do("judge", lesson, {name: answer}, seed).get(name, {}))
     except (Stopped, ValueError) as error:

@@ -20,8 +20,9 @@ def judged(monkeypatch):
         if task == "judge":
             lesson, answers, seed = arguments
             asked.extend((name, answer.source, seed) for name, answer in answers.items())
-            unseen = {name: asdict(unjudged(name, "not yet", "")) for name in answers.keys() - {WORDS}}
-            return unseen | do(task, lesson, {name: a for name, a in answers.items() if name == WORDS}, seed)
+            unseen = {name for name, answer in answers.items() if name != WORDS and answer.source is not None}
+            rows = {name: asdict(unjudged(name, "not yet", "")) for name in unseen}
+            return rows | do(task, lesson, {name: a for name, a in answers.items() if name not in unseen}, seed)
         return do(task, *arguments)
 
     monkeypatch.setattr(command, "Sandbox", here(noted))

@@ -14,10 +14,11 @@ from classroom.teach.made_class import NAMES, exercises, save, surprises
 
 from course_lib.classroom.teach import grade as command
 from course_lib.classroom.teach.cells import notebook as lesson_notebook
-from course_lib.classroom.teach.grade import commonest, judged_file, safe
+from course_lib.classroom.teach.grade import commonest, judged_file
 from course_lib.classroom.teach.judge import Judged
 from course_lib.classroom.teach.limits import Limits, Stopped
 from course_lib.classroom.teach.sandbox import Sandbox
+from course_lib.classroom.teach.table import safe
 from course_lib.exercises import EXERCISES
 
 HONEST = ("anna.ipynb", "ben/lesson/my work.ipynb")
@@ -106,9 +107,9 @@ LYING = {
     "may not be read.ipynb": (unreadable, "", "unreadable", "Permission denied"),
     "no cells.ipynb": (holding('{"cells": [null, 3, {"cell_type": "code"}]}'), "", "missing", "none of the exercises"),
     "lesson 3.ipynb": (another_lesson, "", "missing", "none of the exercises of 04_tiling"),
-    "misnamed.ipynb.txt": (holding(), "", "no notebook", "no notebook (*.ipynb)"),
+    "misnamed.ipynb.txt": (holding(), "", "no notebook", "does not end in .ipynb"),
     "an archive.ZIP": (zipped, "", "no notebook", "unpack it"),
-    "a pipe.ipynb": (lambda path: os.mkfifo(path), "", "no notebook", "no notebook (*.ipynb)"),
+    "a pipe.ipynb": (lambda path: os.mkfifo(path), "", "no notebook", "no file"),
     "a link to a peer.ipynb": (lambda path: path.symlink_to("anna.ipynb"), "", "no notebook", "a link"),
     "a link out.ipynb": (lambda path: path.symlink_to("../out.ipynb"), "", "no notebook", "a link"),
     "a link to nothing.ipynb": (lambda path: path.symlink_to("nothing.ipynb"), "", "no notebook", "a link"),
@@ -284,8 +285,8 @@ def test_the_page_has_hints_words_and_files(folder, judged):
     }
     page = command.page_of(LESSON, graded, 7)
     for told in (
-        f"<td>{NAMES[0]}</td><td>3.0 of {EXERCISES[NAMES[0]].points}</td>",
-        "<td>1 passed<br>1 failed<br></td>",
+        f">{NAMES[0]}</td><td>3.0 of {EXERCISES[NAMES[0]].points}</td>",
+        ">1 passed<br>1 failed<br></td>",
         "1× a race.",
         "<td>5 of 7</td>",
         "<td>failed, 1</td>",
