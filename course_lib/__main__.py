@@ -46,7 +46,10 @@ COMMANDS = {
     "bugs": (".classroom.pages.bugs", "twelve kernels with a bug: find each in 60 seconds, in the browser"),
     "export": (".classroom.export", "write lessons as pages with live steppers"),
     "site": (".classroom.site", "write all lessons as a site of pages that open from a folder"),
-    "teach": (".classroom.teach.command", "write editions of the course and guides to the lessons, and grade a class"),
+    "teach": (
+        ".classroom.teach.command",
+        "write editions of the course and guides to the lessons, and grade notebooks",
+    ),
     "gpu": (".machine.gpu.command", "measure the kernels on this machine's GPU"),
     "machine-code": (".machine.compiler.command", "record the compiler's code of the course's kernels, without a GPU"),
 }

@@ -2,7 +2,7 @@
 
 tile-by-tile teach students --out edition --lessons 00-05
 tile-by-tile teach assignment 04 --for nbgrader --out source
-tile-by-tile teach grade submissions --lesson 04 --csv grades.csv --feedback feedback
+tile-by-tile teach grade submissions --lesson 04
 tile-by-tile teach slides --plan lecture-50
 """
 
@@ -20,7 +20,7 @@ from ...lazy import called, ended, install
 COMMANDS = {
     "students": ("editions", "Write an edition without solutions, notes and tests."),
     "assignment": ("assignment", "Write a lesson's exercises as an assignment for nbgrader, Otter or neither."),
-    "grade": ("grade", "Grade the submissions of a class in one lesson."),
+    "grade": ("grade", "Grade a folder of notebooks in one lesson."),
     "slides": ("slides", "Write the deck of a plan, with the speaker's notes."),
     "guides": ("guides", "Write the guides to the lessons, and the plans."),
 }

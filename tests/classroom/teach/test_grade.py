@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import zipfile
+from dataclasses import asdict
 
 import pytest
 from classroom.teach.cheats import LESSON
@@ -15,7 +16,7 @@ from classroom.teach.made_class import NAMES, exercises, save, surprises
 from course_lib.classroom.teach import grade as command
 from course_lib.classroom.teach.cells import notebook as lesson_notebook
 from course_lib.classroom.teach.grade import commonest, judged_file
-from course_lib.classroom.teach.judge import Judged
+from course_lib.classroom.teach.judge import Judged, unjudged
 from course_lib.classroom.teach.limits import Limits, Stopped
 from course_lib.classroom.teach.sandbox import Sandbox
 from course_lib.classroom.teach.table import safe
@@ -30,6 +31,34 @@ def notebook(**changed):
 
 def of(table, *files):
     return [row for row in table if row["file"] in files]
+
+
+@pytest.fixture
+def judged(monkeypatch):
+    """What was judged: (exercise, its cell, the seed). The sandbox is this process; kernels are "not yet" unseen."""
+    asked = []
+
+    def noted(task, *arguments):
+        if task == "judge":
+            lesson, answers, seed = arguments
+            asked.extend((name, answer.source, seed) for name, answer in answers.items())
+            unseen = {name for name, answer in answers.items() if name != WORDS and answer.source is not None}
+            rows = {name: asdict(unjudged(name, "not yet", "")) for name in unseen}
+            return rows | do(task, lesson, {name: a for name, a in answers.items() if name not in unseen}, seed)
+        return do(task, *arguments)
+
+    monkeypatch.setattr(command, "Sandbox", here(noted))
+    return asked
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two students: anna's notebook, and ben's folder."""
+    handed_in = tmp_path / "submitted"
+    (handed_in / "ben" / "lesson").mkdir(parents=True)
+    for name in ("anna", "ben/lesson/my work"):
+        (handed_in / f"{name}.ipynb").write_text(json.dumps(exercises()), encoding="utf-8")
+    return tmp_path
 
 
 def test_a_notebook_has_a_row_for_each_exercise(folder, judged, capsys):
@@ -132,10 +161,12 @@ LYING = {
 
 
 @pytest.mark.skipif(os.name != "posix", reason="such files cannot be made here")
-def test_whatever_lies_in_the_folder_has_its_row(folder, judged, monkeypatch):
+def test_whatever_lies_in_the_folder_has_its_row(folder, judged, monkeypatch, request):
     """And changes no row of its neighbours."""
     run(folder, table="alone.csv")
     (folder / "out.ipynb").write_text(notebook())
+    # pytest's own way to remove a folder calls itself for each
+    request.addfinalizer(lambda: subprocess.run(["rm", "-rf", str(folder / "submitted" / "nested")], check=True))
     for name, (make, *_) in LYING.items():
         make(folder / "submitted" / name)
     if os.geteuid() == 0:
@@ -159,8 +190,6 @@ def test_whatever_lies_in_the_folder_has_its_row(folder, judged, monkeypatch):
             assert [row["exercise"] for row in found] == NAMES, name
     judged_ones = sum(not status for _, _, status, _ in LYING.values())
     assert len(table) == len(NAMES) * (len(HONEST) + judged_ones) + len(LYING) - judged_ones
-    # pytest's own way to remove a folder calls itself for each
-    subprocess.run(["rm", "-rf", str(folder / "submitted" / "nested")], check=True)
 
 
 #: Names of files that a table or a page could change.
