@@ -145,15 +145,15 @@ def rows_of(graded: Graded) -> Iterator[tuple[str, str, str, str, str]]:
 
 
 def page_of(lesson: str, graded: Graded, seed: int) -> str:
-    """Return the page: for each exercise its points and commonest hints, answers in words to read, and all files."""
+    """Return the page: for each exercise its points, commonest hints and the answers to read; and all files."""
     exercises: list[tuple[Any, ...]] = []
     for name in places(lesson):
         rows = [row for each in graded.values() for row in each if row.exercise == name]
         points = [row.points for row in rows if row.points is not None]
         mean = statistics.fmean(points) if rows and len(points) == len(rows) else None
         exercises.append((GRADED[name], mean, Counter(row.status for row in rows), commonest(rows)))
-    words = [(file, row) for file, rows in graded.items() for row in rows if row.text]
-    return rendered("grades.html", lesson=lesson, graded=graded, exercises=exercises, words=words, seed=seed)
+    unread = [(file, row) for file, rows in graded.items() for row in rows if row.status == TO_READ]
+    return rendered("grades.html", lesson=lesson, graded=graded, exercises=exercises, unread=unread, seed=seed)
 
 
 def commonest(rows: Sequence[Judged]) -> list[tuple[str, int]]:
@@ -180,6 +180,6 @@ def said(graded: Graded, table: Path, page: Path, seed: int) -> str:
     if left := sum(not row.exercise for row in rows):
         lines.append(f"Not graded: {plural(left, 'file')}; the rows say why.")
     if unread := answers[TO_READ]:
-        lines.append(f"Read {plural(unread, 'answer')} in words on the page, and write points into the table.")
+        lines.append(f"Read {plural(unread, 'answer')}: they are on the page. Write their points into the table.")
     lines.append(f"The sizes and calls were drawn by the seed {seed}: --seed {seed} draws them again.")
     return "\n".join(lines)

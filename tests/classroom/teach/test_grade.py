@@ -70,7 +70,7 @@ def test_a_notebook_has_a_row_for_each_exercise(folder, judged, capsys):
     assert {(row["points"], row["status"]) for row in table if row["exercise"] == WORDS} == {("", "to read")}
     assert {(row["points"], row["status"]) for row in table if row["exercise"] != WORDS} == {("0", "not yet")}
     told = capsys.readouterr().out
-    assert "2 files, 8 answers, 6 not yet, 2 to read." in told and "Read 2 answers in words" in told
+    assert "2 files, 8 answers, 6 not yet, 2 to read." in told and "Read 2 answers: they are on the page" in told
     assert [seed for *_, seed in judged] == [7] * 2 * len(NAMES)
 
 
