@@ -18,7 +18,7 @@ from tqdm import tqdm
 from ...simulator.tables import plural
 from .cells import GRADED, lesson_named, places
 from .isolated import SECONDS, judged_notebook, limits_for
-from .judge import MISSING, TO_READ, UNREADABLE, Judged
+from .judge import MISSING, UNREADABLE, Judged
 from .limits import Stopped
 from .sandbox import Sandbox
 from .submission import LARGEST
@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("folder", type=Path, help="the notebooks, also in folders inside it")
     add("--lesson", required=True, help="such as 04")
     add("--csv", type=Path, default=Path("grades.csv"), help="the table to write, with a page of its name beside it")
-    shared = f"of processor time for one file, shared equally by its exercises ({SECONDS})"
+    shared = f"of processor time for one file, shared equally by its answers ({SECONDS})"
     add("--seconds", type=int, default=SECONDS, help=shared)
     add("--seed", type=int, help="draw sizes and calls as the run with this seed did")
 
@@ -152,8 +152,13 @@ def page_of(lesson: str, graded: Graded, seed: int) -> str:
         points = [row.points for row in rows if row.points is not None]
         mean = statistics.fmean(points) if rows and len(points) == len(rows) else None
         exercises.append((GRADED[name], mean, Counter(row.status for row in rows), commonest(rows)))
-    unread = [(file, row) for file, rows in graded.items() for row in rows if row.status == TO_READ]
+    unread = [(file, row) for file, rows in graded.items() for row in rows if _waits(row)]
     return rendered("grades.html", lesson=lesson, graded=graded, exercises=exercises, unread=unread, seed=seed)
+
+
+def _waits(row: Judged) -> bool:
+    """Whether a person gives the points of an answer."""
+    return row.exercise != "" and row.points is None
 
 
 def commonest(rows: Sequence[Judged]) -> list[tuple[str, int]]:
@@ -179,7 +184,7 @@ def said(graded: Graded, table: Path, page: Path, seed: int) -> str:
     lines.append(f"{page}: the commonest hints.")
     if left := sum(not row.exercise for row in rows):
         lines.append(f"Not graded: {plural(left, 'file')}; the rows say why.")
-    if unread := answers[TO_READ]:
+    if unread := sum(map(_waits, rows)):
         lines.append(f"Read {plural(unread, 'answer')}: they are on the page. Write their points into the table.")
     lines.append(f"The sizes and calls were drawn by the seed {seed}: --seed {seed} draws them again.")
     return "\n".join(lines)

@@ -6,12 +6,14 @@ of them can replace this function. Points that count come from `grade`.
 
 import atexit
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 from IPython import get_ipython
 
 from ...exercises import LESSONS
-from .cells import places
+from ...exercises.grading.explain import Explanation
+from .cells import GRADED, places
 from .judge import STOPPED, Judged, received, unjudged
 from .limits import Limits, Stopped
 from .sandbox import Sandbox
@@ -37,18 +39,21 @@ SECONDS = 60
 
 
 def limits_for(lesson: str, seconds: int = SECONDS) -> Limits:
-    """Return the limits of one answer: the exercises of a lesson share the seconds of a notebook equally, so an answer
+    """Return the limits of one answer: those of a notebook that are not in words share its seconds equally, so that one
     that is stopped takes no time from another."""
-    return Limits(seconds=max(1, seconds // len(places(lesson))))
+    judged = [name for name in places(lesson) if not isinstance(GRADED[name], Explanation)]
+    return Limits(seconds=max(1, seconds // len(judged)))
 
 
 def judged_notebook(data: bytes, lesson: str, sandbox: Sandbox, seed: int | None = None) -> list[Judged]:
     """Return the verdict on each exercise of a lesson in a notebook, which is read and judged in the sandbox.
 
-    ``seed`` draws sizes and calls. Raises ValueError or Stopped if the notebook cannot be read.
+    An answer that was stopped has no points, since a person has to look at it. ``seed`` draws sizes and calls. Raises
+    ValueError or Stopped if the notebook cannot be read.
     """
     found = sandbox.do("read", data, lesson)
-    return [judged_answer(name, lesson, Answer(*found[name]), sandbox, seed) for name in places(lesson)]
+    rows = [judged_answer(name, lesson, Answer(*found[name]), sandbox, seed) for name in places(lesson)]
+    return [replace(row, points=None) if row.status == STOPPED else row for row in rows]
 
 
 def judged_answer(name: str, lesson: str, answer: Answer, sandbox: Sandbox, seed: int | None = None) -> Judged:

@@ -144,7 +144,7 @@ def surprises(made, graded):
         for row in rows:
             status, words = want[row.exercise]
             full = {"passed": row.of, "to read": None}.get(row.status)
-            right = row.points == full if row.status in ("passed", "to read") else row.points < row.of
+            right = row.points == full if row.status in ("passed", "to read") else (row.points or 0) < row.of
             if row.status not in status.split("|") or words not in (row.hint_id or row.hint) or not right:
                 found.append((kind, row.exercise, row.status, row.points, row.hint))
         if [row.exercise for row in rows] != NAMES:

@@ -11,7 +11,7 @@ from dataclasses import asdict
 import pytest
 from classroom.teach.cheats import LESSON
 from classroom.teach.here import WORDS, do, here, rows, run
-from classroom.teach.made_class import NAMES, exercises, save, surprises
+from classroom.teach.made_class import KERNELS, NAMES, exercises, save, surprises
 
 from course_lib.classroom.teach import grade as command
 from course_lib.classroom.teach.cells import notebook as lesson_notebook
@@ -237,20 +237,22 @@ def test_a_field_is_no_formula(field, told):
 
 
 def test_an_answer_that_is_stopped_changes_no_other(folder, judged, monkeypatch):
-    """Each answer has an equal part of the file's seconds."""
+    """Each answer has an equal part of the file's seconds. A person gives the points of one that is stopped."""
     asked = []
 
     def stopping(task, *arguments):
         if task == "judge" and "barriers" in arguments[1]:
-            raise Stopped("it needed more than 15 seconds of processor time")
+            raise Stopped("it needed more than 20 seconds of processor time")
         return do(task, *arguments)
 
     monkeypatch.setattr(command, "Sandbox", lambda limits: asked.append(limits) or here(stopping)(limits))
     run(folder)
-    found = {row["exercise"]: (row["status"], row["hint"]) for row in of(rows(folder), "anna.ipynb")}
-    assert found.pop("barriers") == ("stopped", "it needed more than 15 seconds of processor time.")
-    assert {status for status, _ in found.values()} == {"passed", "to read"}
-    assert asked == [Limits(seconds=60 // len(NAMES))]
+    found = {row["exercise"]: (row["status"], row["points"], row["hint"]) for row in of(rows(folder), "anna.ipynb")}
+    assert found.pop("barriers") == ("stopped", "", "it needed more than 20 seconds of processor time.")
+    assert {status for status, *_ in found.values()} == {"passed", "to read"}
+    assert asked == [Limits(seconds=60 // len(KERNELS))]
+    page = (folder / "grades.html").read_text("utf-8")
+    assert "<h3>barriers</h3>" in page and "anna.ipynb: stopped, it needed more than 20 seconds" in page
 
 
 def test_a_file_that_cannot_be_read_in_time_stops_no_other(folder, judged, monkeypatch):
