@@ -126,7 +126,7 @@ def leaks(edition: Mapping[str, bytes]) -> list[str]:
     """Return a sentence for each solution that a file of an edition contains.
 
     Looked for are lines of solutions that no lesson shows, and whole answers except `SHOWN`. The ladder's functions may
-    be answers: lessons use them, and the grader lists copies of them.
+    be answers: lessons use them.
     """
     answers, found = [answer for answer in solutions() if answer.name not in SHOWN], []
     for name, content in edition.items():
