@@ -8,6 +8,7 @@ from types import ModuleType
 
 import numpy as np
 
+from .stand_in_types import NumbaScalar
 from .types import SCALARS
 
 #: Objects with x, y and z, such as ``cuda.threadIdx``.
@@ -68,7 +69,7 @@ def dtype_name(thing: object) -> str | None:
             return None
     elif isinstance(thing, str):
         name = thing
-    elif type(thing).__module__.startswith("numba") and hasattr(thing, "name"):
+    elif isinstance(thing, NumbaScalar) or (type(thing).__module__.startswith("numba") and hasattr(thing, "name")):
         name = str(thing.name)
     else:
         return None

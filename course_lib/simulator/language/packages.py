@@ -1,4 +1,4 @@
-"""Differences between the two packages that compile kernels for a GPU: numba and numba-cuda."""
+"""Differences between two of the packages that compile kernels for a GPU: numba and numba-cuda."""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -42,16 +42,21 @@ OPTIONS = ("forceinline", "lto", "launch_bounds", "shared_memory_carveout")
 
 
 def installed() -> str | None:
-    """The package that compiles the kernels of this process; None where numba is not loaded."""
-    cuda = sys.modules.get("numba.cuda")
-    if cuda is None:
+    """The package that compiles the kernels of this process as ``numba.cuda``; None where neither is loaded."""
+    file = getattr(sys.modules.get("numba.cuda"), "__file__", None)  # None of a stand-in
+    if file is None:
         return None
-    return NUMBA_CUDA if "numba_cuda" in str(getattr(cuda, "__file__", "")) else NUMBA
+    return NUMBA_CUDA if "numba_cuda" in file else NUMBA
+
+
+def _with_rules() -> str | None:
+    """The package whose kernels the differences concern; None if they may be those of numba-cuda-mlir, too."""
+    return None if "numba_cuda_mlir.cuda" in sys.modules else installed()
 
 
 def check(name: str, kinds: tuple[str, ...]) -> None:
     """Raise TypingError if the installed package has no function ``name`` of arguments of these types."""
-    package = installed()
+    package = _with_rules()
     lacks, advice = LACKS.get(package or "", {}).get(name, (None, ""))
     if lacks is not None and lacks(*kinds):
         other = NUMBA if package == NUMBA_CUDA else NUMBA_CUDA
@@ -62,5 +67,5 @@ def check(name: str, kinds: tuple[str, ...]) -> None:
 def check_options(options: Iterable[str]) -> None:
     """Raise TypingError if the installed package does not take one of these options of cuda.jit."""
     unknown = next((name for name in OPTIONS if name in options), None)
-    if unknown and installed() == NUMBA:
+    if unknown and _with_rules() == NUMBA:
         raise TypingError(f"{NUMBA}'s cuda.jit takes no {unknown} (but {NUMBA_CUDA}'s does); leave it out")

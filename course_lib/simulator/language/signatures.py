@@ -1,16 +1,18 @@
 """Signatures in decorators, such as ``@cuda.jit("int32(int32, int32)", device=True)``: numba casts to them.
 
-If there are several, numba takes the one to which the arguments convert best. It reads the signatures: a kernel with
-one was decorated by it, so it is there.
+If there are several, numba takes the one to which the arguments convert best. The package that decorated a kernel reads
+its signatures.
 """
 
 import ast
-import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from . import stand_in_types
 from .names import dtype_name
 from .refusals import refuse
 from .source import Source
@@ -40,12 +42,23 @@ class Signature:
         return f"({', '.join(map(str, self.arguments))})"
 
 
-def _compiler(name: str) -> Any:
-    """A module of numba; where it is not installed, that of numba-cuda."""
-    try:
-        return importlib.import_module(f"numba.core.{name}")
-    except ImportError:
-        return importlib.import_module(f"numba.cuda.{'core.' * (name == 'sigutils')}{name}")
+#: For each package of numba, the modules that have its types and read its signatures; "" is that of a plain function.
+_READERS = {
+    "numba": [("numba.core.types", "numba.core.sigutils"), ("numba.cuda.types", "numba.cuda.core.sigutils")],
+    "numba_cuda_mlir": [("numba_cuda_mlir.types", "numba_cuda_mlir.numba_cuda.core.sigutils")],
+}
+_READERS[""] = [names for rows in _READERS.values() for names in rows]
+
+
+def _reader(kernel: object) -> tuple[Any, Callable[[Any], Any]]:
+    """Return the class of the types of the package that decorated a kernel, and what normalizes its signatures.
+
+    Where the package is not installed, they are those of :mod:`stand_in_types`.
+    """
+    for types, sigutils in _READERS.get(type(kernel).__module__.partition(".")[0], _READERS[""]):
+        with suppress(ImportError):
+            return import_module(types).Type, import_module(sigutils).normalize_signature
+    return stand_in_types.NumbaType, stand_in_types.normalize_signature
 
 
 def _rating(given: tuple[Type, ...], wanted: tuple[Type, ...]) -> Cost | None:
@@ -88,12 +101,12 @@ def declared(kernel: object, source: Source) -> tuple[Signature, ...]:
         results = (getattr(getattr(made, "signature", None), "return_type", None) for made in overloads.values())
         return tuple(map(_signature, overloads, results))
     if (given := getattr(kernel, "waiting_for", None)) is not None:
-        return _of_things(source.tree, given)
+        return _of_things(kernel, source.tree, given)
     for node in source.tree.decorator_list:
         if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "jit":
             given = node.args[:1] or [k.value for k in node.keywords if k.arg in ("func_or_sig", "argtypes")]
             if given:
-                return _read(source, given[0])
+                return _read(kernel, source, given[0])
     return ()
 
 
@@ -101,30 +114,29 @@ def _signature(arguments: Iterable[object], result: object) -> Signature:
     return Signature(tuple(map(_of_object, arguments)), None if result is None else _of_object(result))
 
 
-def _read(source: Source, node: ast.expr) -> tuple[Signature, ...]:
+def _read(kernel: object, source: Source, node: ast.expr) -> tuple[Signature, ...]:
     """Read a decorator's first argument; its names are the function's globals."""
     names = dict(source.function.__globals__)
     cells = zip(source.function.__code__.co_freevars, source.function.__closure__ or (), strict=False)
     names.update({name: cell.cell_contents for name, cell in cells})
     try:
-        thing = _value(node, names)
+        thing = _value(node, names, _reader(kernel)[0])
     except Exception:
         refuse(node, f"the signature {ast.unparse(node)} cannot be read here; write it as a string, or leave it out")
-    return _of_things(node, thing)
+    return _of_things(kernel, node, thing)
 
 
-def _of_things(node: ast.AST, thing: object) -> tuple[Signature, ...]:
+def _of_things(kernel: object, node: ast.AST, thing: object) -> tuple[Signature, ...]:
     """The signatures in the first argument of a decorator: one or a list."""
     things = thing if isinstance(thing, list) else [thing]
-    return tuple(found for one in things if (found := _of_signature(node, one)) is not None)
+    return tuple(found for one in things if (found := _of_signature(kernel, node, one)) is not None)
 
 
-def _value(node: ast.expr | None, names: Mapping[str, Any]) -> Any:
+def _value(node: ast.expr | None, names: Mapping[str, Any], kinds: Any) -> Any:
     """The value of a text, a type of numba, one of its arrays, or a signature; raises an exception for all else.
 
     Nothing else is computed, since nobody may trust the text of a decorator.
     """
-    kinds = _compiler("types").Type
 
     def known(thing: Any) -> Any:
         is_kind = isinstance(thing, kinds) or (isinstance(thing, type) and issubclass(thing, kinds))
@@ -139,27 +151,27 @@ def _value(node: ast.expr | None, names: Mapping[str, Any]) -> Any:
             return value
         case ast.Name(name):
             return known(names[name])
-        case ast.Attribute(owner, name) if isinstance(module := _value(owner, names), ModuleType):
+        case ast.Attribute(owner, name) if isinstance(module := _value(owner, names, kinds), ModuleType):
             return known(getattr(module, name))
-        case ast.Subscript(owner, index) if isinstance(kind := _value(owner, names), kinds):
-            return known(kind[_value(index, names)])
+        case ast.Subscript(owner, index) if isinstance(kind := _value(owner, names, kinds), kinds):
+            return known(kind[_value(index, names, kinds)])
         case ast.Slice(lower, upper, step):
-            return slice(*(_value(part, names) for part in (lower, upper, step)))
+            return slice(*(_value(part, names, kinds) for part in (lower, upper, step)))
         case ast.Tuple(parts):
-            return tuple(_value(part, names) for part in parts)
+            return tuple(_value(part, names, kinds) for part in parts)
         case ast.List(parts):
-            return [_value(part, names) for part in parts]
-        case ast.Call(called, given, []) if isinstance(kind := _value(called, names), (kinds, type)):
-            return known(kind(*(_value(part, names) for part in given)))
+            return [_value(part, names, kinds) for part in parts]
+        case ast.Call(called, given, []) if isinstance(kind := _value(called, names, kinds), (kinds, type)):
+            return known(kind(*(_value(part, names, kinds) for part in given)))
     raise ValueError
 
 
-def _of_signature(node: ast.AST, thing: object) -> Signature | None:
+def _of_signature(kernel: object, node: ast.AST, thing: object) -> Signature | None:
     """A signature from a text or an object of numba; None for the decorated function itself."""
     if not isinstance(thing, (str, tuple)) and not hasattr(thing, "return_type"):
         return None
     try:
-        arguments, result = _compiler("sigutils").normalize_signature(thing)
+        arguments, result = _reader(kernel)[1](thing)
     except Exception as error:
         refuse(node, f"{thing!r} is no signature ({error}); write one such as 'void(float32[:], int64)'")
     try:
