@@ -198,7 +198,8 @@ class Context(ABC):
         """The attribute of a compile-time object."""
         if isinstance(owner, Symbol):
             thing = getattr(owner.thing, node.attr, None)
-            if not owner.path and thing is None and node.attr not in self.functions and node.attr not in CUDA:
+            known = node.attr in self.functions or node.attr in CUDA or (node.attr,) in VALUES
+            if not owner.path and thing is None and not known:
                 refuse(node, f"numba.cuda has no {node.attr!r}; {ABSENT.get(node.attr) or spelled(node, owner.thing)}")
             if owner.path and owner.path[0] in COORDINATES and node.attr not in AXES:
                 refuse(node, f"{owner} has no {node.attr!r}; write {owner}.x, .y or .z")

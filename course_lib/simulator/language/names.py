@@ -1,6 +1,5 @@
 """Look-up of a kernel's names: the parts of numba.cuda, and types."""
 
-import re
 import sys
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -8,7 +7,7 @@ from types import ModuleType
 
 import numpy as np
 
-from .stand_in_types import NumbaScalar
+from . import stand_in_types
 from .types import SCALARS
 
 #: Objects with x, y and z, such as ``cuda.threadIdx``.
@@ -69,7 +68,9 @@ def dtype_name(thing: object) -> str | None:
             return None
     elif isinstance(thing, str):
         name = thing
-    elif isinstance(thing, NumbaScalar) or (type(thing).__module__.startswith("numba") and hasattr(thing, "name")):
+    elif isinstance(thing, stand_in_types.NumbaScalar) or (
+        type(thing).__module__.startswith("numba") and hasattr(thing, "name")
+    ):
         name = str(thing.name)
     else:
         return None
@@ -79,10 +80,13 @@ def dtype_name(thing: object) -> str | None:
 
 def vector_of(thing: object) -> tuple[str, int] | None:
     """The type and the number of the items of a vector type such as ``cuda.float32x4``; None for other objects."""
-    found = re.fullmatch(r"((?:u?int|float)\d+)x([1-4])", str(getattr(thing, "__name__", "")))
-    return (found[1], int(found[2])) if found else None
+    return stand_in_types.vector(str(getattr(thing, "__name__", getattr(thing, "name", ""))))
+
+
+#: Other names of parts of cuda, in numba-cuda-mlir.
+_OTHER_NAMES = {("local_array",): ("local", "array"), ("shared_array",): ("shared", "array")}
 
 
 def part_of_cuda(path: tuple[str, ...], thing: object) -> object:
     """The meaning of ``cuda.<path>``: the type that ``thing`` is, else a symbol."""
-    return thing if dtype_name(thing) else Symbol(path, thing)
+    return thing if dtype_name(thing) else Symbol(_OTHER_NAMES.get(path, path), thing)

@@ -217,15 +217,20 @@ def _value(node: ast.expr | None) -> Any:
 
 
 def vector(name: str) -> tuple[str, int] | None:
-    """Return the type and the number of the items of a vector type by CUDA's name or numba's; None for other names.
+    """Return the type and the number of the items of a vector type by numba's name, float32x4; None for others."""
+    found = re.fullmatch(r"((?:u?int|float)\d+)x([1-4])", name)
+    return (found[1], int(found[2])) if found and found[1] in DTYPE else None
 
-    ``float4`` and ``float32x4`` are one type.
-    """
-    found = re.fullmatch(r"(u?)(char|short|int|long|longlong)([1-4])|(half|float|double)([1-4])", name)
-    if found is None:
-        found = re.fullmatch(r"((?:u?int|float)(?:8|16|32|64))x([1-4])", name)
-        return (found[1], int(found[2])) if found and found[1] in DTYPE else None
-    if found[4]:
-        return {"half": "float16", "float": "float32", "double": "float64"}[found[4]], int(found[5])
-    bits = {"char": 8, "short": 16, "int": 32, "long": 64, "longlong": 64}[found[2]]
-    return f"{found[1]}int{bits}", int(found[3])
+
+_OF_CUDA = {
+    **{"char": "int8", "short": "int16", "int": "int32", "long": "int64", "longlong": "int64"},
+    **{"uchar": "uint8", "ushort": "uint16", "uint": "uint32", "ulong": "uint64", "ulonglong": "uint64"},
+    **{"half": "float16", "float": "float32", "double": "float64"},
+}
+#: numba's name of each vector type by all of its names: ``float4`` and ``float32x4`` are float32x4.
+VECTORS = {
+    f"{other}{count}": f"{name}x{count}"
+    for kind, name in _OF_CUDA.items()
+    for count in range(1, 5)
+    for other in (kind, f"{name}x")
+}
