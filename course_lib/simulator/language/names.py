@@ -83,10 +83,13 @@ def vector_of(thing: object) -> tuple[str, int] | None:
     return stand_in_types.vector(str(getattr(thing, "__name__", getattr(thing, "name", ""))))
 
 
-#: Other names of parts of cuda, in numba-cuda-mlir.
-_OTHER_NAMES = {("local_array",): ("local", "array"), ("shared_array",): ("shared", "array")}
+#: The parts of cuda for which numba-cuda-mlir has another name, too, by that name.
+OTHER_NAMES: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("local_array",): ("local", "array"),
+    ("shared_array",): ("shared", "array"),
+}
 
 
 def part_of_cuda(path: tuple[str, ...], thing: object) -> object:
     """The meaning of ``cuda.<path>``: the type that ``thing`` is, else a symbol."""
-    return thing if dtype_name(thing) else Symbol(_OTHER_NAMES.get(path, path), thing)
+    return thing if dtype_name(thing) else Symbol(OTHER_NAMES.get(path, path), thing)

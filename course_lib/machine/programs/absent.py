@@ -1,0 +1,346 @@
+"""Modules in the place of numba, numba-cuda or numba-cuda-mlir, where a program imports one that is not installed.
+
+They hold what kernels and the programs around them use: the names of kernels, types, ``jit``, exceptions, and the
+functions of :mod:`host`. Whatever else a program asks for raises one sentence that names the package to install.
+"""
+
+import builtins
+import contextlib
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import Any, NoReturn
+
+from ...simulator.language.calls import CUDA
+from ...simulator.language.names import COORDINATES, OTHER_NAMES
+from ...simulator.language.stand_in_types import (
+    CLASSES,
+    OF_MLIR,
+    TYPES,
+    VECTORS,
+    NumbaSignature,
+    NumbaType,
+    normalize_signature,
+    of_dtype,
+    typeof,
+)
+from . import host
+
+#: For each package that may stand in: what pip installs, and the version of it that the simulator follows.
+PACKAGES = {
+    "numba": ("numba", "0.68.1"),
+    "numba_cuda": ("numba-cuda", "0.30.4"),
+    "numba_cuda_mlir": ("numba-cuda-mlir", "0.6.0"),
+}
+
+
+def lacks(name: str) -> str:
+    """Return why a part of a package is not there, in one sentence."""
+    package, _ = PACKAGES[name.partition(".")[0]]
+    return f"{name} needs {package}, which is not installed: pip install {package}"
+
+
+class StandInModule(ModuleType):
+    """A module in the place of one that is not installed."""
+
+    __path__: list[str] = []
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(name if name.startswith("__") else lacks(f"{self.__name__}.{name}"))
+
+
+class KernelName:
+    """A name that means something in a kernel alone, such as ``cuda.grid``; ``parts`` are names in it."""
+
+    def __init__(self, module: str, name: str, parts: Mapping[str, Any]) -> None:
+        self.__name__, self.__module__ = name, module
+        vars(self).update(parts)
+
+    def __call__(self, *arguments: Any, **named: Any) -> NoReturn:
+        raise TypeError(f"cuda.{self.__name__} works in a kernel alone")
+
+    def __repr__(self) -> str:
+        return f"cuda.{self.__name__}"
+
+
+def _kernel_names(module: str) -> dict[str, Any]:
+    """Return the names of ``numba.cuda`` that kernels use, by the simulator's table."""
+    parts: dict[str, list[str]] = {
+        **{name: ["x", "y", "z"] for name in COORDINATES},
+        **{"shared": ["array"], "local": ["array"], "laneid": []},
+        **{name: [] for (name,) in OTHER_NAMES},
+    }
+    for name in CUDA:
+        first, _, part = name.partition(".")
+        parts.setdefault(first, []).extend([part] * bool(part and "." not in part))
+    made: dict[str, Any] = {
+        first: KernelName(module, first, {p: KernelName(module, f"{first}.{p}", {}) for p in inside})
+        for first, inside in parts.items()
+    }
+    made |= {other: KernelName(module, name, {}) for other, name in VECTORS.items()}
+    return made | {"warpsize": 32}
+
+
+class Dispatcher:
+    """A kernel or a device function, as ``cuda.jit`` of a package makes it; a program's run launches it."""
+
+    _can_compile = True
+
+    def __init__(self, function: FunctionType, signatures: list[Any], options: Mapping[str, Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func, self.targetoptions = function, dict(options)
+        self.overloads = {}
+        for each in signatures:
+            arguments, result = normalize_signature(each)
+            self.overloads[arguments] = SimpleNamespace(signature=NumbaSignature(result or TYPES["none"], arguments))
+        if signatures:
+            self._can_compile = False
+
+    @property
+    def signatures(self) -> list[tuple[NumbaType, ...]]:
+        """The types of the arguments for which it is declared."""
+        return [*self.overloads]
+
+    def __call__(self, *arguments: Any, **named: Any) -> NoReturn:
+        if self.targetoptions.get("device"):
+            raise RuntimeError(f"{self.__name__} is a device function; a kernel calls it")
+        raise ValueError(
+            f"Kernel launch configuration was not specified: write {self.__name__}[blockspergrid, threadsperblock]"
+            f"({', '.join(map(repr, arguments))})"
+        )
+
+    def _launch(self, *arguments: Any, **named: Any) -> NoReturn:
+        raise RuntimeError(
+            f"{self.__name__} is launched where nothing stands in for a GPU any more; "
+            f"simulate({self.__name__})[grid, block](...) runs it"
+        )
+
+    __getitem__ = configure = forall = specialize = _launch
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith(("inspect_", "get_")):
+            raise AttributeError(f"{self.__name__}.{name}() needs a compiler for GPUs: pip install numba-cuda")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.__name__}>"
+
+
+def jit(func_or_sig: Any = None, *, device: bool = False, **options: Any) -> Any:
+    """Return a kernel, or with ``device`` a device function, or a decorator that makes one, as ``numba.cuda.jit``."""
+    if isinstance(func_or_sig, FunctionType):
+        return Dispatcher(func_or_sig, [], {**options, "device": device})
+    given = options.pop("signature", options.pop("argtypes", func_or_sig))
+    signatures = list(given) if isinstance(given, list) else [] if given is None else [given]
+
+    def decorated(function: Any) -> Dispatcher:
+        return Dispatcher(getattr(function, "py_func", function), signatures, {**options, "device": device})
+
+    return decorated
+
+
+class Interpreted:
+    """A function that numba would compile for the CPU: Python runs it, as with ``NUMBA_DISABLE_JIT=1``."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self.py_func(*arguments, **named)
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        return self if owner is None else functools.partial(self, owner)
+
+
+def _jit_for_the_host(note: host.Note) -> Callable[..., Any]:
+    """Return ``numba.jit``: Python runs the functions, and ``note`` says so."""
+
+    def interpreted(function: Any) -> Interpreted:
+        note("numba is not installed: Python runs the functions that it would compile for the CPU.")
+        return Interpreted(function)
+
+    def jit_for_the_host(func_or_sig: Any = None, *signatures: Any, **options: Any) -> Any:
+        return interpreted(func_or_sig) if isinstance(func_or_sig, FunctionType) else interpreted
+
+    return jit_for_the_host
+
+
+class ArgumentHint:
+    """``cuda.In(x)``, ``cuda.Out(x)`` or ``cuda.InOut(x)``: which way a launch copies an array."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _errors(rows: str) -> dict[str, Any]:
+    """Return exceptions: a row names a base, and the exceptions that have it."""
+    made: dict[str, Any] = {}
+    for row in rows.strip().splitlines():
+        base, *names = row.split()
+        known = made[base] if base in made else getattr(builtins, base)
+        made |= {name: type(name, (known,), {"__module__": "numba.core.errors"}) for name in names}
+    return made
+
+
+#: Exceptions and warnings of numba.
+ERRORS = _errors("""
+    Warning NumbaWarning NumbaSystemWarning
+    NumbaWarning NumbaPerformanceWarning NumbaDeprecationWarning NumbaExperimentalFeatureWarning NumbaDebugInfoWarning
+    NumbaWarning NumbaTypeSafetyWarning NumbaInvalidConfigWarning NumbaPedanticWarning NumbaIRAssumptionWarning
+    NumbaWarning NumbaParallelSafetyWarning
+    NumbaDeprecationWarning NumbaPendingDeprecationWarning
+    Exception NumbaError
+    NumbaError UnsupportedError IRError DeprecationError LoweringError ForbiddenConstruct TypingError CompilerError
+    NumbaError ByteCodeSupportError ConstantInferenceError InternalError RequireLiteralValue NumbaRuntimeError
+    NumbaError NumbaAssertionError NumbaNotImplementedError
+    TypingError NumbaValueError NumbaTypeError NumbaAttributeError NumbaKeyError NumbaIndexError LiteralTypingError
+    UnsupportedError UnsupportedBytecodeError UnsupportedRewriteError UnsupportedParforsError
+    IRError RedefinedError NotDefinedError VerificationError
+    TypingError UntypedAttributeError
+""")
+#: Exceptions of the driver: nothing here raises them, and programs name them.
+DRIVER_ERRORS = _errors("""
+    Exception CudaDriverError CudaRuntimeError NvvmError NvrtcError
+    ImportError CudaSupportError NvvmSupportError NvrtcSupportError
+    Warning NvvmWarning
+    RuntimeError CCSupportError DeadMemoryError LinkerError KernelRuntimeError
+    CudaDriverError CudaAPIError
+    CudaRuntimeError CudaRuntimeAPIError
+    NvrtcError NvrtcCompilationError NvrtcBuiltinOperationFailure
+""")
+
+
+def _of_cuda(module: str, table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what is in a ``cuda`` module and in the modules below it; ``table`` is that of :func:`host.stand_ins`."""
+    context, gpus = table["current_context"], table["gpus"]
+    own = {
+        **TYPES,
+        **_kernel_names(module),
+        **table,
+        **{name: type(name, (ArgumentHint,), {"__module__": f"{module}.args"}) for name in ("In", "Out", "InOut")},
+        **{name: DRIVER_ERRORS[name] for name in ("CudaSupportError", "KernelRuntimeError")},
+        "jit": jit,
+        "is_cuda_array": lambda obj: hasattr(obj, "__cuda_array_interface__"),
+    }
+    return {
+        "": own,
+        ".types": {**TYPES, **CLASSES, "Type": NumbaType},
+        ".errors": ERRORS | {"KernelRuntimeError": DRIVER_ERRORS["KernelRuntimeError"]},
+        ".libdevice": {
+            name: KernelName(f"{module}.libdevice", name, {}) for name in vars(own["libdevice"]) if name[0] != "_"
+        },
+        ".cudadrv": {},
+        ".cudadrv.error": DRIVER_ERRORS,
+        ".cudadrv.driver": DRIVER_ERRORS,
+        ".cudadrv.runtime": DRIVER_ERRORS,
+        ".cudadrv.nvvm": DRIVER_ERRORS,
+        ".cudadrv.devices": {"gpus": gpus, "get_context": context, "require_context": table["require_context"]},
+        ".cudadrv.devicearray": {
+            "DeviceNDArray": host.DeviceArray,
+            **dict.fromkeys(("MappedNDArray", "ManagedNDArray"), host.HostArray),
+            "is_cuda_ndarray": lambda obj: bool(getattr(obj, "__cuda_ndarray__", False)),
+        },
+    }
+
+
+def _of_numba(table: Mapping[str, Any], note: host.Note) -> dict[str, dict[str, Any]]:
+    """Return what is in numba and its modules."""
+    types = {**TYPES, **CLASSES, "Type": NumbaType}
+    config = {
+        **dict.fromkeys(("ENABLE_CUDASIM", "CUDA_LOW_OCCUPANCY_WARNINGS", "CUDA_WARN_ON_IMPLICIT_COPY"), 0),
+        **{"DISABLE_JIT": 1, "NUMBA_NUM_THREADS": os.cpu_count() or 1},
+    }
+    of_host = _jit_for_the_host(note)
+    own: dict[str, Any] = {name: kind for name, kind in TYPES.items() if name not in ("float16", "f2")}
+    own |= {**ERRORS, "jit": of_host, "njit": of_host, "prange": range, "typeof": typeof, "from_dtype": of_dtype}
+    return {
+        "": own,
+        ".types": types,
+        ".extending": {"register_jitable": of_host},
+        ".core": {},
+        ".core.types": types,
+        ".core.errors": ERRORS,
+        ".core.config": config,
+        ".core.sigutils": {"normalize_signature": normalize_signature},
+        **{f".cuda{part}": names for part, names in _of_cuda("numba.cuda", table).items()},
+    }
+
+
+def _of_mlir(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what is in numba_cuda_mlir and its modules."""
+    types = {**TYPES, **OF_MLIR, **CLASSES, "Type": NumbaType}
+    return {
+        "": {},
+        ".types": types,
+        ".errors": ERRORS,
+        **{f".cuda{part}": names for part, names in _of_cuda("numba_cuda_mlir.cuda", table).items()},
+    }
+
+
+def modules(top: str, table: Mapping[str, Any], note: host.Note) -> dict[str, StandInModule]:
+    """Return the modules of a package of PACKAGES, by their names; each is an attribute of the one above it."""
+    made: dict[str, StandInModule] = {}
+    inside = {"numba": lambda: _of_numba(table, note), "numba_cuda_mlir": lambda: _of_mlir(table)}
+    for name, names in inside.get(top, lambda: {"": {}})().items():
+        module = made[top + name] = StandInModule(top + name)
+        vars(module).update(names)
+        above, _, last = module.__name__.rpartition(".")
+        if above:
+            setattr(made[above], last, module)
+    vars(made[top])["__version__"] = PACKAGES[top][1]
+    for alias, name in (("types", "core.types"), ("config", "core.config"), ("errors", "core.errors")):
+        if f"{top}.{name}" in made:
+            setattr(made[top], alias, made[f"{top}.{name}"])
+    return made
+
+
+class AbsentPackages(MetaPathFinder):
+    """Finds the packages of PACKAGES, asked after all other finders; ``made`` are the modules of those it found."""
+
+    def __init__(self, table: Callable[[], Mapping[str, Any]], note: host.Note) -> None:
+        self._table, self._note = table, note
+        self.made: dict[str, StandInModule] = {}
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
+        """Return how to load a module of such a package; raise ModuleNotFoundError for one that is not made."""
+        top = name.partition(".")[0]
+        if name == top and top in PACKAGES and top not in self.made:
+            self.made |= modules(top, self._table(), self._note)
+        if name in self.made:
+            return ModuleSpec(name, _Made(self.made[name]), is_package=True)
+        if top in self.made:
+            raise ModuleNotFoundError(lacks(name), name=top)  # named so, `from package import part` says this, too
+        return None
+
+
+class _Made(Loader):
+    """The loader of a module that is made."""
+
+    def __init__(self, module: StandInModule) -> None:
+        self._module = module
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return the module."""
+        return self._module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Leave the module as it was made."""
+
+
+@contextlib.contextmanager
+def absent_packages(table: Callable[[], Mapping[str, Any]], note: host.Note) -> Iterator[None]:
+    """Let a program import packages that are not installed; ``table`` returns that of :func:`host.stand_ins`."""
+    finder = AbsentPackages(table, note)
+    sys.meta_path.append(finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        for name, module in finder.made.items():
+            if sys.modules.get(name) is module:
+                del sys.modules[name]
