@@ -12,7 +12,7 @@ import os
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter, itemgetter
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -576,12 +576,16 @@ class HostUfunc:
         return self._function.reduce(np.asarray(arg))
 
 
-def elementwise(original: Callable[..., Any], note: Note) -> Callable[..., Any]:
-    """Return numba's ``vectorize`` or ``guvectorize``, which compiles for the CPU what is meant for a GPU."""
+def elementwise(original: Callable[..., Any], note: Note, usual: str) -> Callable[..., Any]:
+    """Return numba's ``vectorize`` or ``guvectorize``, which compiles for the CPU what is meant for a GPU.
+
+    ``usual`` is the target where none is named, "cpu" or "cuda".
+    """
 
     def decorator(*given: Any, **options: Any) -> Any:
-        if options.pop("target", "cpu") != "cuda":
-            return original(*given, **options)
+        target = options.pop("target", usual)
+        if target != "cuda":
+            return original(*given, **({} if target == "cpu" else {"target": target}), **options)
 
         def compiled(function: Any) -> HostUfunc:
             note(f"{function.__name__}, made for all elements of arrays, runs on the CPU and is not profiled.")
@@ -590,6 +594,13 @@ def elementwise(original: Callable[..., Any], note: Note) -> Callable[..., Any]:
         return compiled
 
     return decorator
+
+
+def parts(cuda: ModuleType, table: Mapping[str, Any]) -> list[tuple[ModuleType, Mapping[str, Any]]]:
+    """Return modules in a ``cuda`` module through which programs reach the same, with what replaces their names."""
+    devices = {"get_context": table["current_context"], "gpus": table["gpus"]}
+    known = {"api": table, "devices": devices, "devicearray": {"DeviceNDArray": DeviceArray}}
+    return [(getattr(cuda, part), names) for part, names in known.items() if hasattr(cuda, part)]
 
 
 def stand_ins(gpu: Mapping[str, Any], note: Note) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A program without a GPU: numba.cuda works on arrays of the host, and each launch of a kernel is a call of ours.
+"""A program without a GPU: arrays of the host take the place of a GPU's, and each launch of a kernel is a call of ours.
 
 What a program calls of numba.cuda beside its kernels is in :mod:`host`.
 """
@@ -6,6 +6,7 @@ What a program calls of numba.cuda beside its kernels is in :mod:`host`.
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -14,8 +15,11 @@ import numpy as np
 from ...simulator.hardware import FORALL, ceil_div
 from .. import measurements
 from . import host
+from .absent import StandInModule, absent_packages
 from .importing import when_imported
 
+#: The modules with the decorator of kernels; numba-cuda takes the name of numba's.
+CUDA_MODULES = ("numba.cuda", "numba_cuda_mlir.cuda")
 #: Called for a launch with the kernel, the grid, the block, the bytes of dynamic shared memory and the arguments.
 Launch = Callable[[Any, Any, Any, int, Sequence[Any]], None]
 
@@ -82,7 +86,7 @@ def without_gpu() -> bool:
 
 def _plain(value: Any) -> Any:
     """Return an argument of a launch as the simulator takes it."""
-    hint = type(value).__name__ if type(value).__module__.startswith("numba.cuda") else ""
+    hint = type(value).__name__ if type(value).__module__.startswith("numba") else ""
     if hint in ("In", "Out", "InOut"):  # numba copies what a kernel stores in In() nowhere
         return np.array(value.value) if hint == "In" else _plain(value.value)
     return host.as_argument(value)
@@ -90,38 +94,48 @@ def _plain(value: Any) -> Any:
 
 @contextlib.contextmanager
 def without_device(launch: Launch, note: host.Note, gpu: str = measurements.DEFAULT_GPU) -> Iterator[None]:
-    """Let numba.cuda do without a device: ``launch`` gets each launch, and ``note`` sentences for the user.
+    """Let a program do without a device: ``launch`` gets each launch, and ``note`` sentences for the user.
 
-    numba may be imported already, or later.
+    numba and numba-cuda-mlir may be imported already, later, or not be installed.
     """
     with contextlib.ExitStack() as stack:
 
         def replace(owner: Any, names: dict[str, Any]) -> None:
             stack.enter_context(replaced(owner, **names))
 
+        @functools.cache
+        def table() -> dict[str, Any]:
+            return host.stand_ins(measurements.load(measurements.MACHINE, gpu).provenance, note)
+
         def of_numba(numba: ModuleType) -> None:
-            replace(numba, _ufuncs(note))
+            if not isinstance(numba, StandInModule):
+                replace(numba, {name: host.elementwise(getattr(numba, name), note, "cpu") for name in _ELEMENTWISE})
 
         def of_cuda(cuda: ModuleType) -> None:
-            recorded = measurements.load(measurements.MACHINE, gpu).provenance
-            replacements = {"jit": signatures_wait(cuda.jit), **host.stand_ins(recorded, note), **_ufuncs(note)}
             kernel = type(cuda.jit(_no_kernel))
-            replace(cuda, {name: made for name, made in replacements.items() if hasattr(cuda, name)})
             replace(kernel, _kernel_methods(launch))
+            if not isinstance(cuda, StandInModule):
+                of_elements = {name: host.elementwise(_of_numba(name), note, "cuda") for name in _ELEMENTWISE}
+                names = {"jit": signatures_wait(cuda.jit), **table(), **of_elements}
+                for module, known in [(cuda, names), *host.parts(cuda, table())]:
+                    replace(module, {name: made for name, made in known.items() if hasattr(module, name)})
 
-        stack.enter_context(when_imported({"numba": of_numba, "numba.cuda": of_cuda}))
+        stack.enter_context(absent_packages(table, note))
+        stack.enter_context(when_imported({"numba": of_numba} | dict.fromkeys(CUDA_MODULES, of_cuda)))
         yield
+
+
+#: The decorators of functions of the elements of arrays.
+_ELEMENTWISE = ("vectorize", "guvectorize")
+
+
+def _of_numba(name: str) -> Callable[..., Any]:
+    """Return a function of numba, which is imported when it is called: numba-cuda-mlir does without."""
+    return lambda *arguments, **named: getattr(import_module("numba"), name)(*arguments, **named)
 
 
 def _no_kernel(x: Any) -> None:
     """Be decorated, to see of which class a kernel is."""
-
-
-def _ufuncs(note: host.Note) -> dict[str, Any]:
-    """Return what replaces numba's decorators of functions of elements, which numba.cuda may have, too."""
-    import numba
-
-    return {name: host.elementwise(getattr(numba, name), note) for name in ("vectorize", "guvectorize")}
 
 
 def _kernel_methods(launch: Launch) -> dict[str, Any]:
