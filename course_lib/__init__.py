@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .machine.languages import tabs
     from .machine.programs.stand_ins import without_gpu
     from .trace import palette
-    from .trace.viewer.explore import explore
+    from .trace.viewer.explorer import explore
     from .trace.viewer.stepper import Stepper, compare
 
 __all__ = [

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 
 from .classroom import lessons
-from .lazy import called, ended
+from .lazy import called, ended, of_an_extra
 
 #: The exit status of a command whose reader has ended, as a shell gives it: 128 + SIGPIPE.
 UNREAD = 141
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         module = import_module(COMMANDS[name][0], __package__)
     except ModuleNotFoundError as missing:  # of an extra that is not installed
-        print(f"{called(name)}: {missing}", file=sys.stderr)
+        print(of_an_extra(missing, called(name)), file=sys.stderr)
         return 2
     return ended(called(name), partial(module.main, rest))
 

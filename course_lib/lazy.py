@@ -7,6 +7,7 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.metadata import requires
+from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -24,7 +25,10 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
     def get(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = import_module(homes[name], package)
+        try:
+            module = import_module(homes[name], package)
+        except ModuleNotFoundError as error:
+            raise of_an_extra(error, f"{package}.{name}") from None
         thing = module if homes[name].rpartition(".")[2] == name else getattr(module, name)
         setattr(sys.modules[package], name, thing)
         return thing
@@ -93,9 +97,48 @@ def ended(name: str, run: Callable[[], int], more: type[Exception] = OSError) ->
         return 130
 
 
+#: Packages that are imported, and that an extra does not name, but the package here brings.
+_BROUGHT_BY = {
+    "IPython": "ipywidgets",
+    "PIL": "matplotlib",
+    "llvmlite": "numba",
+    "nbformat": "nbconvert",
+    "traitlets": "ipywidgets",
+}
+
+
+def _rows_of(extra: str) -> list[str]:
+    """Return what an extra of the installed course requires, with what the extras that it names require."""
+    rows = [row.partition(";") for row in requires("tile-by-tile") or ()]
+    own = [row.strip() for row, _, when in rows if re.search(rf"extra == .{extra}\b", when)]
+    named = [re.fullmatch(r"tile-by-tile\[(.*)\]", row) for row in own]
+    more = [row for found in named if found for other in found[1].split(",") for row in _rows_of(other.strip())]
+    return list(dict.fromkeys([row for row, found in zip(own, named, strict=True) if not found] + more))
+
+
 def install(extra: str) -> str:
     """Return what to type to install an extra's packages, in the project or outside: no index has the course itself."""
     if Path(__file__).parents[1].joinpath("pyproject.toml").is_file():
         return f"uv sync --extra {extra}"
-    rows = [row.partition(";") for row in requires("tile-by-tile") or ()]
-    return "pip install " + " ".join(f'"{row}"' for row, _, when in rows if re.search(rf"extra == .{extra}\b", when))
+    return "pip install " + " ".join(f'"{row}"' for row in _rows_of(extra))
+
+
+def of_an_extra(error: ModuleNotFoundError, what: str) -> ModuleNotFoundError:
+    """Return the error that says which extra ``what`` needs; ``error`` itself if no extra brings the package."""
+    package = (error.name or "").partition(".")[0]
+    named = _BROUGHT_BY.get(package, package)
+    for extra in ("course", "lab", "teach") if named else ():
+        if any(re.match(rf"{named}(?![\w-])", row) for row in _rows_of(extra)):
+            says = f"{what} needs {package}, of the extra {extra}: {install(extra)}"
+            return ModuleNotFoundError(says, name=error.name)
+    return error
+
+
+def is_missing(package: str) -> bool:
+    """Whether a package can be imported neither from a file nor as a module that a program made."""
+    return sys.modules.get(package) is None and find_spec(package) is None
+
+
+def lacking(what: str, package: str) -> ModuleNotFoundError:
+    """Return the error for a package that is missing, which says what needs it, and which extra brings it."""
+    return of_an_extra(ModuleNotFoundError(f"No module named {package!r}", name=package), what)

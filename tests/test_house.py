@@ -140,7 +140,9 @@ def test_lessons_import_by_few_doors():
     assert found and found <= doors
 
 
-@pytest.mark.parametrize("package", ["course_lib", "course_lib.machine.waiting"])
+@pytest.mark.parametrize(
+    "package", ["course_lib", "course_lib.machine.gpu", "course_lib.machine.waiting", "course_lib.trace.viewer"]
+)
 def test_late_names_are_there(package):
     """Each name that a package offers, and imports when it is asked for, is the one that type checkers see."""
     module = importlib.import_module(package)

@@ -17,7 +17,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from course_lib.kernels import rung
 from course_lib.trace.viewer import Stepper, compare
-from course_lib.trace.viewer.explore import run_product
+from course_lib.trace.viewer.explorer import run_product
 
 DOCS = Path(__file__).parents[1] / "docs"
 FRAME_MS, LAST_MS = 700, 2500  # how long each step of the animation is shown

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..machine import measurements
-from ..machine.waiting.model_errors import largest_error
+from ..machine.waiting.error_bound import largest_error
 from ..simulator.findings import SimulatorError
 from ..simulator.hardware import MAX_THREADS_PER_BLOCK, ceil_div
 from ..simulator.tables import html_table, text_table

@@ -15,8 +15,8 @@ from ..machine.compiler.emulator import run_block
 from ..machine.compiler.operations import UnknownInstruction
 from ..machine.compiler.show import MATRICES, InnerLoop, show_machine_code
 from ..machine.model.machine import Machine
+from ..machine.waiting.error_bound import largest_error
 from ..machine.waiting.machine_code import lost_in_queues, main_loop
-from ..machine.waiting.model_errors import largest_error
 from ..machine.waiting.product_launch import ProductLaunch
 from ..simulator.hardware import WARP_SIZE, ceil_div
 from ..simulator.observer import Observer

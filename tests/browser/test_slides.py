@@ -8,7 +8,7 @@ from course_lib.classroom.publish.convert import HEIGHT, WIDTH, executed, slides
 from course_lib.classroom.teach.slides import FOLDER, deck, lecture
 from course_lib.kernels import rung
 from course_lib.trace.viewer import Stepper, explore
-from course_lib.trace.viewer.explore import recorded
+from course_lib.trace.viewer.explorer import recorded
 from course_lib.trace.viewer.page import STEPPER, place
 
 from .conftest import STATEMENTS, drawn

@@ -1,11 +1,9 @@
 """Lessons as pages and as slides: one HTML file each, with interactive steppers that need no kernel and no network."""
 
-from importlib.util import find_spec
+from ...lazy import is_missing, lacking
 
-from ...lazy import install
-
-if find_spec("nbconvert") is None:
-    raise ModuleNotFoundError(f"pages need nbconvert: {install('teach')}", name="nbconvert")
+if is_missing("nbconvert"):
+    raise lacking("a page", "nbconvert")
 
 from .convert import executed, html_page, slides
 

@@ -22,7 +22,7 @@ from ...machine.dials.widget import BUNDLE as DIALS
 from ...machine.dials.widget import recorded as recorded_dials
 from ...machine.waiting.widget import BUNDLE as WAITING
 from ...machine.waiting.widget import recorded
-from ...trace.viewer.explore import recorded as recorded_launches
+from ...trace.viewer.explorer import recorded as recorded_launches
 from ...trace.viewer.page import STEPPER, Bundle, module, place, style
 from ...trace.viewer.still import CLASS, HTML, VIEW, mark_of
 from .stills import STATE, Stills

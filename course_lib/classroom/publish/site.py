@@ -20,7 +20,7 @@ from ...kernels import rung
 from ...machine.dials.widget import BUNDLE as DIALS
 from ...machine.waiting.widget import BUNDLE as WAITING
 from ...trace.viewer import Stepper, compare
-from ...trace.viewer.explore import run_product
+from ...trace.viewer.explorer import run_product
 from ...trace.viewer.page import STEPPER, place
 from .. import lessons
 from ..course_map import roadmap

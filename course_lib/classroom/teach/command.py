@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 
-from ...lazy import called, ended, install
+from ...lazy import called, ended, of_an_extra
 
 #: Each command: the module of this package that runs it, and what it does. The module has ``arguments(parser)``, and
 #: ``run(chosen)``, which returns the exit status; a ValueError or an OSError of it is shown as one sentence. It is
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             try:
                 found = import_module(f"{__package__}.{module}")
             except ModuleNotFoundError as missing:  # of an extra that is not installed
-                print(f"{parser.prog} {name}: it needs {missing.name}: {install('teach')}", file=sys.stderr)
+                print(of_an_extra(missing, f"{parser.prog} {name}"), file=sys.stderr)
                 return 2
             found.arguments(part)
             part.set_defaults(run=found.run, command=name)

@@ -35,12 +35,12 @@ def versions() -> dict[str, str]:
 
 def available() -> bool:
     """Whether kernels can be compiled here: all are installed, and numba's own simulator is not in their place."""
-    from numba import config
-
     try:
         versions()
     except PackageNotFoundError:
         return False
+    from numba import config
+
     return not config.ENABLE_CUDASIM
 
 

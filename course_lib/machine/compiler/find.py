@@ -5,6 +5,7 @@ from typing import Any
 
 from ...lazy import install
 from ...simulator.device_memory import AllocationView
+from ...simulator.language import stand_in_types
 from .build import available as available
 from .build import compiled, options_of
 from .code import MachineCode
@@ -58,20 +59,30 @@ def _compile(kernel: Any, types: Sequence[Any]) -> MachineCode:
 
 
 def types_of(arguments: Any) -> tuple[Any, ...]:
-    """Return the numba types of a launch's arguments; a signature or types are taken as they are."""
-    import numba
-    from numba.core import sigutils, types
-
-    if isinstance(arguments, str | numba.core.typing.Signature):
-        return tuple(sigutils.normalize_signature(arguments)[0])
+    """Return the types of a launch's arguments, or of a signature; types stay as they are. They are numba's if it is
+    installed."""
+    signature, kind, normalize, typeof, array = _of_numba()
+    if isinstance(arguments, str | signature):
+        return tuple(normalize(arguments)[0])
     if not isinstance(arguments, Sequence):
         raise TypeError(f"arguments are {type(arguments).__name__}; give a tuple of what the kernel is called with")
-    return tuple(each if isinstance(each, types.Type) else _type(each) for each in arguments)
+
+    def type_of(value: Any) -> Any:
+        if isinstance(value, kind):
+            return value
+        known = typeof(value.values if isinstance(value, AllocationView) else value)
+        return array(known.dtype, known.ndim, known.layout) if isinstance(known, array) else known
+
+    return tuple(map(type_of, arguments))
 
 
-def _type(value: Any) -> Any:
-    import numba
-    from numba.core import types
-
-    known = numba.typeof(value.values if isinstance(value, AllocationView) else value)
-    return types.Array(known.dtype, known.ndim, known.layout) if isinstance(known, types.Array) else known
+def _of_numba() -> tuple[Any, Any, Any, Any, Any]:
+    """Return the classes of signatures and of types, how to read a signature and the type of a value, and the class of
+    types of arrays."""
+    try:
+        from numba import typeof
+        from numba.core import sigutils, types, typing
+    except ImportError:
+        own = stand_in_types
+        return own.NumbaSignature, own.NumbaType, own.normalize_signature, own.typeof, own.NumbaArray
+    return typing.Signature, types.Type, sigutils.normalize_signature, typeof, types.Array

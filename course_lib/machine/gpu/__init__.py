@@ -8,9 +8,24 @@
 From a shell, `tile-by-tile gpu --help`: it verifies a kernel, and times it if it is right.
 """
 
-from .ceilings import roofline
-from .device import available, describe
-from .timing import Timing, time
-from .verification import Comparison, verify
+from typing import TYPE_CHECKING
 
-__all__ = ["Timing", "Comparison", "available", "describe", "roofline", "time", "verify"]
+from ...lazy import lazily
+
+if TYPE_CHECKING:
+    from .ceilings import roofline
+    from .device import available, describe
+    from .timing import Timing, time
+    from .verification import Comparison, verify
+
+__all__ = ["Comparison", "Timing", "available", "describe", "roofline", "time", "verify"]
+
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "roofline": ".ceilings",
+        **dict.fromkeys(("available", "describe"), ".device"),
+        **dict.fromkeys(("Timing", "time"), ".timing"),
+        **dict.fromkeys(("Comparison", "verify"), ".verification"),
+    },
+)

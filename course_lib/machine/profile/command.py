@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...lazy import called
+from ...lazy import called, is_missing, lacking
 from ...simulator.check_all import LAUNCHES, Checked
 from ...simulator.findings import KINDS, SimulatorError
 from ...simulator.language.source import read
@@ -135,6 +135,8 @@ def _run(options: argparse.Namespace) -> int:
         check_registers(options.registers)
     except ValueError as error:
         raise UsageError(f"{error}.") from None
+    if options.html and is_missing("anywidget"):
+        raise UsageError(str(lacking("--html", "anywidget")))
     scripts = [name.rpartition(":")[2].endswith(".py") for name in options.kernel]
     if all(scripts):
         return _scripts(options)

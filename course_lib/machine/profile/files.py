@@ -8,9 +8,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from numba import cuda
-
-from ..programs.stand_ins import replaced, signatures_wait
+from ..programs.stand_ins import kernels_defined, replaced
 from ..programs.statements import UsageError, compiled, left_out, place_of, skip_into, told
 
 
@@ -90,7 +88,7 @@ def load(path: Path, words: Sequence[str] = (), skip_failing: bool = False) -> F
     as_a_script = replaced(sys, argv=[str(path), *words])
     sys.path.insert(0, folder)
     try:
-        with as_a_script, replaced(cuda, jit=signatures_wait(cuda.jit)), contextlib.redirect_stdout(sys.stderr):
+        with as_a_script, kernels_defined(), contextlib.redirect_stdout(sys.stderr):
             exec(code, vars(module))
     except (Exception, SystemExit) as error:
         ended = f"line {place_of(error, str(path))}, {told(error)}"

@@ -8,16 +8,17 @@ import ast
 import linecache
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from types import ModuleType
 from typing import Any
 
-import numba
 import numpy as np
-from numba import cuda
 
+from ...simulator.language.names import dtype_name, is_cuda_module
 from ...simulator.language.source import Source
 
-#: What a name outside the kernel means if the rest of its module is not known, as in a notebook.
-_USUAL = {"np": np, "numpy": np, "cuda": cuda, "numba": numba, "nb": numba}
+#: Packages with the decorator of kernels, and modules that have their types.
+NUMBA = ("numba", "numba_cuda_mlir")
+TYPES = (*NUMBA, *(f"{package}.types" for package in NUMBA))
 
 
 def sure_names(source: Source, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -25,7 +26,7 @@ def sure_names(source: Source, values: Mapping[str, Any]) -> dict[str, Any]:
     outside = {name: value for name, value in values.items() if name not in source.locals}
     tree = _module(source)
     if tree is None:
-        own = {name: value for name, value in outside.items() if _USUAL.get(name) is value}
+        own = {name: value for name, value in outside.items() if _is_usual(name, value)}
         return own | {name: value for name, value in outside.items() if name == "float32" and is_float32(value)}
     around = _around(tree, source)
     if around is None:
@@ -50,7 +51,19 @@ def sure_names(source: Source, values: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_float32(value: Any) -> bool:
     """Whether this is NumPy's or numba's float32."""
-    return value is np.float32 or value is numba.float32
+    return value is np.float32 or (not isinstance(value, str | type | np.dtype) and dtype_name(value) == "float32")
+
+
+def is_module(value: Any, names: Iterable[str]) -> bool:
+    """Whether this is a module of one of these names."""
+    return isinstance(value, ModuleType) and value.__name__ in names
+
+
+def _is_usual(name: str, value: Any) -> bool:
+    """Whether a name outside the kernel means what it usually does; the rest of a notebook's module is not known."""
+    if name in ("np", "numpy"):
+        return value is np
+    return is_cuda_module(value) if name == "cuda" else name in ("numba", "nb") and is_module(value, NUMBA)
 
 
 def _module(source: Source) -> ast.Module | None:

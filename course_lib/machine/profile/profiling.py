@@ -20,7 +20,7 @@ from ..compiler import MachineCode, NoMachineCode, machine_code
 from ..compiler.show import InnerLoop, inner_loop
 from ..model import Occupancy
 from ..programs.simulated import Simulated, simulated
-from ..waiting.model_errors import largest_error
+from ..waiting.error_bound import largest_error
 from ..waiting.schedule import time_of
 from .costs import Cost, costs
 from .repairs import SECONDS, Launched, Repair, proven

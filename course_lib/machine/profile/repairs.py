@@ -17,20 +17,19 @@ from functools import cached_property
 from types import FunctionType, SimpleNamespace
 from typing import Any
 
-import numba
 import numpy as np
-from numba import cuda
 
 from ...simulator.check_all import SCHEDULES
 from ...simulator.edits import Change, edited, expression
 from ...simulator.findings import Finding, SimulatorError
+from ...simulator.language.names import cuda_module, is_cuda_module
 from ...simulator.language.source import Source, read
 from ...simulator.run import Run
 from ...simulator.simulate import simulate
 from ...simulator.testing import differs
 from ...trace.replay import Timeline
 from .costs import Cost
-from .names import is_float32, sure_names
+from .names import NUMBA, TYPES, is_float32, is_module, sure_names
 from .uniform import Body, uniform_bodies
 
 #: Seconds for all candidates of a launch, how many are tried, and how many repairs may be needed together.
@@ -117,7 +116,7 @@ class Launched:
     def changed(self, candidate: Candidate) -> "Launched":
         """Return the launch of the kernel with a change."""
         source = self.source
-        names = {"cuda": cuda, "float32": np.float32} | self.names  # where a repair imports them
+        names = {"cuda": cuda_module(self.names), "float32": np.float32} | self.names  # where a repair imports them
         made = read(edited(source.function, source.tree, candidate.changes, source.lines, names))
         if not candidate.turned:
             return replace(self, source=made, known=self.sure)
@@ -144,8 +143,8 @@ class Launched:
     @cached_property
     def cuda(self) -> str:
         """How the kernel writes numba.cuda."""
-        own = [name for name, value in self.sure.items() if value is cuda]
-        packages = [f"{name}.cuda" for name, value in self.sure.items() if value is numba]
+        own = [name for name, value in self.sure.items() if is_cuda_module(value)]
+        packages = [f"{name}.cuda" for name, value in self.sure.items() if is_module(value, NUMBA)]
         return [*own, *packages, "cuda"][0]
 
     @cached_property
@@ -154,7 +153,10 @@ class Launched:
         own = sorted(
             (name for name, value in self.sure.items() if is_float32(value)), key=lambda name: name != "float32"
         )
-        packages = [f"{name}.float32" for package in (np, numba) for name, v in self.sure.items() if v is package]
+        packages = [f"{name}.float32" for name, v in self.sure.items() if v is np]
+        packages += [
+            f"{name}.float32" for name, v in self.sure.items() if is_module(v, TYPES) and hasattr(v, "float32")
+        ]
         taken = "float32" in self.names or "float32" in self.source.locals
         return [*own, *packages, "" if taken else "float32"][0]
 
@@ -162,7 +164,8 @@ class Launched:
     def imported(self) -> str:
         """What has to be imported for `float32`, in words."""
         known = "." in self.float32 or self.float32 in self.sure
-        return "" if known else ", and from numba import float32 above the kernel"
+        package = "numba_cuda_mlir.types" if "mlir" in cuda_module(self.names).__name__ else "numba"
+        return "" if known else f", and from {package} import float32 above the kernel"
 
     def constant(self, name: str) -> Any:
         """The value of a name outside the kernel; None if there is none, or if a variable of the kernel hides it."""

@@ -16,7 +16,6 @@ from ...simulator.tables import as_code
 from ...simulator.testing import Exceeded
 from ...trace.locate import locate
 from ...trace.viewer.page import document, module, place, style
-from ...trace.viewer.stepper import Stepper
 from ..compiler.find import how
 from ..programs.launches import Code, Found, ScriptLaunch
 from .costs import Cost
@@ -227,6 +226,8 @@ def _launch(judged: ProfiledLaunch, profile: Profile) -> Iterator[str]:
     if told := [*judged.over, *map(str, run.findings)]:
         yield f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in told)}</ul>"
     if traced is not None and traced.trace is not None:
+        from ...trace.viewer.stepper import Stepper  # of the extra `course`
+
         wanted = judged.wanted if traced.grid == run.grid and judged.wanted else None
         told_first = next((each.key for each in judged.verdict.problems if isinstance(each, Finding)), None)
         found = sorted(traced.trace.findings, key=lambda each: each.key != told_first)

@@ -16,7 +16,7 @@ from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 from ...simulator.language.calls import CUDA
-from ...simulator.language.names import COORDINATES, OTHER_NAMES
+from ...simulator.language.names import COORDINATES, OTHER_NAMES, KernelName
 from ...simulator.language.stand_in_types import (
     CLASSES,
     OF_MLIR,
@@ -53,21 +53,7 @@ class StandInModule(ModuleType):
         raise AttributeError(name if name.startswith("__") else lacks(f"{self.__name__}.{name}"))
 
 
-class KernelName:
-    """A name that means something in a kernel alone, such as ``cuda.grid``; ``parts`` are names in it."""
-
-    def __init__(self, module: str, name: str, parts: Mapping[str, Any]) -> None:
-        self.__name__, self.__module__ = name, module
-        vars(self).update(parts)
-
-    def __call__(self, *arguments: Any, **named: Any) -> NoReturn:
-        raise TypeError(f"cuda.{self.__name__} works in a kernel alone")
-
-    def __repr__(self) -> str:
-        return f"cuda.{self.__name__}"
-
-
-def _kernel_names(module: str) -> dict[str, Any]:
+def _kernel_names() -> dict[str, Any]:
     """Return the names of ``numba.cuda`` that kernels use, by the simulator's table."""
     parts: dict[str, list[str]] = {
         **{name: ["x", "y", "z"] for name in COORDINATES},
@@ -78,10 +64,9 @@ def _kernel_names(module: str) -> dict[str, Any]:
         first, _, part = name.partition(".")
         parts.setdefault(first, []).extend([part] * bool(part and "." not in part))
     made: dict[str, Any] = {
-        first: KernelName(module, first, {p: KernelName(module, f"{first}.{p}", {}) for p in inside})
-        for first, inside in parts.items()
+        first: KernelName(first, {p: KernelName(f"{first}.{p}", {}) for p in inside}) for first, inside in parts.items()
     }
-    made |= {other: KernelName(module, name, {}) for other, name in VECTORS.items()}
+    made |= {other: KernelName(name, {}) for other, name in VECTORS.items()}
     return made | {"warpsize": 32}
 
 
@@ -114,8 +99,8 @@ class Dispatcher:
         )
 
     def _launch(self, *arguments: Any, **named: Any) -> NoReturn:
-        raise RuntimeError(
-            f"{self.__name__} is launched where nothing stands in for a GPU any more; "
+        raise DRIVER_ERRORS["CudaSupportError"](
+            f"{self.__name__} is launched where nothing stands in for a GPU; "
             f"simulate({self.__name__})[grid, block](...) runs it"
         )
 
@@ -220,7 +205,7 @@ def _of_cuda(module: str, table: Mapping[str, Any]) -> dict[str, dict[str, Any]]
     context, gpus = table["current_context"], table["gpus"]
     own = {
         **TYPES,
-        **_kernel_names(module),
+        **_kernel_names(),
         **table,
         **{name: type(name, (ArgumentHint,), {"__module__": f"{module}.args"}) for name in ("In", "Out", "InOut")},
         **{name: DRIVER_ERRORS[name] for name in ("CudaSupportError", "KernelRuntimeError")},
@@ -231,9 +216,7 @@ def _of_cuda(module: str, table: Mapping[str, Any]) -> dict[str, dict[str, Any]]
         "": own,
         ".types": {**TYPES, **CLASSES, "Type": NumbaType},
         ".errors": ERRORS | {"KernelRuntimeError": DRIVER_ERRORS["KernelRuntimeError"]},
-        ".libdevice": {
-            name: KernelName(f"{module}.libdevice", name, {}) for name in vars(own["libdevice"]) if name[0] != "_"
-        },
+        ".libdevice": {name: KernelName(f"libdevice.{name}", {}) for name in vars(own["libdevice"]) if name[0] != "_"},
         ".cudadrv": {},
         ".cudadrv.error": DRIVER_ERRORS,
         ".cudadrv.driver": DRIVER_ERRORS,

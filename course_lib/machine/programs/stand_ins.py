@@ -125,6 +125,23 @@ def without_device(launch: Launch, note: host.Note, gpu: str = measurements.DEFA
         yield
 
 
+@contextlib.contextmanager
+def kernels_defined() -> Iterator[None]:
+    """Let files define kernels, also with signatures, by packages that are installed or not. A launch needs a GPU."""
+    with contextlib.ExitStack() as stack:
+
+        def of_cuda(cuda: ModuleType) -> None:
+            if not isinstance(cuda, StandInModule):
+                stack.enter_context(replaced(cuda, jit=signatures_wait(cuda.jit)))
+
+        def table() -> dict[str, Any]:
+            return host.stand_ins(measurements.load(measurements.MACHINE).provenance, host.nothing)
+
+        stack.enter_context(absent_packages(table, host.nothing))
+        stack.enter_context(when_imported(dict.fromkeys(CUDA_MODULES, of_cuda)))
+        yield
+
+
 #: The decorators of functions of the elements of arrays.
 _ELEMENTWISE = ("vectorize", "guvectorize")
 

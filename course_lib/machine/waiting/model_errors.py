@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 
 from ...simulator.tables import html_table, text_table
 from .. import measurements
@@ -11,13 +10,6 @@ from .predictions import STALLS, counted_of
 
 #: A stall that is a part of a reason is named from this share of all waiting on.
 NAMED_FROM = 0.05
-
-
-@cache
-def largest_error() -> float:
-    """Return the largest relative error of the recorded predictions for kernels as students write them: 0.1 is 10 %."""
-    results = measurements.load("waiting").results
-    return max(abs(float(r["error"])) for r in results if r["what"] == "capstone")
 
 
 @dataclass(frozen=True, repr=False)

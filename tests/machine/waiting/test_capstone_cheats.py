@@ -9,7 +9,7 @@ from course_lib.exercises.capstone import Attempt, attempt
 from course_lib.exercises.capstone_costs import Costs, costs
 from course_lib.machine import compiler
 from course_lib.machine.gpu.capstone import kernel_in
-from course_lib.machine.waiting.model_errors import largest_error
+from course_lib.machine.waiting.error_bound import largest_error
 
 compiled = pytest.mark.skipif(not compiler.available(), reason="the compiler is not installed")
 

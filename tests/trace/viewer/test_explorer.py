@@ -8,7 +8,7 @@ from nightly import NIGHTLY
 
 from course_lib.kernels import rung
 from course_lib.trace.viewer import explore
-from course_lib.trace.viewer.explore import recorded
+from course_lib.trace.viewer.explorer import recorded
 from course_lib.trace.viewer.still import HTML
 
 
