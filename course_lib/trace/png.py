@@ -3,13 +3,18 @@
 An output of type image/png has no place for the text: neither JupyterLab nor a page of nbconvert would show one.
 """
 
+from __future__ import annotations
+
 import base64
 import html
 import io
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
-from PIL import Image
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 #: The key of a notebook's metadata, or of an output's, that says: this is the course's.
 KEY = "tile_by_tile"
@@ -25,6 +30,8 @@ def with_palette(image: Image.Image, apart: int = 8) -> bytes:
     different. Any other gives way to the nearest of them if they differ by at most ``apart`` of 255 in each channel, on
     a white page and on a black one.
     """
+    from PIL import Image  # of the extra `course`; a server and commands that draw nothing do without
+
     if image.getcolors(MANY) is None:  # as of a photograph: comparing each with each would take minutes
         image = image.quantize().convert("RGBA")
     pixels = np.ascontiguousarray(image).view(np.uint32).ravel()

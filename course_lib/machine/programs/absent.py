@@ -273,7 +273,7 @@ def modules(top: str, table: Mapping[str, Any], note: host.Note) -> dict[str, St
         module = made[top + name] = StandInModule(top + name)
         vars(module).update(names)
         above, _, last = module.__name__.rpartition(".")
-        if above:
+        if above and last != "cuda":  # it is imported, and then changed, as that of an installed package
             setattr(made[above], last, module)
     vars(made[top])["__version__"] = PACKAGES[top][1]
     for alias, name in (("types", "core.types"), ("config", "core.config"), ("errors", "core.errors")):

@@ -123,8 +123,8 @@ class DeviceArray(_StandIn):
         missing = self.size - int(np.count_nonzero(self.part.written))
         if missing:
             self._note(
-                f"copy_to_host reads {missing:,} of {self.size:,} elements that nothing wrote: here NaN, the largest "
-                "integer or True; on a GPU, anything."
+                f"copy_to_host reads {missing:,} of {self.size:,} elements that nothing wrote: on a GPU, they hold "
+                "anything."
             )
         if ary is None:
             return np.array(self.part.values)
@@ -266,21 +266,28 @@ def _check_contiguous(array: np.ndarray) -> None:
         )
 
 
+#: The bits that a float has which is no number, by its bytes.
+_QUIET_NAN = {4: 0x7FC00000, 8: 0x7FF8000000000000}
+
+
 class HostArray(np.ndarray):
     """An array that the host and a GPU can both use: pinned, mapped or managed.
 
-    What the host stores by an index is known. Of what it stores in other ways, an element that differs from those of
-    new memory was written.
+    What the host stores by an index is known. It stores in other ways, too, as by ``np.copyto``, ``out=`` or a file's
+    ``readinto``: as soon as a byte that was not stored by an index is another one than in ``fresh``, the memory as it
+    was made, all of it counts as written.
     """
 
     allocation: device_memory.Allocation | None = None
+    fresh: np.ndarray | None = None
     copied = False  # a launch gets a copy
     note: Note = staticmethod(nothing)
     stream: Any = 0
 
     def __array_finalize__(self, base: Any) -> None:
         if isinstance(base, HostArray):
-            self.allocation, self.copied, self.note = base.allocation, base.copied, base.note
+            self.allocation, self.fresh = base.allocation, base.fresh
+            self.copied, self.note = base.copied, base.note
 
     @property
     def part(self) -> device_memory.AllocationView | None:
@@ -303,11 +310,8 @@ class HostArray(np.ndarray):
         part = self.part
         if part is None:
             return np.asarray(self)
-        if part.size and part.dtype.kind in "biufc":
-            fresh = np.asarray(device_memory.poison(part.dtype)).tobytes()
-            of_bytes = np.frombuffer(part.values.tobytes(), np.uint8).reshape(*part.shape, part.dtype.itemsize)
-            stored = (of_bytes != np.frombuffer(fresh, np.uint8)).any(axis=-1)
-            part.flags[stored] = np.void(b"\x01" * part.dtype.itemsize)
+        if self.fresh is not None and np.any((part.allocation.bytes != self.fresh) & (part.allocation.written == 0)):
+            part.allocation.written[:] = 1
         return part
 
     def _device(self) -> DeviceArray:
@@ -403,6 +407,24 @@ class Device(_StandIn):
         return self
 
 
+class PendingDeallocations(_StandIn):
+    """The deallocations that wait: none, since memory is freed at once."""
+
+    is_disabled = False
+    clear = nothing
+
+    def add_item(self, dtor: Callable[[Any], object], handle: Any, size: int = 0) -> None:
+        """Free something at once."""
+        dtor(handle)
+
+    def disable(self) -> contextlib.AbstractContextManager[None]:
+        """Return a context that does nothing."""
+        return contextlib.nullcontext()
+
+    def __len__(self) -> int:
+        return 0
+
+
 class DeviceContext(_StandIn):
     """The context of the one device, whose memory is this machine's."""
 
@@ -412,6 +434,8 @@ class DeviceContext(_StandIn):
     def __init__(self, gpu: Mapping[str, Any], note: Note) -> None:
         self._note = note
         self.device = Device(self, gpu)
+        self.deallocations = PendingDeallocations()
+        self.extras: dict[Any, Any] = {}  # a program's own
 
     def get_memory_info(self) -> MemoryInfo:
         """Return the memory of this machine, where the arrays are."""
@@ -469,6 +493,7 @@ class ArrayFactory:
 
     def __init__(self, note: Note) -> None:
         self._note = note
+        self._random = np.random.default_rng(0)  # of one program, each run has the same
 
     def device_array(
         self, shape: Any, dtype: Any = np.float64, strides: Any = None, order: Any = "C", stream: Any = 0
@@ -485,9 +510,24 @@ class ArrayFactory:
     ) -> HostArray:
         """Return an array for the host and the GPU, in memory that nothing wrote."""
         made = device_memory.allocate(shape, dtype, strides, order)
+        self._fill(made.allocation, made.dtype)
         found = made.values.view(HostArray)
-        found.allocation, found.note = made.allocation, self._note
+        found.allocation, found.note, found.fresh = made.allocation, self._note, made.allocation.bytes.copy()
         return found
+
+    def _fill(self, allocation: device_memory.Allocation, dtype: np.dtype[Any]) -> None:
+        """Fill new memory with values that no program stores: random ones; of floats, NaN with random digits.
+
+        An element of one or two bytes may hold any value, so such memory counts as written.
+        """
+        if dtype.itemsize < 4:
+            allocation.written[:] = 1
+            return
+        memory = allocation.bytes
+        memory[:] = self._random.integers(0, 256, memory.size, np.uint8)
+        size = dtype.itemsize // (2 if dtype.kind == "c" else 1)
+        if dtype.kind in "fc" and size in _QUIET_NAN and memory.size % size == 0:
+            memory.view(f"u{size}")[...] |= np.array(_QUIET_NAN[size], f"u{size}")
 
     def of_host_like(self, ary: Any, **options: Any) -> HostArray:
         return self.of_host(*_like(ary))
