@@ -38,6 +38,21 @@ PACKAGES = {
 }
 
 
+#: Names in ``cuda`` that an installed package keeps, and that need it: its compiler, or its own types.
+OF_THE_PACKAGE = frozenset(
+    """
+    compile compile_all compile_cubin compile_for compile_mlir compile_ptx declare_device inline_ptx
+    Archive CUSource Cubin Fatbin LTOIR LinkableCode Object PTXSource
+    BaseCUDAMemoryManager HostOnlyCUDAMemoryManager GetIpcHandleMixin MappedMemory MemoryPointer PinnedMemory
+    set_memory_manager MemoryInfo
+    Reduce reduce vectorize guvectorize literal_unroll carray farray
+    Dim3 dim3 GridGroup grid_group bfloat16 complex32 deferred_type optional ffi ffi_forced_object
+    cuda_error prepare_shape_strides_dtype resolve_cuda_array_interface_dtype
+    HAS_NUMBA config_default_cc numba_cuda_default_ptx_cc shfl_sync_intrinsic vote_sync_intrinsic test runtests
+    """.split()
+)
+
+
 def lacks(name: str) -> str:
     """Return why a part of a package is not there, in one sentence."""
     package, _ = PACKAGES[name.partition(".")[0]]
@@ -50,7 +65,11 @@ class StandInModule(ModuleType):
     __path__: list[str] = []
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(name if name.startswith("__") else lacks(f"{self.__name__}.{name}"))
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if self.__name__.endswith(".cuda") and name not in OF_THE_PACKAGE:
+            raise AttributeError(f"{self.__name__} has no {name!r}; look up how it is spelled")
+        raise AttributeError(lacks(f"{self.__name__}.{name}"))
 
 
 def _kernel_names() -> dict[str, Any]:

@@ -666,6 +666,7 @@ def stand_ins(gpu: Mapping[str, Any], note: Note) -> dict[str, Any]:
         **dict.fromkeys(("pinned", "defer_cleanup", "profiling"), no_context),
         **dict.fromkeys(("is_available", "detect", "is_float16_supported"), lambda: True),
         **dict.fromkeys(("is_bfloat16_supported", "is_fp8_supported", "is_supported_version"), lambda: True),
+        "DeviceNDArray": DeviceArray,
         "as_cuda_array": arrays.as_cuda_array,
         "current_context": lambda devnum=None: context,
         "event": context.create_event,

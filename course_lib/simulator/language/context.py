@@ -18,7 +18,7 @@ from ..geometry import Launch
 from ..tables import plural
 from . import nodes, operators, reasons, types
 from .constants import Constants, is_constant
-from .names import COORDINATES, Symbol, cuda_name, is_cuda_module, part_of_cuda, vector_of
+from .names import COORDINATES, KernelName, Symbol, cuda_name, is_cuda_module, part_of_cuda, vector_of
 from .operators import NUMBERS, applied, cast
 from .program import Function
 from .reasons import Part, Promotion, Reason, Why
@@ -209,6 +209,8 @@ class Context(ABC):
                 refuse(node, f"{ast.unparse(node.value)} has no {node.attr!r}; {spelled(node, owner)}")
             self.analysis.found.append((getattr, (owner, node.attr, None), getattr(owner, node.attr)))
             thing = self.made.constants.value(ast.unparse(node), getattr(owner, node.attr), node.lineno)
+            if isinstance(thing, KernelName):
+                return part_of_cuda(tuple(thing.__name__.split(".")), thing)
             return Symbol((), thing) if is_cuda_module(thing) else thing
         thing = getattr(owner, node.attr, None)
         of_enum = isinstance(owner, EnumMeta) and isinstance(thing, owner)

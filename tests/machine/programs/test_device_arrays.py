@@ -48,10 +48,23 @@ def kinds(run):
     return {finding.kind for finding in run.findings if finding.kind != "float64"}
 
 
-@pytest.mark.parametrize("made", ["device_array", "mapped_array", "managed_array", "pinned_array"])
-@pytest.mark.parametrize("dtype", DTYPES)
+OF_THE_HOST = ("mapped_array", "managed_array", "pinned_array")
+
+
+@pytest.mark.parametrize(
+    ("made", "dtype"),
+    [
+        (made, dtype)
+        for made in ("device_array", *OF_THE_HOST)
+        for dtype in DTYPES
+        if made == "device_array" or np.dtype(dtype).itemsize >= 4
+    ],
+)
 def test_memory_that_nothing_wrote(hosted, made, dtype):
-    """A kernel that reads it, and an atomic, are told; one that only writes it is right, and then it is written."""
+    """A kernel that reads it, and an atomic, are told; one that only writes it is right, and then it is written.
+
+    Of the host's, elements of less than four bytes may hold any value that the host stored unseen.
+    """
     launches, _ = hosted(
         f"{KERNELS}d = cuda.{made}(40, np.dtype('{dtype}'))\no = cuda.device_array(8, np.dtype('{dtype}'))\n"
         f"copied[1, 32](d[8:16], o)\n"
@@ -145,10 +158,38 @@ def test_numba_s_own_reduction(hosted):
 
 
 def test_the_host_writes_mapped_memory(hosted):
-    """By an index, by fill, and through another view, also with the value of new memory where it stores that."""
-    for write in ("m[:] = 0", "m.fill(2**31 - 1)", "m[:] = 2**31 - 1", "np.copyto(m, np.arange(32))"):
-        launches, _ = hosted(f"{KERNELS}m = cuda.mapped_array(32, np.int32)\n{write}\ncopied[1, 32](m, m)\n")
-        assert [kinds(each) for each in launches] == [set()], write
+    """By an index, by fill, and in all the ways that are not seen, with each value that an element may have."""
+    ways = (
+        "m[:] = v",
+        "m.fill(v[0])",
+        "np.copyto(m, v)",
+        "np.add(v, np.zeros_like(v), out=m) if v.dtype != bool else np.logical_or(v, v, out=m)",
+        "io.BytesIO(v.tobytes()).readinto(m)",
+        "memoryview(m).cast('B')[:] = v.tobytes()",
+        "m.view(np.ndarray)[:] = v",
+        "np.asarray(m)[:] = v",
+        "ctypes.memmove(m.ctypes.data, v.ctypes.data, v.nbytes)",
+    )
+    for dtype in ("bool", "int8", "uint8", "int32", "uint32", "int64", "float16", "float32", "float64"):
+        kind = np.dtype(dtype)
+        most = True if kind.kind == "b" else np.nan if kind.kind == "f" else np.iinfo(kind).max
+        for made in OF_THE_HOST:
+            launches, _ = hosted(
+                f"import io, ctypes\nfrom numpy import nan\n{KERNELS}"
+                f"o = cuda.device_array(32, '{dtype}')\nfor v in ({most}, 0, 1):\n    v = np.full(32, v, '{dtype}')\n"
+                + "".join(f"    m = cuda.{made}(32, '{dtype}')\n    {way}\n    copied[1, 32](m, o)\n" for way in ways)
+            )
+            assert [kinds(each) for each in launches] == [set()] * 3 * len(ways), (dtype, made)
+
+
+def test_the_host_writes_a_part_unseen(hosted):
+    """A kernel may read that part; of what the host has not touched by then, nothing is told."""
+    launches, _ = hosted(
+        f"{KERNELS}m = cuda.mapped_array(64, np.int32)\no = cuda.device_array(8, np.int32)\n"
+        "m[:8] = 2**31 - 1\ncopied[1, 32](m[:8], o)\ncopied[1, 32](m[8:16], o)\n"
+        "np.copyto(m[8:16], 7)\ncopied[1, 32](m[8:16], o)\n"
+    )
+    assert [kinds(each) for each in launches] == [set(), {"uninitialized-read"}, set()]
 
 
 SECTORS = {  # of a load by one warp, by hand: 32 bytes hold 8 float32

@@ -1,0 +1,201 @@
+"""Programs whose package is not installed: modules of ours take its place while a program runs."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from machine.programs.public_names import unknown
+
+#: Everything but NumPy is hidden.
+HIDDEN = """
+import sys
+from importlib.machinery import PathFinder
+
+class Hiding:
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition(".")[0]
+        hidden = {"numba", "llvmlite", "numba_cuda", "numba_cuda_mlir", "matplotlib", "PIL", "IPython", "ipywidgets"}
+        return None if top in hidden else PathFinder.find_spec(name, path, target)
+
+sys.meta_path = [Hiding() if each is PathFinder else each for each in sys.meta_path]
+"""
+HEAD = (
+    HIDDEN
+    + """
+from course_lib.machine.programs.simulated import simulated
+from course_lib.machine.programs.stand_ins import without_device
+
+kinds = []
+
+def launch(kernel, grid, block, shared_bytes, arguments):
+    kinds.extend(found.kind for found in simulated(kernel, grid, block, arguments, shared_bytes).run.findings)
+
+with without_device(launch, lambda said: print(said, file=sys.stderr)):
+    import runpy
+    runpy.run_path(sys.argv[1], run_name="__main__")
+print(*kinds)
+assert not [name for name in sys.modules if name.partition(".")[0] in ("numba", "numba_cuda_mlir", "numba_cuda")]
+"""
+)
+PROGRAM = """
+import numpy as np
+{imports}
+
+@cuda.jit(device=True)
+def doubled(x):
+    return x + x
+
+@cuda.jit("void(float32[:], float32[:])")
+def reversed_in_blocks(x, y):
+    tile = cuda.shared.array(32, float32)
+    i = cuda.grid(1)
+    tile[cuda.threadIdx.x] = x[i]
+    cuda.syncthreads()
+    y[i] = doubled(tile[31 - cuda.threadIdx.x]) + cuda.float32x4(0, 1, 2, 3).y * float32(cuda.laneid)
+
+@cuda.jit
+def racing(x):
+    cuda.atomic.add(x, 0, float32(1))
+    x[1] = cuda.threadIdx.x
+
+x = np.arange(64, dtype=np.float32)
+d = cuda.to_device(x)
+out = cuda.device_array_like(d)
+assert cuda.is_available() and cuda.detect() and cuda.select_device(0)
+with cuda.defer_cleanup(), cuda.pinned(x):
+    stream = cuda.stream()
+    reversed_in_blocks[2, 32, stream](d, out)
+    stream.synchronize()
+want = 2 * x.reshape(2, 32)[:, ::-1].ravel() + np.tile(np.arange(32), 2)
+assert np.array_equal(out.copy_to_host(), want), out.copy_to_host()
+racing[1, 64](cuda.InOut(x))
+assert x[0] == 64
+cuda.current_context().deallocations.clear()
+try:
+    cuda.open_ipc_array((1,), np.float32)
+except AttributeError as error:
+    assert "cuda.open_ipc_array needs a GPU: " in str(error)
+else:
+    raise AssertionError("it has no answer")
+try:
+    raise {driver}.CudaAPIError(1, "nothing")
+except {driver}.CudaDriverError:
+    print("ran")
+"""
+IMPORTS = {
+    "numba": ("from numba import cuda, float32\nfrom numba.cuda.cudadrv import driver", "driver"),
+    "numba alone": ("import numba, numba.cuda.cudadrv.driver\nfrom numba import cuda\nfloat32 = numba.types.f4",
+                    "numba.cuda.cudadrv.driver"),
+    "numba-cuda": ("import numba_cuda\nfrom numba import cuda, types\nfloat32 = types.float32", "cuda.cudadrv.driver"),
+    "numba-cuda-mlir": ("from numba_cuda_mlir import cuda\nfrom numba_cuda_mlir.types import f32 as float32\n"
+                        "import numba_cuda_mlir.cuda.cudadrv.driver", "cuda.cudadrv.driver"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("package", IMPORTS)
+def test_a_program_with_numpy_alone(tmp_path, package):
+    """Values and findings; when the program has ended, the modules are gone."""
+    imports, driver = IMPORTS[package]
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM.format(imports=imports, driver=driver), encoding="utf-8")
+    done = subprocess.run([sys.executable, "-c", HEAD, path], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["ran", "race"]
+
+
+ASKED = {
+    "from numba import jitclass": (ImportError, "numba.jitclass needs numba, which is not installed"),
+    "import numba.cuda.random": (ImportError, "numba.cuda.random needs numba"),
+    "from numba_cuda_mlir.testing import run": (ImportError, "numba_cuda_mlir.testing needs numba-cuda-mlir"),
+    "import numba\nnumba.vectorize": (AttributeError, "numba.vectorize needs numba"),
+    "from numba import cuda\ncuda.compile_ptx": (AttributeError, "numba.cuda.compile_ptx needs numba"),
+    "from numba import cuda\ncuda.gird": (AttributeError, "numba.cuda has no 'gird'"),
+    "from numba import cuda\ncuda.grid(1)": (TypeError, "cuda.grid works in a kernel alone"),
+    "from numba import cuda\ncuda.jit('void(float33[:])')(lambda x: None)": (TypeError, "invalid signature"),
+    "from numba import cuda\ncuda.jit(lambda x: None)(1)": (ValueError, "configuration was not specified"),
+    "from numba import cuda\ncuda.jit(lambda x: None, device=True)(1)": (RuntimeError, "is a device function"),
+    "from numba import cuda\ncuda.jit(lambda x: None).get_regs_per_thread()": (AttributeError, "needs a compiler"),
+    "from numba import cuda\ncuda.jit(lambda x: None)[1, 1](1)": (ImportError, "nothing stands in for a GPU"),
+}
+
+
+ASK = (
+    HIDDEN
+    + """
+import json
+from course_lib.machine.programs.stand_ins import kernels_defined
+
+told = []
+with kernels_defined():
+    for text in json.loads(sys.argv[1]):
+        try:
+            exec(text)
+            told.append(["", ""])
+        except Exception as error:
+            told.append([[each.__name__ for each in type(error).__mro__], str(error)])
+print(json.dumps(told))
+"""
+)
+
+
+def test_what_is_not_there_says_what_to_install():
+    done = subprocess.run([sys.executable, "-c", ASK, json.dumps([*ASKED])], capture_output=True, text=True, check=True)
+
+    for (text, (kind, words)), (kinds, said) in zip(ASKED.items(), json.loads(done.stdout), strict=True):
+        assert kind.__name__ in kinds and words in said, (text, said)
+
+
+LATER = (
+    HIDDEN
+    + """
+import runpy
+import numpy as np
+from course_lib import simulate
+from course_lib.machine.programs.stand_ins import kernels_defined
+
+with kernels_defined():
+    names = runpy.run_path(sys.argv[1])
+x = np.ones(64, np.float32)
+for kernel in ("plain", "declared"):
+    simulate(names[kernel])[1, 64](x)
+simulate(names["declared"].py_func)[1, 64](x)
+print(x.sum(), names["on_the_host"](3))
+try:
+    simulate(names["declared"])[1, 64](x.astype(np.float64))
+except Exception as error:
+    print(type(error).__name__)
+"""
+)
+DEFINED = """
+from numba import cuda, float32, njit, types
+from numba.cuda import grid, libdevice
+from numba.cuda.libdevice import sqrtf
+
+@njit
+def on_the_host(x):
+    return x + x
+
+@cuda.jit
+def plain(x):
+    x[grid(1)] = sqrtf(types.float32(4)) * libdevice.sqrtf(on_the_host(x[grid(1)] + x[grid(1)]))
+
+@cuda.jit([types.void(float32[::1])], fastmath=True)
+def declared(x):
+    x[cuda.grid(1)] += float32(1)
+"""
+
+
+def test_kernels_that_were_defined_are_simulated_later(tmp_path):
+    """When the modules are gone: also names that were imported by themselves, and what is called on the host."""
+    path = tmp_path / "defined.py"
+    path.write_text(DEFINED, encoding="utf-8")
+    done = subprocess.run([sys.executable, "-c", LATER, path], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == [str(64 * (2 * 2 + 2.0)), "6", "UnsupportedKernelError"], done.stderr
+
+
+def test_every_public_name_has_its_place():
+    """A new version of numba shows its new names here; those of the other packages are compared where they are."""
+    number, names = unknown("numba.cuda")
+    assert number > 150 and names == []
