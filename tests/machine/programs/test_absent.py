@@ -192,7 +192,7 @@ def test_kernels_that_were_defined_are_simulated_later(tmp_path):
     path = tmp_path / "defined.py"
     path.write_text(DEFINED, encoding="utf-8")
     done = subprocess.run([sys.executable, "-c", LATER, path], capture_output=True, text=True, check=False)
-    assert done.stdout.split() == [str(64 * (2 * 2 + 2.0)), "6", "UnsupportedKernelError"], done.stderr
+    assert done.stdout.split() == [str(64 * (2 * 2 + 2.0)), "6", "LaunchError"], done.stderr
 
 
 def test_every_public_name_has_its_place():
