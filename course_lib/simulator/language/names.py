@@ -86,15 +86,21 @@ def cuda_name(thing: object) -> str | None:
     return None
 
 
+#: Types of NumPy that are none of a number: NumPy 2.0 takes them for another type.
+_ABSTRACT = (
+    *(np.generic, np.number, np.integer, np.signedinteger, np.unsignedinteger),
+    *(np.inexact, np.floating, np.complexfloating, np.flexible, np.character),
+)
+
+
 def dtype_name(thing: object) -> str | None:
     """The name of a scalar type, given as a numba type, a NumPy type or dtype, a Python type or a name."""
     if isinstance(thing, type) and thing in (int, float, bool, complex):  # a NumPy dtype may be equal to one of them
         return {int: "int64", float: "float64", bool: "bool", complex: "complex128"}[thing]
     if isinstance(thing, np.dtype) or (isinstance(thing, type) and issubclass(thing, np.generic)):
-        try:
-            name = np.dtype(thing).name
-        except TypeError:  # np.floating and other abstract types
+        if thing in _ABSTRACT:
             return None
+        name = np.dtype(thing).name
     elif isinstance(thing, str):
         name = thing
     elif isinstance(thing, stand_in_types.NumbaScalar) or (
