@@ -62,7 +62,8 @@ __getattr__, __dir__ = lazily(
     {
         **dict.fromkeys(("check", "explain", "predict", "score"), ".exercises"),
         **dict.fromkeys(("attempt", "attempts"), ".exercises.capstone"),
-        **dict.fromkeys(("Stepper", "compare", "explore"), ".trace.viewer"),
+        **dict.fromkeys(("Stepper", "compare"), ".trace.viewer.stepper"),
+        "explore": ".trace.viewer.explorer",
         "roadmap": ".classroom.course_map",
         "palette": ".trace.palette",
         **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model", "planning")},

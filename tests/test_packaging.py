@@ -88,17 +88,32 @@ def test_a_clean_install_of_the_wheel_opens_and_executes_a_lesson(uv, wheel, tmp
     assert f"1 file, {len(LESSONS['03_shared_memory'])} answers, " in graded and "not yet" in graded
 
 
+@pytest.fixture
+def installed(uv, wheel, tmp_path):
+    """Return a function that makes an environment with the wheel, an extra and packages; it returns how to run one."""
+
+    def installed(extra="", *packages):
+        environment = tmp_path / "environment"
+        uv("venv", "--quiet", environment)
+        own = f"tile-by-tile{f'[{extra}]' if extra else ''} @ {wheel.as_uri()}"
+        uv("pip", "install", "--quiet", "--python", environment, own, *packages)
+        (folder,) = {path.parent for path in environment.glob("*/python*") if path.stem == "python"}
+
+        def run(program, *words, **options):
+            found = shutil.which(program, path=folder)
+            return subprocess.run(
+                [found, *map(str, words)], cwd=tmp_path, capture_output=True, text=True, timeout=300, **options
+            )
+
+        return run
+
+    return installed
+
+
 @pytest.mark.nightly
-def test_the_core_needs_neither_jupyterlab_nor_nbconvert(uv, wheel, tmp_path):
+def test_the_course_needs_neither_jupyterlab_nor_nbconvert(installed):
     """The simulator, the exercises and the widgets run without them; a page says what it needs."""
-    environment = tmp_path / "environment"
-    uv("venv", "--quiet", environment)
-    uv("pip", "install", "--quiet", "--python", environment, wheel)
-    (python,) = (path for path in environment.glob("*/python*") if path.stem == "python")
-
-    def run(code):
-        return subprocess.run([python, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300)
-
+    run = installed("course")
     code = """
 import importlib.util, numpy as np
 from course_lib import Stepper, check, simulate
@@ -107,12 +122,81 @@ A = np.ones((4, 4), np.float32)
 run = simulate(rung("tiled").make(2), trace=True)[(2, 2), (2, 2)](A, A, C := np.zeros_like(A))
 print(C[0, 0], type(Stepper(run)).__name__, *map(importlib.util.find_spec, ("jupyterlab", "nbconvert")))
 """
-    done = run(code)
+    done = run("python", "-c", code)
     assert done.stdout == "4.0 Stepper None None\n", done.stderr
-    pages = dict.fromkeys(("export", "site"), "pages need nbconvert") | {"teach slides": "it needs nbformat"}
-    for page, needs in pages.items():
-        told = run(f"from course_lib.__main__ import main; assert main({page.split()}) == 2").stderr
-        assert told == f'tile-by-tile {page}: {needs}: pip install "jinja2<4,>=3.1" "nbconvert<8,>=7.16"\n'
+    for page, package in {"export": "nbconvert", "site": "nbconvert", "teach slides": "nbformat"}.items():
+        told = run("tile-by-tile", *page.split())
+        assert told.returncode == 2
+        assert f"{page} needs {package}, of the extra teach: pip install " in told.stderr, told.stderr
+        assert '"nbconvert<8,>=7.16"' in told.stderr and told.stderr.count("\n") == 1
+
+
+#: How a program imports what decorates its kernels.
+FRONT_ENDS = {
+    "numba.cuda": "from numba import cuda, float32",
+    "numba_cuda_mlir.cuda": "from numba_cuda_mlir import cuda\nfrom numba_cuda_mlir.types import float32",
+}
+PROGRAM = """
+import numpy as np
+{imports}
+
+@cuda.jit("void(float32[:, :], float32[:, :], float32[:, :])")
+def product(A, B, C):
+    a, b = cuda.shared.array((8, 8), float32), cuda.shared.array((8, 8), dtype=float32)
+    x, y = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    total = float32(0)
+    for k in range(A.shape[1] // 8):
+        a[ty, tx], b[ty, tx] = A[y, 8 * k + tx], B[8 * k + ty, x]
+        {barrier}
+        for j in range(8):
+            total += a[ty, j] * b[j, tx]
+        cuda.syncthreads()
+    C[y, x] = total
+
+if __name__ == "__main__":
+    A, B = np.random.default_rng(0).random((2, 16, 16), np.float32)
+    d_A, d_B, d_C = cuda.to_device(A), cuda.to_device(B), cuda.device_array((16, 16), np.float32)
+    product[(2, 2), (8, 8), cuda.stream()](d_A, d_B, d_C)
+    cuda.current_context().deallocations.clear()
+    assert {barrier!r} == "pass" or np.allclose(d_C.copy_to_host(), A @ B)
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("package", "module"),
+    [("", ""), ("numba-cuda", "numba.cuda"), ("numba-cuda-mlir", "numba_cuda_mlir.cuda")],
+    ids=["NumPy alone", "numba-cuda", "numba-cuda-mlir"],
+)
+def test_programs_of_every_package(installed, tmp_path, package, module):
+    """Whichever is installed: kernels of each are simulated, a race is found; what needs an extra says which one."""
+    run = installed("", *filter(None, [package]))
+    for name, imports in FRONT_ENDS.items():
+        for barrier, status, word in (("cuda.syncthreads()", 0, "RIGHT"), ("pass", 1, "WRONG  race")):
+            (tmp_path / "program.py").write_text(PROGRAM.format(imports=imports, barrier=barrier), encoding="utf-8")
+            for words in (["program.py"], ["program.py:product", *GIVEN]):
+                done = run("tile-by-tile", "profile", *words)
+                assert (done.returncode, done.stderr) == (status, ""), (name, done.stderr)
+                assert re.search(rf"^product .*{word}", done.stdout, re.MULTILINE), done.stdout
+
+    for code, says in NEEDS.items():
+        error = run("python", "-c", code).stderr.splitlines()[-1]
+        assert says in error and ", of the extra course: pip install " in error and "matplotlib" in error, error
+    told = run("tile-by-tile", "profile", "program.py", "--html", "page.html")
+    assert told.returncode == 2 and told.stderr.startswith("--html needs anywidget, of the extra course: ")
+    names = run("python", REPOSITORY / "tests" / "machine" / "programs" / "public_names.py", module) if module else None
+    assert names is None or re.fullmatch(r"\d{3}\n", names.stdout), names
+
+
+#: A launch of the program's kernel alone.
+GIVEN = ["--grid", "2,2", "--block", "8,8", *(f"--array={name}=random:float32:16,16" for name in "ABC")]
+#: What needs the course, without numba, and what is said.
+NEEDS = {
+    "from course_lib import Stepper": "course_lib.Stepper needs anywidget",
+    "from course_lib import figures": "course_lib.figures needs matplotlib",
+    "from course_lib import check": "course_lib.check needs ",
+}
 
 
 def test_installing_leaves_other_configuration_alone(uv, wheel, tmp_path):

@@ -98,7 +98,7 @@ def dtype_name(thing: object) -> str | None:
     if isinstance(thing, type) and thing in (int, float, bool, complex):  # a NumPy dtype may be equal to one of them
         return {int: "int64", float: "float64", bool: "bool", complex: "complex128"}[thing]
     if isinstance(thing, np.dtype) or (isinstance(thing, type) and issubclass(thing, np.generic)):
-        if thing in _ABSTRACT:
+        if any(thing is each for each in _ABSTRACT):
             return None
         name = np.dtype(thing).name
     elif isinstance(thing, str):
