@@ -158,7 +158,7 @@ from course_lib.machine.programs.stand_ins import kernels_defined
 with kernels_defined():
     names = runpy.run_path(sys.argv[1])
 x = np.ones(64, np.float32)
-for kernel in ("plain", "declared"):
+for kernel in ("plain", "declared", "of_mlir"):
     simulate(names[kernel])[1, 64](x)
 simulate(names["declared"].py_func)[1, 64](x)
 print(x.sum(), names["on_the_host"](3))
@@ -172,6 +172,7 @@ DEFINED = """
 from numba import cuda, float32, njit, types
 from numba.cuda import grid, libdevice
 from numba.cuda.libdevice import sqrtf
+from numba_cuda_mlir import cuda as mcuda, types as mtypes
 
 @njit
 def on_the_host(x):
@@ -180,6 +181,12 @@ def on_the_host(x):
 @cuda.jit
 def plain(x):
     x[grid(1)] = sqrtf(types.float32(4)) * libdevice.sqrtf(on_the_host(x[grid(1)] + x[grid(1)]))
+
+@mcuda.jit
+def of_mlir(x):
+    mine, shared = mcuda.local_array(2, mtypes.f32), mcuda.shared_array(64, mcuda.float32)
+    mine[0], shared[mcuda.threadIdx.x] = mtypes.i8(257), mcuda.float4(1, 2, 3, 4).w
+    x[mcuda.laneid + 32 * (mcuda.threadIdx.x // 32)] += mine[0] + shared[mcuda.threadIdx.x]
 
 @cuda.jit([types.void(float32[::1])], fastmath=True)
 def declared(x):
@@ -192,7 +199,7 @@ def test_kernels_that_were_defined_are_simulated_later(tmp_path):
     path = tmp_path / "defined.py"
     path.write_text(DEFINED, encoding="utf-8")
     done = subprocess.run([sys.executable, "-c", LATER, path], capture_output=True, text=True, check=False)
-    assert done.stdout.split() == [str(64 * (2 * 2 + 2.0)), "6", "LaunchError"], done.stderr
+    assert done.stdout.split() == [str(64 * (2 * 2 + 1.0 + (1 + 4) + 1)), "6", "LaunchError"], done.stderr
 
 
 def test_every_public_name_has_its_place():
