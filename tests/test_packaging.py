@@ -185,8 +185,9 @@ def test_programs_of_every_package(installed, tmp_path, package, module):
         assert says in error and ", of the extra course: pip install " in error and "matplotlib" in error, error
     told = run("tile-by-tile", "profile", "program.py", "--html", "page.html")
     assert told.returncode == 2 and told.stderr.startswith("--html needs anywidget, of the extra course: ")
-    names = run("python", REPOSITORY / "tests" / "machine" / "programs" / "public_names.py", module) if module else None
-    assert names is None or re.fullmatch(r"\d{3}\n", names.stdout), names
+    if module:
+        names = run("python", REPOSITORY / "tests" / "machine" / "programs" / "public_names.py", module)
+        assert (names.returncode, names.stdout.strip()) == (0, ""), names
 
 
 #: A launch of the program's kernel alone.

@@ -4,6 +4,8 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
+import numpy as np
+
 from course_lib.machine import measurements
 from course_lib.machine.programs import absent, host
 
@@ -17,9 +19,28 @@ def unknown(module):
     table = host.stand_ins(measurements.load(measurements.MACHINE).provenance, host.nothing)
     known = vars(absent.modules("numba", table, host.nothing)["numba.cuda"]).keys() | absent.OF_THE_PACKAGE
     own = {name for name, thing in vars(cuda).items() if name[0] != "_" and not isinstance(thing, ModuleType | str)}
-    return len(own), sorted(own - known)
+    assert len(own) > 150, "a module without the names of kernels and types is none of these"
+    return sorted(own - known)
+
+
+def unknown_methods(module):
+    """Return the public methods of a package's objects for which the stand-ins have neither a method nor a sentence."""
+    cuda = import_module(module)
+    context = host.DeviceContext(measurements.load(measurements.MACHINE).provenance, host.nothing)
+    objects = {
+        cuda.driver.Stream: host.Stream(),
+        cuda.driver.Event: context.create_event(),
+        cuda.driver.Context: context,
+        cuda.driver.Device: context.device,
+        cuda.devicearray.DeviceNDArray: host.ArrayFactory(host.nothing).to_device(np.zeros((3, 2))),
+    }
+    return [
+        f"{type(made).__name__}.{name}"
+        for kind, made in objects.items()
+        for name in dir(kind)
+        if name[0] != "_" and f"{type(made).__name__}.{name}" not in host.NEEDS and not hasattr(made, name)
+    ]
 
 
 if __name__ == "__main__":
-    number, names = unknown(sys.argv[1])
-    print(number, *names)
+    print(*unknown(sys.argv[1]), *unknown_methods(sys.argv[1]))

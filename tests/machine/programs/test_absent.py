@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from machine.programs.public_names import unknown
+from machine.programs.public_names import unknown, unknown_methods
 
 #: Everything but NumPy is hidden.
 HIDDEN = """
@@ -202,7 +202,40 @@ def test_kernels_that_were_defined_are_simulated_later(tmp_path):
     assert done.stdout.split() == [str(64 * (2 * 2 + 1.0 + (1 + 4) + 1)), "6", "LaunchError"], done.stderr
 
 
-def test_every_public_name_has_its_place():
-    """A new version of numba shows its new names here; those of the other packages are compared where they are."""
-    number, names = unknown("numba.cuda")
-    assert number > 150 and names == []
+KERNEL = """
+from numba import cuda, float32
+
+@cuda.jit(fastmath=True)
+def declared(x, y):
+    x[cuda.grid(1)] += float32(1)
+"""
+IDENTITY = """
+import sys
+from pathlib import Path
+import numpy as np
+from course_lib.machine.compiler.find import options_of, types_of
+from course_lib.machine.compiler.identity import digest
+from course_lib.machine.profile.files import load
+
+kernel = load(Path(sys.argv[1])).kernel("declared")
+matrix = np.zeros((8, 8), np.float32)
+for types in ((matrix, matrix.T, 1, 2.5, (np.int8(1), 2), True), "void(float32[:, ::1], int64)"):
+    print(digest(kernel, types_of(types), options_of(kernel)))
+"""
+
+
+def test_machine_code_is_found_without_numba(tmp_path):
+    """Recorded code is kept by the kernel's text and types, which are the same."""
+    path = tmp_path / "kernel.py"
+    path.write_text(KERNEL, encoding="utf-8")
+    found = [
+        subprocess.run([sys.executable, "-c", text, path], capture_output=True, text=True, check=True).stdout
+        for text in (IDENTITY, HIDDEN + IDENTITY)
+    ]
+    assert len(found[0].split()) == 2 and found[0] == found[1]
+
+
+@pytest.mark.parametrize("find", [unknown, unknown_methods], ids=["names", "methods"])
+def test_all_that_is_public_has_its_place(find):
+    """A new version of numba shows here what is new; the other packages are compared where they are installed."""
+    assert find("numba.cuda") == []
