@@ -29,7 +29,8 @@ from course_lib.machine.programs.stand_ins import without_device
 kinds = []
 
 def launch(kernel, grid, block, shared_bytes, arguments):
-    kinds.extend(found.kind for found in simulated(kernel, grid, block, arguments, shared_bytes).run.findings)
+    made = simulated(kernel, grid, block, arguments, shared_bytes=shared_bytes)
+    kinds.extend(found.kind for found in made.run.findings)
 
 with without_device(launch, lambda said: print(said, file=sys.stderr)):
     import runpy
