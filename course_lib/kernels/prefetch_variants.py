@@ -1,4 +1,4 @@
-"""Tiles in shared memory with three switches, to measure what each does alone: where the loads stand, buffers, barriers.
+"""Tiles in shared memory with three switches, each measured alone: the place of the loads, buffers, barriers.
 
 Not a rung: `tile-by-tile gpu prefetching` times every setting, and `docs/prefetching.md` shows what it found.
 

@@ -202,3 +202,23 @@ def single_steps() -> tuple[Rung, ...]:
         four_rows.RUNG,
         twin("four_rows", "four_rows_unsigned", "four rows a thread, unsigned indices", _FOUR_ROWS_UNSIGNED),
     )
+
+
+#: The line that loads the next tiles, in the kernels whose tiles leave room for eight warps.
+_FETCH = {
+    "large_tiles": "        fetch(A, B, top, left, start, a_next, b_next)\n",
+    "best": "        fetch(A, B, inside, top, left, start, a_next, b_next)\n",
+}
+_PRODUCTS_END = "        cuda.syncthreads()  # no thread reads the tiles any more\n"
+
+
+def loads_moved(of: str, loads: str) -> Rung:
+    """Return `large_tiles` or `best` with the loads of the next tiles "early", "late" or "behind".
+
+    "early" is as in the rung, after two of sixteen steps; "late" after the last products, before the barrier that ends
+    them; "behind" after that barrier.
+    """
+    fetch = _FETCH[of]
+    moved = {"early": (), "late": (fetch + _PRODUCTS_END,), "behind": (_PRODUCTS_END + fetch,)}[loads]
+    changes = [change for text in moved for change in ((fetch, ""), (_PRODUCTS_END, text))]
+    return twin(of, f"{of}_{loads}", f"{of}, loads {loads}", changes)

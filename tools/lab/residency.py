@@ -13,8 +13,9 @@ from course_lib.kernels import Rung, rung
 from course_lib.machine.gpu.counters import METRICS, NoProfilerError, parse_ncu, under_ncu
 from course_lib.machine.gpu.device import require
 from course_lib.machine.gpu.problem import RAGGED, Problem, resources
+from course_lib.machine.gpu.resident import limited
 from course_lib.machine.gpu.types import Progress, Result, Size
-from course_lib.machine.gpu.verification import allow, prepare, random_matrices, verify
+from course_lib.machine.gpu.verification import random_matrices, verify
 
 SIZE = 2048, 2048, 2048
 #: Sizes of matrices that the second-level cache keeps from one launch to the next; those of SIZE every launch reads
@@ -27,8 +28,6 @@ STAGES = (2, 3, 4)
 #: Kernels with blocks of 256 threads with 64 results each; registers allow two blocks.
 REGISTER_TILED = ("warp_tiled", "staged")
 REGISTER_TILED_BLOCKS = (1, 2)
-#: Bytes of shared memory that the driver keeps for each block.
-RESERVED = 1024
 
 
 def cases(size: Size = SIZE) -> list[tuple[Rung, dict[str, Any], int]]:
@@ -45,38 +44,6 @@ def cases(size: Size = SIZE) -> list[tuple[Rung, dict[str, Any], int]]:
     if size == CACHED:
         return tiles
     return tiles + [(rung(name), {}, blocks) for blocks in REGISTER_TILED_BLOCKS for name in REGISTER_TILED]
-
-
-def filler(static: int, blocks: int, total: int) -> int | None:
-    """Return the bytes of dynamic shared memory with which exactly `blocks` blocks fit into `total`, or None.
-
-    A block of `static` bytes takes RESERVED more. None means that fewer blocks fit even without a filler.
-    """
-    each = total // blocks // 128 * 128
-    return each - static - RESERVED if each >= static + RESERVED else None
-
-
-def limited(
-    r: Rung, params: dict[str, int], blocks: int, arguments: tuple[Any, ...], size: Size = SIZE
-) -> tuple[Any, ...] | None:
-    """Return (kernel, grid, block, bytes of filler) of a launch with `blocks` resident blocks, or None without room.
-
-    The kernel is compiled for `arguments` and allowed the shared memory; size: M, N and K.
-    """
-    cuda = require()
-    kernel, grid, block, _ = prepare(r, *size, **params)
-    kernel.compile(tuple(kernel.typeof_pyval(a) for a in arguments))
-    gpu = cuda.get_current_device()
-    total, most = gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
-    compiled = next(iter(kernel.overloads.values()))
-    static = int(compiled.shared_mem_per_block)
-    room = filler(static, blocks, total)
-    if room is None:
-        return None
-    room = min(room, most - static)
-    allow(compiled, room)
-    fit = compiled.max_cooperative_grid_blocks(block, room) // gpu.MULTIPROCESSOR_COUNT
-    return (kernel, grid, block, room) if fit == blocks else None
 
 
 def timed(repeats: int, progress: Progress, size: Size = SIZE) -> list[Result]:

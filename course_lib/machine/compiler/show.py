@@ -264,8 +264,8 @@ def show_machine_code(
     return inner_loop(kernel, machine_code(kernel, arguments), block, gpu)
 
 
-def inner_loop(kernel: Any, code: MachineCode, block: int | Sequence[int] | None, gpu: str) -> InnerLoop:
-    """Return what `show_machine_code` shows of a kernel whose machine code is known."""
+def inner_body(code: MachineCode) -> tuple[MachineInstruction, ...]:
+    """Return the instructions of the loop that `show_machine_code` chooses; of code without a loop, all."""
     every = {loop: code.instructions[loop[0] : loop[1] + 1] for loop in code.loops}
     products = KINDS["multiply-add"][1]
     made = {loop: sum(each.operation.startswith(products) for each in body) for loop, body in every.items()}
@@ -275,6 +275,11 @@ def inner_loop(kernel: Any, code: MachineCode, block: int | Sequence[int] | None
 
     inner = [loop for loop in every if not any(made[each] and inside(each, loop) for each in every)]
     chosen = max(inner, key=lambda loop: (made[loop], len(every[loop])), default=None)
+    return code.instructions if chosen is None else every[chosen]
+
+
+def inner_loop(kernel: Any, code: MachineCode, block: int | Sequence[int] | None, gpu: str) -> InnerLoop:
+    """Return what `show_machine_code` shows of a kernel whose machine code is known."""
     lines, first = inspect.getsourcelines(getattr(kernel, "py_func", kernel))
     chip = measurements.load("latencies", gpu).provenance
     threads = blocks = None
@@ -284,7 +289,7 @@ def inner_loop(kernel: Any, code: MachineCode, block: int | Sequence[int] | None
     return InnerLoop(
         code,
         {first + n: line.rstrip() for n, line in enumerate(lines)},
-        code.instructions if chosen is None else every[chosen],
+        inner_body(code),
         threads,
         blocks,
         chip["gpu"],

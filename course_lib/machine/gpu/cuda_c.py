@@ -1,4 +1,4 @@
-"""The ladder's kernels in CUDA C: the files NAME.cu beside the rungs, compiled by NVRTC and launched as numba's are.
+"""The kernels in CUDA C: the files NAME.cu beside those in numba, compiled by NVRTC and launched as numba's are.
 
 NVRTC comes with the extras `cu12` and `cu13`; to compile needs no GPU.
 """
@@ -17,14 +17,17 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
-from ...kernels import Rung, rung
+from ...kernels import LADDER, Rung, rung
 from .device import require
 from .types import Result
 
 FOLDER = Path(kernels.__file__).parent
 #: Programs for the host, which nvcc builds; the other files are kernels.
 HOST = ("host", "dynamic")
-NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.cu") if path.stem not in HOST))
+#: The rungs that are there in CUDA C.
+NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.cu") if path.stem in {r.name for r in LADDER}))
+#: The parameters of a kernel's template, in this order.
+TEMPLATE = ("tile_width", "width", "stages", "buffers", "loads", "barriers")
 #: Options of the compiler's last stage with which loads from global memory bypass the first-level cache (ld.global.cg).
 UNCACHED = "-dlcm=cg"
 
@@ -54,7 +57,7 @@ def instance(name: str, params: Mapping[str, Any]) -> str:
     """Return the name of the kernel for these parameters of its rung: `tiled<32>`, or `naive` without a template."""
     if "template <" not in source(name):
         return name
-    return f"{name}<{', '.join(str(params[key]) for key in ('tile_width', 'width', 'stages') if key in params)}>"
+    return f"{name}<{', '.join(str(params[key]) for key in TEMPLATE if key in params)}>"
 
 
 def compiled(
@@ -91,7 +94,10 @@ def headers() -> list[str]:
 
 
 class CKernel:
-    """A compiled kernel in CUDA C that is launched as numba's are: `kernel[grid, block](A, B, C)`, float32, C order."""
+    """A compiled kernel in CUDA C that is launched as numba's are: `kernel[grid, block](A, B, C)`, float32, C order.
+
+    `kernel[grid, block, 0, room]` has `room` bytes of dynamic shared memory, which `allow` lets it have.
+    """
 
     def __init__(self, name: str, params: Mapping[str, Any], **options: Any) -> None:
         from cuda.core import Device
@@ -105,7 +111,8 @@ class CKernel:
         from cuda.core import LEGACY_DEFAULT_STREAM, LaunchConfig
         from cuda.core import launch as start
 
-        config = LaunchConfig(grid=launch[0], block=launch[1])
+        grid, block, _, room = (*launch, 0, 0)[:4]
+        config = LaunchConfig(grid=grid, block=block, shmem_size=room)
 
         def call(A: Any, B: Any, C: Any) -> None:
             (M, K), N = A.shape, B.shape[1]
@@ -114,20 +121,37 @@ class CKernel:
 
         return call
 
-    def resources(self, block: Sequence[int]) -> Result:
+    def allow(self, room: int) -> None:
+        """Let the kernel have `room` bytes of dynamic shared memory, also beyond 48 KiB."""
+        from cuda.bindings import driver
+        from cuda.core import Device
+
+        attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        (error,) = driver.cuKernelSetAttribute(attribute, room, self.function.handle, Device().device_id)
+        if error:
+            raise RuntimeError(f"the driver refuses {room} bytes of dynamic shared memory: {error}")
+
+    def resources(self, block: Sequence[int], room: int = 0) -> Result:
         """Return the compiler, registers and local bytes of a thread, shared bytes, blocks on a multiprocessor."""
         about = self.function.attributes
         return {
             "compiler": compiler(),
             "registers": about.num_regs,
             "local_bytes": about.local_size_bytes,
-            "shared_bytes": about.shared_size_bytes,
-            "blocks_per_multiprocessor": self.function.occupancy.max_active_blocks_per_multiprocessor(prod(block), 0),
+            "shared_bytes": about.shared_size_bytes + room,
+            "blocks_per_multiprocessor": self.function.occupancy.max_active_blocks_per_multiprocessor(
+                prod(block), room
+            ),
         }
 
 
-def in_c(name: str, unroll: int | None = None, unsigned: bool = False, cached: bool = True) -> Rung:
-    """Return the rung `name` with its kernel in CUDA C, as `compiled` makes it; cached: whether loads use L1."""
+def in_c(of: str | Rung, unroll: int | None = None, unsigned: bool = False, cached: bool = True) -> Rung:
+    """Return a rung, or the one of that name, with its kernel in CUDA C, as `compiled` makes it.
+
+    cached: whether loads use the first-level cache.
+    """
+    r = rung(of) if isinstance(of, str) else of
+    name = r.name
     parts = ("unsigned" if unsigned else "", f"unroll {unroll}" if unroll else "", "" if cached else "uncached")
     options = {} if cached else {"ptxas_options": UNCACHED}
     title = ", ".join(filter(None, (f"{name} in CUDA C", *parts)))
@@ -137,7 +161,7 @@ def in_c(name: str, unroll: int | None = None, unsigned: bool = False, cached: b
         return CKernel(name, params, unroll=unroll, unsigned=unsigned, options=options)
 
     called = "_".join(filter(None, (f"{name}_c", *(part.replace(" ", "_") for part in parts))))
-    return replace(rung(name), name=called, title=title, make=make, dtypes=("float32",), orders=("C",))
+    return replace(r, name=called, title=title, make=make, dtypes=("float32",), orders=("C",))
 
 
 def compiler() -> str:

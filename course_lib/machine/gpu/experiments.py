@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels import LADDER, TENSOR_CORES, WGMMA, Rung, rung
-from . import counters, microkernels, occupancy, twins
+from . import counters, microkernels, occupancy, prefetching, twins
 from .ceilings import roofline_of
 from .device import require
 from .problem import measure_cublas, measure_host, measure_rung, problem_of, widest
@@ -271,6 +271,12 @@ EXPERIMENTS = (
         "twins",
         "kernels that differ in one factor (index, unrolling, tile, cache), in numba and CUDA C; counts need ncu",
         lambda case, ask: twins.twins(ask.names, ask.size or SQUARE, ask.repeats, ask.progress),
+    ),
+    Experiment(
+        "prefetching",
+        "kernels that differ in where their loads stand, in buffers, barriers or resident warps; counts need ncu",
+        lambda case, ask: prefetching.prefetching(ask.names, ask.size, ask.repeats, ask.progress),
+        needs=NVDISASM,
     ),
     Experiment(
         "counters",

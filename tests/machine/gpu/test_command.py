@@ -12,8 +12,8 @@ from course_lib.machine.gpu.command import main, parser, show, size
 from course_lib.machine.gpu.counters import parse_ncu
 from course_lib.machine.gpu.experiments import EXPERIMENTS, Experiment, KernelCase, Wanted, measure
 from course_lib.machine.gpu.record import added, command_of
+from course_lib.machine.gpu.resident import filler
 from course_lib.machine.gpu.verification import random_matrices
-from tools.lab.residency import filler
 
 
 @pytest.mark.skipif(gpu.available(), reason="there is a CUDA GPU")
