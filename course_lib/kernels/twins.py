@@ -209,16 +209,24 @@ _FETCH = {
     "large_tiles": "        fetch(A, B, top, left, start, a_next, b_next)\n",
     "best": "        fetch(A, B, inside, top, left, start, a_next, b_next)\n",
 }
+_TWO_STEPS = "        two_steps(A_tile, B_tile, {}, m, n, a0, b0, a1, b1, acc)\n"
 _PRODUCTS_END = "        cuda.syncthreads()  # no thread reads the tiles any more\n"
+#: Where the loads of `loads_moved` stand: after 2, 8 or 14 of a tile's 16 steps, or at its end.
+MOVED = ("early", "half", "14 steps", "late", "behind")
 
 
 def loads_moved(of: str, loads: str) -> Rung:
-    """Return `large_tiles` or `best` with the loads of the next tiles "early", "late" or "behind".
+    """Return `large_tiles` or `best` with the loads of the next tiles in one of the places of MOVED.
 
-    "early" is as in the rung, after two of sixteen steps; "late" after the last products, before the barrier that ends
-    them; "behind" after that barrier.
+    "early" is as in the rung, after two of sixteen steps; "half" after eight of them; "late" after the last products,
+    before the barrier that ends them; "behind" after that barrier.
     """
-    fetch = _FETCH[of]
-    moved = {"early": (), "late": (fetch + _PRODUCTS_END,), "behind": (_PRODUCTS_END + fetch,)}[loads]
-    changes = [change for text in moved for change in ((fetch, ""), (_PRODUCTS_END, text))]
-    return twin(of, f"{of}_{loads}", f"{of}, loads {loads}", changes)
+    fetch, eighth, fourteenth = _FETCH[of], _TWO_STEPS.format(6), _TWO_STEPS.format(12)
+    places = {
+        "half": (eighth, eighth + fetch),
+        "14 steps": (fourteenth, fourteenth + fetch),
+        "late": (_PRODUCTS_END, fetch + _PRODUCTS_END),
+        "behind": (_PRODUCTS_END, _PRODUCTS_END + fetch),
+    }
+    changes = () if loads == "early" else ((fetch, ""), places[loads])
+    return twin(of, f"{of}_{loads.replace(' ', '_')}", f"{of}, loads {loads}", changes)

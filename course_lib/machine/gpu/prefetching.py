@@ -5,7 +5,7 @@ Four experiments, whose kernels are launched together, in numba (unsigned indice
 - switches: `kernels.prefetch_variants` with every setting, in tiles of three widths; with as many blocks as fit, and
   with an equal number of them and equal bytes of shared memory.
 - slots: three of these settings with few or many resident warps.
-- large: `large_tiles` and `best`, in three sizes, with their loads early, late and behind the barrier.
+- large: `large_tiles` and `best`, in three sizes, with their loads in five places.
 - limit: tiled, prefetched and pipelined of the ladder, as written, with unsigned indices and in CUDA C.
 """
 
@@ -66,7 +66,8 @@ COUNTED = {
 class Case:
     """One launch to measure.
 
-    of: the kernel that it varies. warps: the resident warps of a multiprocessor, None for as many as fit.
+    of: the kernel that it varies. warps: the resident warps of a multiprocessor, None for as many as fit. loads: where
+    its loads stand, if no parameter says so.
     """
 
     rung: Rung
@@ -75,6 +76,7 @@ class Case:
     params: dict[str, Any]
     size: Size
     warps: int | None = None
+    loads: str = ""
 
     def __str__(self) -> str:
         return f"{self.rung.name} {self.params} {self.warps or ''}"
@@ -127,12 +129,12 @@ def _ladder(size: Size | None) -> Iterator[Case]:
 
 
 def _large(size: Size | None) -> Iterator[Case]:
-    """Yield the kernels with large tiles, with their loads in three places."""
+    """Yield the kernels with large tiles, with their loads in every place of MOVED."""
     for of in LARGE:
-        for loads in variants.LOADS[:3]:
+        for loads in numba_twins.MOVED:
             r = numba_twins.loads_moved(of, loads)
             for each in (size,) if size else LARGE_SIZES:
-                yield Case(r, of, "numba", {}, each)
+                yield Case(r, of, "numba", {}, each, loads=loads)
 
 
 def prefetching(names: Names, size: Size | None, repeats: int, progress: Progress) -> Results:
@@ -173,6 +175,7 @@ def _verified(case: Case, problem: Problem, known: dict[tuple[Any, ...], Result]
     r = case.rung
     entry: Result = {"rung": r.name, "of": case.of, "language": case.language, "params": {**r.params, **case.params}}
     entry |= {**dict(zip("MNK", case.size, strict=True)), "warps": case.warps}
+    entry |= {"loads": case.loads} if case.loads else {}
     key = (*case.kernel, case.size)
     kernel, grid, block, _ = prepare(r, *case.size, **case.params)
     if key not in known:

@@ -45,5 +45,5 @@ def limited(
     if room is None:
         return None
     room = min(room, most - static)
-    permit(room)
+    permit(most - static)  # for launches with more of it that come later
     return (kernel, grid, block, room) if used(room)["blocks_per_multiprocessor"] == blocks else None
