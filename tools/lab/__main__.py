@@ -6,7 +6,7 @@ from dataclasses import replace
 from course_lib.machine.gpu import command
 from course_lib.machine.gpu.experiments import EXPERIMENTS, NCU, NVDISASM, RECORDINGS, Experiment
 
-from . import answers, model_errors, patterns, probes, registers, residency, tensor, wgmma
+from . import answers, model_errors, patterns, prefetching, probes, registers, residency, tensor, wgmma
 
 MODULE = "tools.lab"
 _ROWS = (
@@ -67,6 +67,12 @@ _ROWS = (
         "waiting",
         "what the model of waiting predicts beside what was measured",
         lambda case, ask: model_errors.judged(ask),
+        needs=RECORDINGS,
+    ),
+    Experiment(
+        prefetching.WHAT,
+        "what it predicts of the launches of prefetching, compiled here, for docs/prefetching.md (minutes)",
+        lambda case, ask: prefetching.predicted(ask),
         needs=RECORDINGS,
     ),
 )

@@ -79,10 +79,12 @@ def run_block(
     names: Sequence[str] = (),
     dynamic_bytes: int = 0,
     until: int | None = None,
+    pointers: bool = False,
 ) -> BlockRun:
     """Run the block `index` of a launch, and change the arrays in `arguments` as it does.
 
-    names: those of the parameters. until: the instructions after which the run ends early. Raise ValueError for an
+    names: those of the parameters. until: the instructions after which the run ends early. pointers: whether the kernel
+    takes addresses of arrays, as in CUDA C, not numba's arrays with their shapes. Raise ValueError for an
     instruction that is not known, an access outside of the arrays, and a block that does not end within MOST
     instructions.
     """
@@ -99,7 +101,7 @@ def run_block(
         "SR_CgaCtaId": np.zeros(width, np.uint64),
         **{f"SR_CTAID.{axis}": np.full(width, n, np.uint64) for axis, n in zip("XYZ", index, strict=True)},
     }
-    arrays, parameters = _parameters(arguments, names)
+    arrays, parameters = _parameters(arguments, names, pointers)
     constants, local = np.zeros(0x1000, np.uint8), code.stack_bytes + 16
     constants.view(np.uint32)[[0, 1, 2, 3, 4, 5, 10]] = *block, *grid, local
     constants[PARAMETERS : PARAMETERS + len(parameters)] = np.frombuffer(parameters, np.uint8)
@@ -129,7 +131,7 @@ def _order(value: np.ndarray) -> Any:
     return "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
 
 
-def _parameters(arguments: Sequence[Any], names: Sequence[str]) -> tuple[list[Region], bytes]:
+def _parameters(arguments: Sequence[Any], names: Sequence[str], pointers: bool) -> tuple[list[Region], bytes]:
     """Return the memory of the arrays, and the bytes in which a kernel finds its arguments."""
     arrays, parameters = [], b""
     for number, value in enumerate(arguments):
@@ -138,7 +140,8 @@ def _parameters(arguments: Sequence[Any], names: Sequence[str]) -> tuple[list[Re
                 raise ValueError("an array with gaps between its elements: give a contiguous one")
             first, data = ARRAYS + (number << 36), np.frombuffer(value.tobytes(_order(value)), np.uint8).copy()
             arrays.append(Region(names[number] if names else f"argument {number}", first, data))
-            given = np.array((0, 0, value.size, value.itemsize, first, *value.shape, *value.strides), np.int64)
+            about = (0, 0, value.size, value.itemsize, first, *value.shape, *value.strides)
+            given = np.array((first,) if pointers else about, np.int64)
         else:
             given = np.asarray(value)
         parameters += b"\0" * (-len(parameters) % given.itemsize) + given.tobytes()

@@ -62,6 +62,7 @@ class ProductLaunch:
     part: tuple[int, int] | None = None
     cached: bool = False
     banks: bool = True
+    in_c: bool = False
 
     def gflops(self) -> float:
         """Return the speed, counting the multiplications that the product needs."""
@@ -180,7 +181,8 @@ class ProductLaunch:
         (rows, columns), rng = self.tile, np.random.default_rng(0)
         A, B = rng.random((rows, depth), np.float32), rng.random((depth, columns), np.float32)
         C = np.zeros((rows, columns), np.float32)
-        run = run_block(self.code, (A, B, C), self.block, self.grid, names="ABC")
+        sizes = tuple(map(np.int32, (rows, columns, depth))) if self.in_c else ()
+        run = run_block(self.code, (A, B, C, *sizes), self.block, self.grid, names="ABCMNK", pointers=self.in_c)
         if not np.allclose(C, A @ B, rtol=1e-3):
             raise ValueError(f"the first block's part of C is wrong for a K of {depth}")
         return run

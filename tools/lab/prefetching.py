@@ -1,0 +1,93 @@
+"""What the model of waiting predicts of the launches of `gpu prefetching`. Needs their recording and the compiler.
+
+A prediction takes some ten seconds of a processor, so those are made that docs/prefetching.md shows.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache, partial
+from pathlib import Path
+
+import numpy as np
+
+from course_lib.kernels.prefetch_variants import SETTINGS
+from course_lib.machine import measurements
+from course_lib.machine.compiler import machine_code
+from course_lib.machine.compiler.build import disassembled
+from course_lib.machine.compiler.code import MachineCode, from_listing
+from course_lib.machine.compiler.find import NoMachineCode, available, how
+from course_lib.machine.gpu import prefetching
+from course_lib.machine.gpu.cuda_c import compiled
+from course_lib.machine.gpu.prefetching import SQUARE, SWEPT, Case
+from course_lib.machine.gpu.experiments import Wanted
+from course_lib.machine.gpu.types import Result, Results
+from course_lib.machine.model.machine import Machine
+from course_lib.machine.waiting.product_launch import ProductLaunch
+
+#: The name of the recording.
+WHAT = "prefetching_waiting"
+#: What tells a result from others.
+ABOUT = ("rung", "of", "language", "params", *"MNK", "warps", "loads")
+#: The settings that are predicted with 64 resident warps; with fewer, those of SWEPT.
+FULL = tuple(setting for setting in SETTINGS if setting[:2] != (2, "late"))
+#: Numbers of resident warps of which SWEPT is predicted.
+FEW = {8: (16, 24, 32), 16: (16, 24, 32), 32: (32,)}
+
+
+def shown() -> Iterator[Case]:
+    """Yield the cases that are predicted: those of which the page shows a gain."""
+    for case in prefetching.cases():
+        width, setting = case.params.get("tile_width"), tuple(map(case.params.get, ("buffers", "loads", "barriers")))
+        if case.of == "prefetch_variants":
+            if case.warps == 64 and setting in FULL or case.warps in FEW[width] and setting in SWEPT:
+                yield case
+        elif case.size == SQUARE and width in (None, 32) and case.params.get("stages", 3) == 3:
+            yield case
+
+
+def predicted(ask: Wanted) -> Results:
+    """Write the prediction of each of those cases to the folder that is asked for: GFLOP/s, and shares of all waits.
+
+    Return nothing else to print. Raise NoMachineCode without the compiler.
+    """
+    if not available():
+        raise NoMachineCode(f"the launches of prefetching are compiled to be predicted: {how()}")
+    results = [prediction(case) for case in ask.progress([*shown()], str)]
+    origin = measurements.load("prefetching").provenance
+    recording = {"what": WHAT, "command": f"python -m tools.lab {WHAT}", "provenance": origin, "results": results}
+    folder = ask.folder or Path(".")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{WHAT}.json").write_text(json.dumps(recording, indent=1) + "\n", encoding="utf-8")
+    return []
+
+
+@lru_cache
+def _machine() -> Machine:
+    return Machine.measured(measurements.load("latencies"))
+
+
+def prediction(case: Case) -> Result:
+    """Return the prediction of one case, with what tells it from others."""
+    recorded = measured(case)
+    code, in_c = replace(_code(case, recorded), shared_bytes=recorded["shared_bytes"]), case.language == "CUDA C"
+    launch = partial(case.rung.launch, **case.params)
+    gpu = measurements.load("prefetching").provenance
+    played = ProductLaunch(code, launch, case.size, _machine(), gpu, recorded["blocks_per_multiprocessor"], in_c=in_c)
+    about = {key: recorded[key] for key in ABOUT if key in recorded}
+    return {**about, "gflops": played.gflops(), "waits": dict(played.play().waits)}
+
+
+def measured(case: Case) -> Result:
+    """Return the recorded result of a case."""
+    about = {"params": {**case.rung.params, **case.params}, "warps": case.warps, "M": case.size[0]}
+    return measurements.load("prefetching").result(case.rung.name, **about)
+
+
+def _code(case: Case, recorded: Result) -> MachineCode:
+    """Return the machine code of a case, compiled here."""
+    if case.language != "CUDA C":
+        return machine_code(case.rung.make(dtype=np.float32, **case.params), (np.zeros((8, 8), np.float32),) * 3)
+    listing = disassembled(compiled(case.of, case.params, "sm_90").code)
+    static = recorded["shared_bytes"] - recorded["filler_bytes"]
+    return MachineCode(case.of, from_listing(listing, {}), recorded["registers"], static, 0, 0)

@@ -1,0 +1,478 @@
+"""Write docs/prefetching.md: prefetching.md beside this file, with figures and tables from the recordings."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from course_lib.kernels.prefetch_variants import SETTINGS
+from course_lib.kernels.twins import MOVED
+from course_lib.machine.gpu.prefetching import LADDER_SIZES, LARGE, LARGE_SIZES, LISTED, WIDTHS
+from course_lib.machine.measurements import Recording, load
+
+#: The page's text, with the names of figures and tables in braces; and the page.
+TEXT = Path(__file__).with_suffix(".md")
+PAGE = Path(__file__).parents[1] / "docs" / "prefetching.md"
+Result = dict[str, Any]
+#: Buffers, place of the loads, barriers.
+Setting = tuple[int, str, int]
+LANGUAGES = {"numba": "numba", "CUDA C": "C"}
+BEHIND, LATE, EARLY = (1, "behind", 2), (1, "late", 2), (1, "early", 2)
+TWO_BEHIND, TWO_BUFFERS, ONE_BARRIER, COPIED = (2, "behind", 2), (2, "early", 2), (2, "early", 1), (2, "copied", 1)
+#: What is varied from the first setting to the second, and what stays.
+STEPS: tuple[tuple[str, Setting, Setting, str], ...] = (
+    ("loads behind the barrier → early", BEHIND, EARLY, "1 buffer, 2 barriers"),
+    ("loads behind the barrier → early", TWO_BEHIND, TWO_BUFFERS, "2 buffers, 2 barriers"),
+    ("loads late → early", LATE, EARLY, "1 buffer, 2 barriers"),
+    ("1 buffer → 2 buffers", EARLY, TWO_BUFFERS, "loads early, 2 barriers"),
+    ("2 barriers → 1 barrier", TWO_BUFFERS, ONE_BARRIER, "loads early, 2 buffers"),
+    ("1 buffer and 2 barriers → 2 buffers and 1 barrier", EARLY, ONE_BARRIER, "loads early"),
+    ("loads → asynchronous copies", ONE_BARRIER, COPIED, "early, 2 buffers, 1 barrier"),
+)
+MANY = dict.fromkeys(WIDTHS, 64)
+FEW = {8: 24, 16: 24, 32: 32}
+#: Resident warps of the table of slots.
+SWEEP = {8: (8, 16, 24, 32, 48, 64), 16: (8, 16, 24, 32, 48, 64), 32: (32, 64)}
+#: The lines of the table of the ladder: a rung's name, and what it is called.
+LADDER = (
+    *((name, f"`{name}`, signed") for name in ("tiled", "prefetched", "pipelined")),
+    *((f"{name}_unsigned", f"`{name}`, unsigned") for name in ("tiled", "prefetched")),
+    *((f"{name}_c", f"`{name}`, CUDA C") for name in ("tiled", "prefetched", "pipelined")),
+)
+KINDS = ("multiply-add", "shared memory", "global memory", "barrier", "address", "condition", "loop", "other")
+
+
+class Found:
+    """The results of a recording, by what they measured."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.results = recording.results
+
+    def one(self, **wanted: Any) -> Result:
+        """Return the only result with these entries; KeyError if there is none."""
+        found = [r for r in self.results if all(r.get(key) == value for key, value in wanted.items())]
+        if len(found) != 1:
+            raise KeyError(f"{len(found)} results have {wanted}")
+        return found[0]
+
+    def variant(self, language: str, width: int, setting: Setting, warps: int | None) -> Result:
+        """Return that of a setting of the switches."""
+        params = dict(zip(("tile_width", "buffers", "loads", "barriers"), (width, *setting), strict=True))
+        return self.one(of="prefetch_variants", language=language, params=params, warps=warps)
+
+    def ladder(self, rung: str, width: int, n: int) -> Result:
+        """Return that of a rung; `pipelined` in three stages."""
+        stages = {"stages": 3} if "pipelined" in rung else {}
+        return self.one(rung=rung, params={"tile_width": width, **stages}, M=n)
+
+    def large(self, of: str, loads: str, n: int) -> Result:
+        """Return that of a kernel with large tiles."""
+        return self.one(of=of, loads=loads, M=n)
+
+
+def speed(result: Result) -> float:
+    """Return GFLOP/s at the median of the repeats, or as predicted."""
+    if "milliseconds" not in result:
+        return float(result["gflops"])
+    return 2 * result["M"] * result["N"] * result["K"] / median(result["milliseconds"]) / 1e6
+
+
+def gain(of: Callable[..., Result], before: Sequence[Any], after: Sequence[Any]) -> float:
+    """Return how many times as fast the result `of(*after)` is as that of `before`; NaN if one is not there."""
+    try:
+        return speed(of(*after)) / speed(of(*before))
+    except KeyError:
+        return np.nan
+
+
+def beside(measured: float, predicted: float) -> str:
+    """Return a gain with its prediction: 1.07 (1.05)."""
+    return f"{measured:.2f} ({'–' if np.isnan(predicted) else f'{predicted:.2f}'})"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
+    """Return a Markdown table; the first `left` columns are texts."""
+    lines = [head, [*["---"] * left, *["---:"] * (len(head) - left)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def said(setting: Setting) -> tuple[str, str, str]:
+    """Return a setting as cells."""
+    return str(setting[0]), setting[1], str(setting[2])
+
+
+def columns() -> Iterator[tuple[str, int]]:
+    """Yield language and width of each column of a table of both."""
+    return ((language, width) for language in LANGUAGES for width in WIDTHS)
+
+
+HEAD = [f"{short}, T = {width}" for short in LANGUAGES.values() for width in WIDTHS]
+
+
+def speeds_table(found: Found, warps: dict[int, int]) -> str:
+    """Return the speeds of every setting, with equal numbers of resident warps."""
+    rows = (
+        (*said(s), *(f"{speed(found.variant(language, width, s, warps[width])):,.0f}" for language, width in columns()))
+        for s in SETTINGS
+    )
+    return table(["buffers", "loads", "barriers", *HEAD], rows, 3)
+
+
+def steps(found: Found, predicted: Found, warps: dict[int, int]) -> dict[str, list[tuple[float, float]]]:
+    """Return the gains of each of STEPS in the columns, measured and predicted, by what is varied and held."""
+    return {
+        f"{what} | {held}": [
+            (one, other)
+            for language, width in columns()
+            for one, other in [
+                tuple(
+                    gain(source.variant, *((language, width, s, warps[width]) for s in (before, after)))
+                    for source in (found, predicted)
+                )
+            ]
+        ]
+        for what, before, after, held in STEPS
+    }
+
+
+def steps_table(found: Found, predicted: Found, warps: dict[int, int]) -> str:
+    """Return the gain of each switch."""
+    rows = ((name, *(beside(*pair) for pair in pairs)) for name, pairs in steps(found, predicted, warps).items())
+    return table(["varied", "held", *HEAD], rows, 2)
+
+
+def code_table(found: Found) -> str:
+    """Return the instructions of the main loop by kind, of tiles of LISTED."""
+    settings = (EARLY, TWO_BUFFERS, ONE_BARRIER)
+    made = [found.variant(language, LISTED, s, None)["loop"] for language in LANGUAGES for s in settings]
+    head = [
+        f"{short}, {s[0]} buffer{'s' * (s[0] > 1)}, {s[2]} barrier{'s' * (s[2] > 1)}"
+        for short in LANGUAGES.values()
+        for s in settings
+    ]
+    rows = [(kind, *(str(loop["kinds"].get(kind, 0)) for loop in made)) for kind in KINDS]
+    rows.append(("all", *(str(loop["instructions"]) for loop in made)))
+    return table([f"instructions in the loop, T = {LISTED}", *head], rows)
+
+
+def places_table(found: Found) -> str:
+    """Return where the compiled loads stand, and the speed with one block on a multiprocessor."""
+    rows = []
+    for language, short in LANGUAGES.items():
+        for s in (*SETTINGS[:3], *SETTINGS[3:-1]):
+            loop, result = (
+                found.variant(language, LISTED, s, None)["loop"],
+                found.variant(language, LISTED, s, FEW[LISTED]),
+            )
+            base = found.variant(language, LISTED, BEHIND if s[0] == 1 else TWO_BEHIND, FEW[LISTED])
+            stand = (
+                "behind the barrier" if s[1] == "behind" else " and ".join(map(str, loop["multiply_adds_before_loads"]))
+            )
+            rows.append((short, *said(s), stand, f"{speed(result):,.0f}", f"{speed(result) / speed(base):.2f}"))
+    head = ["", "buffers", "loads in the source", "barriers", "multiply-adds before them in the machine code"]
+    return table([*head, "GFLOP/s", "over behind"], rows, 5)
+
+
+def slots(found: Found, predicted: Found) -> list[dict[str, Any]]:
+    """Return for each number of resident warps what was free before, and what early loads gained."""
+    rows = []
+    for language, width, warps in ((language, w, n) for language in LANGUAGES for w in WIDTHS for n in SWEEP[w]):
+        settings = [(language, width, setting, warps) for setting in (BEHIND, EARLY)]
+        before = found.variant(*settings[0])
+        issue, path = before["issue_active_percent"], before["l1_wavefronts_percent"]
+        rows.append(
+            {
+                **{"language": LANGUAGES[language], "width": width, "warps": warps},
+                **{"empty": 100 - issue, "room": 100 - path, "most": 100 / max(issue, path)},
+                **{"gain": gain(found.variant, *settings), "predicted": gain(predicted.variant, *settings)},
+            }
+        )
+    return sorted(rows, key=lambda row: row["room"])
+
+
+def slots_table(rows: Iterable[dict[str, Any]]) -> str:
+    """Return them as a table, the busiest path first."""
+    head = ["", "T", "resident warps", "empty issue slots", "free on the path", "at most", "gain (predicted)"]
+    cells = (
+        (
+            r["language"],
+            str(r["width"]),
+            str(r["warps"]),
+            f"{r['empty']:.0f} %",
+            f"{r['room']:.0f} %",
+            f"{r['most']:.2f}",
+            beside(r["gain"], r["predicted"]),
+        )
+        for r in rows
+    )
+    return table(head, cells)
+
+
+def ranks(rows: Sequence[dict[str, Any]], key: str) -> float:
+    """Return the rank correlation (Spearman) of the gains with an entry of the rows."""
+    one, other = (np.argsort(np.argsort([row[k] for row in rows])) for k in (key, "gain"))
+    return float(np.corrcoef(one, other)[0, 1])
+
+
+def share(result: Result, stall: str) -> float:
+    """Return a stall's part of all stalls of a launch."""
+    return float(result[f"stalled_{stall}_percent"] / sum(v for k, v in result.items() if k.startswith("stalled_")))
+
+
+def large_table(found: Found, predicted: Found) -> str:
+    """Return the kernels with large tiles: speeds in three sizes, and what is told of the largest."""
+    n = LARGE_SIZES[-1][0]
+    rows = []
+    for of in LARGE:
+        for loads in MOVED:
+            result = found.large(of, loads, n)
+            over, guess = (gain(x.large, (of, "behind", n), (of, loads, n)) for x in (found, predicted))
+            before = min(result["loop"]["multiply_adds_before_loads"])
+            rows.append(
+                (
+                    *(f"`{of}`", PLACES[loads], f"{before:,}"),
+                    *(f"{speed(found.large(of, loads, size[0])):,.0f}" for size in LARGE_SIZES),
+                    beside(over, guess),
+                    f"{result['issue_active_percent']:.0f} %",
+                    f"{share(result, 'long_scoreboard'):.0%}".replace("%", " %"),
+                    str(result["registers"]),
+                )
+            )
+    cublas = [speed(found.one(rung="cublas", M=size[0])) for size in LARGE_SIZES]
+    rows.append(("cuBLAS", "", "", *(f"{each:,.0f}" for each in cublas), "", "", "", ""))
+    head = ["", "loads", "multiply-adds before them", *(f"n = {size[0]}" for size in LARGE_SIZES)]
+    return table([*head, "over behind (predicted)", "issue slots used", "stalls for loads", "registers"], rows, 2)
+
+
+PLACES = {
+    "early": "early, after 2 of 16 steps (the rung)",
+    "half": "after 8 steps",
+    "14 steps": "after 14 steps",
+    "late": "late, before the barrier",
+    "behind": "behind the barrier",
+}
+
+
+def ladder_table(found: Found, predicted: Found) -> str:
+    """Return tiled, prefetched and pipelined: speed, counts, and what their warps wait for."""
+    n = LADDER_SIZES[-1][0]
+    rows = []
+    for rung, name in LADDER:
+        result = found.ladder(rung, LISTED, n)
+        base = rung.replace("prefetched", "tiled").replace("pipelined", "tiled")
+        over, guess = (gain(x.ladder, (base, LISTED, n), (rung, LISTED, n)) for x in (found, predicted))
+        stalls = (f"{100 * share(result, stall):.0f} %" for stall in ("long_scoreboard", "mio_throttle", "barrier"))
+        cells = (f"{speed(result):,.0f}", beside(over, guess), f"{result['instructions'] / 1e9:.2f}")
+        path = (f"{result['l1_wavefronts'] / 1e9:.2f}", f"{result['l1_wavefronts_percent']:.0f} %")
+        rows.append((name, *cells, *path, f"{result['issue_active_percent']:.0f} %", *stalls))
+    head = [
+        "",
+        "GFLOP/s",
+        "over tiled (predicted)",
+        "instructions, 10⁹",
+        "wavefronts, 10⁹",
+        "path used",
+        "issue slots used",
+    ]
+    return table([*head, "long scoreboard", "MIO throttle", "barrier"], rows)
+
+
+def answers_table(found: Found) -> str:
+    """Return prefetched over tiled for each kind of index and size."""
+    rows = []
+    for suffix, name in (("", "numba, signed"), ("_unsigned", "numba, unsigned"), ("_c", "CUDA C")):
+        pairs = [[found.ladder(f"{r}{suffix}", LISTED, s[0]) for r in ("tiled", "prefetched")] for s in LADDER_SIZES]
+        used = [f"{pair[0]['l1_wavefronts_percent']:.0f} %" for pair in pairs]
+        rows.append(
+            (
+                name,
+                *(
+                    cell
+                    for pair, path in zip(pairs, used, strict=True)
+                    for cell in (f"{speed(pair[1]) / speed(pair[0]):.2f}", path)
+                ),
+            )
+        )
+    head = [cell for s in LADDER_SIZES for cell in (f"gain, n = {s[0]}", "path used by tiled")]
+    return table([f"`prefetched` over `tiled`, T = {LISTED}", *head], rows)
+
+
+def copies_table(found: Found) -> str:
+    """Return what asynchronous copies cost beside loads, all else equal."""
+    rows = []
+    for language, width in columns():
+        before, after = (found.variant(language, width, s, None) for s in (ONE_BARRIER, COPIED))
+        more = (after[key] / before[key] for key in ("instructions", "l1_wavefronts"))
+        path = f"{before['l1_wavefronts_percent']:.0f} → {after['l1_wavefronts_percent']:.0f} %"
+        queue = f"{100 * share(before, 'mio_throttle'):.0f} → {100 * share(after, 'mio_throttle'):.0f} %"
+        rows.append(
+            (
+                LANGUAGES[language],
+                str(width),
+                f"{speed(after) / speed(before):.2f}",
+                *(f"{m:.2f}" for m in more),
+                path,
+                queue,
+            )
+        )
+    return table(["", "T", "speed", "instructions", "wavefronts", "path used", "MIO throttle"], rows)
+
+
+def per_cent(ratio: float) -> str:
+    """Return a gain as a text, such as 9.5 %."""
+    return f"{100 * (ratio - 1):.1f} %".replace("-", "−")
+
+
+def between(values: Iterable[float]) -> str:
+    """Return the smallest and the largest of some gains in per cent: −1 to 6 %."""
+    gains = [round(100 * (value - 1)) for value in values]
+    return f"{min(gains)} to {max(gains)} %".replace("-", "−")
+
+
+def figures(found: Found, predicted: Found) -> dict[str, str]:
+    """Return what the page's text says, by the names of its fields."""
+    many, few = (steps(found, predicted, warps) for warps in (MANY, FEW))
+    key = [f"{what} | {held}" for what, _, _, held in STEPS]
+    measured = {place: [one for one, _ in pairs] for place, pairs in many.items()}
+    fewer = {place: [one for one, _ in pairs] for place, pairs in few.items()}
+    rows, n = slots(found, predicted), LARGE_SIZES[-1][0]
+    full = [row for row in rows if row["warps"] == 64]
+    at = {(row["language"], row["width"], row["warps"]): row for row in rows}
+    large = {(of, loads): found.large(of, loads, n) for of in LARGE for loads in MOVED}
+    everything = [pair for part in (many, few) for pairs in part.values() for pair in pairs]
+    everything += [(row["gain"], row["predicted"]) for row in rows]
+    told = [(one, guess) for one, guess in everything if not np.isnan(guess)]
+    apart = [abs(guess / one - 1) for one, guess in told]
+    worst = told[int(np.argmax(apart))]
+    repeats = [r["milliseconds"] for r in found.results if r["M"] == n and "milliseconds" in r]
+    wide = [r for r in found.results if r.get("of") in ("tiled", "prefetched") and r["M"] == n]
+    shares = {
+        of: [r["l1_wavefronts_percent"] for r in wide if r["of"] == of and r["params"]["tile_width"] == LISTED]
+        for of in ("tiled", "prefetched")
+    }
+    loop = {
+        (language, s): found.variant(language, LISTED, s, None)["loop"]
+        for language in LANGUAGES
+        for s in (EARLY, TWO_BUFFERS, ONE_BARRIER)
+    }
+    more = [
+        loop[language, TWO_BUFFERS]["instructions"] - loop[language, EARLY]["instructions"] for language in LANGUAGES
+    ]
+    cublas = speed(found.one(rung="cublas", M=n))
+    over = {(of, loads): speed(large[of, loads]) / speed(large[of, "behind"]) for of, loads in large}
+    highest = max(r["l1_wavefronts_percent"] for r in found.results if "l1_wavefronts_percent" in r)
+    copies = [
+        found.variant(language, width, COPIED, None)["l1_wavefronts"]
+        / found.variant(language, width, ONE_BARRIER, None)["l1_wavefronts"]
+        for language, width in columns()
+    ]
+    slower = [
+        speed(found.variant(language, width, COPIED, None)) / speed(found.variant(language, width, ONE_BARRIER, None))
+        for language, width in columns()
+    ]
+    products = [one * other for one, other in zip(copies, slower, strict=True)]
+    free = [r for r in found.results if r.get("of") == "prefetch_variants" and r["warps"] is None]
+    registers = [r["registers"] for r in free]
+    apart_free = {
+        widths: [
+            speed(found.variant(language, width, s, None)) / speed(found.variant(language, width, s, 64)) - 1
+            for language in LANGUAGES
+            for width in widths
+            for s in SETTINGS
+        ]
+        for widths in ((8,), (16, 32))
+    }
+    listed = {
+        language: " and ".join(
+            map(str, found.variant(language, LISTED, EARLY, None)["loop"]["multiply_adds_before_loads"])
+        )
+        for language in LANGUAGES
+    }
+    return {
+        "many_behind": between(measured[key[0]]),
+        "few_behind": between(row["gain"] for row in rows if row["warps"] <= 32),
+        "few_c_32": per_cent(fewer[key[0]][-1]),
+        "few_numba_32": per_cent(fewer[key[0]][len(WIDTHS) - 1]),
+        "large": between(over[of, "early"] for of in LARGE),
+        "large_half": between(over[of, "half"] for of in LARGE),
+        "half_early": between(over[of, "early"] / over[of, "half"] for of in LARGE),
+        "best_behind_of_cublas": f"{100 * speed(large['best', 'behind']) / cublas:.0f} %",
+        "best_of_cublas": f"{100 * speed(large['best', 'early']) / cublas:.0f} %",
+        "buffer": between(measured[key[3]]),
+        "buffer_few": between(fewer[key[3]]),
+        "barrier_few": between(fewer[key[4]]),
+        "barrier": between(measured[key[4]]),
+        "both": between(measured[key[5]]),
+        "both_32": between([measured[key[5]][i] for i in (2, 5)]),
+        "both_8": between([measured[key[5]][i] for i in (0, 3)]),
+        "copied": between(measured[key[6]]),
+        "copied_few_numba": between(fewer[key[6]][: len(WIDTHS)]),
+        "copied_few_c": between(fewer[key[6]][len(WIDTHS) :]),
+        "copied_product": " to ".join(f"{each:.2f}" for each in (min(products), max(products))),
+        "registers": f"{min(registers)} to {max(registers)}",
+        "large_registers": " and ".join(
+            f"{large[of, 'behind']['registers']} → {large[of, 'early']['registers']} (`{of}`)" for of in LARGE
+        ),
+        "unused_16": f"{100 * max(apart_free[16, 32]):.1f} %",
+        "unused_8": f"{100 * max(apart_free[8,]):.0f} %",
+        "late_c": between(measured[key[2]]),
+        "more": " and ".join(map(str, more)),
+        "in_all": " and ".join(str(loop[language, EARLY]["instructions"]) for language in LANGUAGES),
+        "highest": f"{highest:.0f} %",
+        "full_room": f"{min(r['room'] for r in full):.0f} to {max(r['room'] for r in full):.0f} %",
+        "empty_c_8": f"{at['C', 8, 64]['empty']:.0f} %",
+        "gain_c_8": per_cent(at["C", 8, 64]["gain"]),
+        "room_c_8": f"{at['C', 8, 64]['room']:.0f} %",
+        "empty_c_16": f"{at['C', 16, 32]['empty']:.0f} %",
+        "gain_c_16": per_cent(at["C", 16, 32]["gain"]),
+        "room_c_16": f"{at['C', 16, 32]['room']:.0f} %",
+        "ranks_empty": f"{ranks(rows, 'empty'):.2f}",
+        "ranks_room": f"{ranks(rows, 'room'):.2f}",
+        "ranks_empty_32": f"{ranks([r for r in rows if r['warps'] >= 32], 'empty'):.2f}",
+        "ranks_room_32": f"{ranks([r for r in rows if r['warps'] >= 32], 'room'):.2f}",
+        "rows": str(len(rows)),
+        "tiled_used": f"{min(shares['tiled']):.0f} to {max(shares['tiled']):.0f} %",
+        "prefetched_used": f"{min(shares['prefetched']):.0f} to {max(shares['prefetched']):.0f} %",
+        "tiled_most": f"{highest / max(shares['tiled']):.2f} to {highest / min(shares['tiled']):.2f}",
+        "copies": between(copies),
+        "stands_numba": listed["numba"],
+        "stands_c": listed["CUDA C"],
+        "predictions": str(len(told)),
+        "near": str(sum(each <= 0.03 for each in apart)),
+        "middle": f"{100 * float(np.median(apart)):.1f} %",
+        "worst_measured": f"{worst[0]:.2f}",
+        "worst_predicted": f"{worst[1]:.2f}",
+        "spread": f"{100 * max(max(each) / min(each) - 1 for each in repeats):.1f} %",
+        "repeats": str(max(map(len, repeats))),
+        "few_numba": ", ".join(map(str, FEW.values())),
+        "fit_8": f"{speed(found.variant('numba', 8, ONE_BARRIER, None)):,.0f}",
+        "filled_8": f"{speed(found.variant('numba', 8, ONE_BARRIER, 64)):,.0f}",
+    }
+
+
+def page(recording: Recording, predictions: Recording) -> str:
+    """Return the text of docs/prefetching.md."""
+    found, predicted = Found(recording), Found(predictions)
+    where = "an {gpu} (driver {driver}, numba-cuda {numba-cuda}, {date:.10})".format(**recording.provenance)
+    return TEXT.read_text(encoding="utf-8").format(
+        **figures(found, predicted),
+        where=where,
+        command=recording.command,
+        speeds_many=speeds_table(found, MANY),
+        speeds_few=speeds_table(found, FEW),
+        steps_many=steps_table(found, predicted, MANY),
+        steps_few=steps_table(found, predicted, FEW),
+        code=code_table(found),
+        places=places_table(found),
+        slots=slots_table(slots(found, predicted)),
+        large_tiles=large_table(found, predicted),
+        ladder=ladder_table(found, predicted),
+        answers=answers_table(found),
+        copies_table=copies_table(found),
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(load("prefetching"), load("prefetching_waiting")), encoding="utf-8")
