@@ -2,7 +2,8 @@
 
 A twin is a rung's own source with a few lines replaced, so the difference between the two is the list of changes. The
 factors are the type of the indices (numba tests a signed index for a negative value, and computes with 64 bits), the
-number of steps of the inner loop that are written out, the tile, and for some rungs a padding or a limit on registers.
+number of steps of the inner loop that are written out, the tile, the place of the loads of large tiles, and for some
+rungs a padding or a limit on registers.
 The kernels in CUDA C are beside the rungs, as NAME.cu.
 """
 

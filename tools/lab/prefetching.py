@@ -4,6 +4,7 @@ A prediction takes some ten seconds of a processor, so those are made that docs/
 """
 
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -11,16 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
-from course_lib.kernels.prefetch_variants import SETTINGS
 from course_lib.machine import measurements
 from course_lib.machine.compiler import machine_code
 from course_lib.machine.compiler.build import disassembled
 from course_lib.machine.compiler.code import MachineCode, from_listing
-from course_lib.machine.compiler.find import NoMachineCode, available, how
+from course_lib.machine.compiler.find import available, how
 from course_lib.machine.gpu import prefetching
 from course_lib.machine.gpu.cuda_c import compiled
-from course_lib.machine.gpu.prefetching import SQUARE, SWEPT, Case
 from course_lib.machine.gpu.experiments import Wanted
+from course_lib.machine.gpu.prefetching import SQUARE, SWEPT, Case
 from course_lib.machine.gpu.types import Result, Results
 from course_lib.machine.model.machine import Machine
 from course_lib.machine.waiting.product_launch import ProductLaunch
@@ -29,30 +29,30 @@ from course_lib.machine.waiting.product_launch import ProductLaunch
 WHAT = "prefetching_waiting"
 #: What tells a result from others.
 ABOUT = ("rung", "of", "language", "params", *"MNK", "warps", "loads")
-#: The settings that are predicted with 64 resident warps; with fewer, those of SWEPT.
-FULL = tuple(setting for setting in SETTINGS if setting[:2] != (2, "late"))
-#: Numbers of resident warps of which SWEPT is predicted.
-FEW = {8: (16, 24, 32), 16: (16, 24, 32), 32: (32,)}
+#: The settings that are predicted with 64 resident warps; with those of FEW by the width of tiles, SWEPT.
+FULL = (*SWEPT, (2, "early", 2), (2, "copied", 1))
+FEW = {8: 24, 16: 24, 32: 32}
 
 
 def shown() -> Iterator[Case]:
     """Yield the cases that are predicted: those of which the page shows a gain."""
     for case in prefetching.cases():
-        width, setting = case.params.get("tile_width"), tuple(map(case.params.get, ("buffers", "loads", "barriers")))
         if case.of == "prefetch_variants":
-            if case.warps == 64 and setting in FULL or case.warps in FEW[width] and setting in SWEPT:
+            width, *setting = case.params.values()
+            if case.warps == 64 and tuple(setting) in FULL or case.warps == FEW[width] and tuple(setting) in SWEPT:
                 yield case
-        elif case.size == SQUARE and width in (None, 32) and case.params.get("stages", 3) == 3:
+        elif case.size == SQUARE and case.params.get("tile_width", 32) == 32 and case.params.get("stages", 3) == 3:
             yield case
 
 
 def predicted(ask: Wanted) -> Results:
     """Write the prediction of each of those cases to the folder that is asked for: GFLOP/s, and shares of all waits.
 
-    Return nothing else to print. Raise NoMachineCode without the compiler.
+    Return nothing else to print. Without the compiler, say so and write nothing.
     """
     if not available():
-        raise NoMachineCode(f"the launches of prefetching are compiled to be predicted: {how()}")
+        print(f"nothing was predicted, because that needs machine code: {how()}", file=sys.stderr)
+        return []
     results = [prediction(case) for case in ask.progress([*shown()], str)]
     origin = measurements.load("prefetching").provenance
     recording = {"what": WHAT, "command": f"python -m tools.lab {WHAT}", "provenance": origin, "results": results}
@@ -70,10 +70,11 @@ def _machine() -> Machine:
 def prediction(case: Case) -> Result:
     """Return the prediction of one case, with what tells it from others."""
     recorded = measured(case)
-    code, in_c = replace(_code(case, recorded), shared_bytes=recorded["shared_bytes"]), case.language == "CUDA C"
+    code = replace(machine_code_of(case, recorded), shared_bytes=recorded["shared_bytes"])
     launch = partial(case.rung.launch, **case.params)
     gpu = measurements.load("prefetching").provenance
-    played = ProductLaunch(code, launch, case.size, _machine(), gpu, recorded["blocks_per_multiprocessor"], in_c=in_c)
+    blocks, in_c = recorded["blocks_per_multiprocessor"], case.language == "CUDA C"
+    played = ProductLaunch(code, launch, case.size, _machine(), gpu, blocks, in_c=in_c)
     about = {key: recorded[key] for key in ABOUT if key in recorded}
     return {**about, "gflops": played.gflops(), "waits": dict(played.play().waits)}
 
@@ -84,7 +85,7 @@ def measured(case: Case) -> Result:
     return measurements.load("prefetching").result(case.rung.name, **about)
 
 
-def _code(case: Case, recorded: Result) -> MachineCode:
+def machine_code_of(case: Case, recorded: Result) -> MachineCode:
     """Return the machine code of a case, compiled here."""
     if case.language != "CUDA C":
         return machine_code(case.rung.make(dtype=np.float32, **case.params), (np.zeros((8, 8), np.float32),) * 3)

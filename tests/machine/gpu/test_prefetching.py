@@ -1,0 +1,148 @@
+"""When prefetching pays: the kernels compute the product, the recording and the page say what was measured."""
+
+import re
+from functools import partial
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from nightly import every
+
+from course_lib import simulate
+from course_lib.kernels import prefetch_variants as variants
+from course_lib.kernels.twins import MOVED, loads_moved
+from course_lib.machine import measurements, model
+from course_lib.machine.compiler import run_block
+from course_lib.machine.gpu import cuda_c, prefetching
+from course_lib.machine.gpu.verification import TOLERANCE, judge, random_matrices
+from tools import prefetching as page
+from tools.lab import prefetching as predictions
+
+RECORDED, PREDICTED = (measurements.load(what) for what in ("prefetching", predictions.WHAT))
+FOUND = page.Found(RECORDED)
+TIMED = [r for r in RECORDED.results if r["rung"] != "cublas"]
+SETTINGS = [(width, *setting) for width in (8, 16, 32) for setting in variants.SETTINGS]
+
+
+def params(width, buffers, loads, barriers):
+    return {"tile_width": width, "buffers": buffers, "loads": loads, "barriers": barriers}
+
+
+def launched(r, shape, **params):
+    """Return what a strict simulation of a kernel says, and its verdict against float64."""
+    A, B, C = random_matrices(*shape)
+    grid, block = r.launch(*shape, **params)
+    run = simulate(r.make(dtype=np.float32, **params))[grid, block](A, B, C)
+    return run, judge(C, A.astype(float) @ B.astype(float))
+
+
+@pytest.mark.parametrize("setting", every(3, SETTINGS), ids=str)
+def test_every_setting_computes_the_product(setting):
+    """On sizes that no tile divides, without any finding, and with the loads of `tiled`."""
+    M, N, K = shape = 45, 37, 67
+    run, verdict = launched(variants.RUNG, shape, **params(*setting))
+    assert run.findings == ()
+    assert verdict.correct
+    width = setting[0]
+    loads = {name: run.traffic.select(space="global", op="load", array=name).accesses for name in "AB"}
+    assert loads == {"A": M * K * -(-N // width), "B": K * N * -(-M // width)}
+
+
+def test_a_setting_without_a_barrier_that_it_needs_is_refused():
+    with pytest.raises(ValueError, match="1 buffers, loads 'early' and 1 barriers compute no product"):
+        variants.RUNG.make(buffers=1, loads="early", barriers=1)
+
+
+def test_the_refused_setting_races(monkeypatch):
+    """The simulator finds what the table of settings leaves out: one buffer needs both barriers."""
+    monkeypatch.setattr(variants, "SETTINGS", ((1, "early", 1),))
+    A, B, C = random_matrices(32, 32, 64)
+    kernel = variants.prefetch_variants.__wrapped__(8, 1, "early", 1)
+    run = simulate(kernel, strict=False)[variants.RUNG.launch(32, 32, 64, tile_width=8)](A, B, C)
+    assert {finding.kind for finding in run.findings} == {"race"}
+
+
+@pytest.mark.parametrize("moved", every(4, [(of, loads) for of in prefetching.LARGE for loads in MOVED]), ids=str)
+def test_large_tiles_compute_the_product_wherever_their_loads_stand(moved):
+    run, verdict = launched(loads_moved(*moved), (130, 260, 44))
+    assert run.findings == ()
+    assert verdict.correct
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(find_spec("cuda") is None or find_spec("numba_cuda") is None, reason="needs the extra compiler")
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_every_setting_in_cuda_c_computes_the_product(setting):
+    """One block of the machine code of NVRTC, run without a GPU."""
+    given, shape = params(*setting), (64, 64, 72)
+    width = setting[0]
+    A, B, C = random_matrices(*shape)
+    case = prefetching.Case(cuda_c.in_c(variants.RUNG), variants.RUNG.name, "CUDA C", given, shape)
+    resources = {"shared_bytes": setting[1] * 2 * 4 * width**2, "filler_bytes": 0, "registers": 32}
+    code = predictions.machine_code_of(case, resources)
+    grid, block = variants.RUNG.launch(*shape, **given)
+    run_block(code, (A, B, C, *map(np.int32, shape)), block, grid, names="ABCMNK", pointers=True)
+    assert judge(C[:width, :width], A[:width].astype(float) @ B[:, :width].astype(float)).correct
+
+
+def test_every_case_is_recorded_once():
+    """In the order of the command; nothing was wrong, and all fitted."""
+    cases = {(c.rung.name, str({**c.rung.params, **c.params}), c.size[0], c.warps): c for c in prefetching.cases()}
+    recorded = [(r["rung"], str(r["params"]), r["M"], r["warps"]) for r in TIMED]
+    assert recorded == list(cases)
+    assert not [r for r in RECORDED.results if "wrong" in r or "skipped" in r]
+
+
+def test_speeds_follow_from_the_repeats_of_kernels_that_were_right():
+    for r in RECORDED.results:
+        assert r["gflops"] == pytest.approx(model.flop(*(r[k] for k in "MNK")) / np.median(r["milliseconds"]) / 1e6)
+        assert r.get("relative_error", 0) <= TOLERANCE["float32"]
+        assert r.get("ragged_error", 0) <= TOLERANCE["float32"]
+
+
+def test_equal_warps_are_equal():
+    """The driver held as many blocks as asked for, with equal bytes of shared memory, whatever the switches."""
+    held = {}
+    for r in TIMED:
+        if r["warps"]:
+            width = r["params"]["tile_width"]
+            assert r["blocks_per_multiprocessor"] * width**2 == 32 * r["warps"]
+            assert 0.9 * r["warps"] - 1 <= r["warps_active"] <= r["warps"]  # whole ones, over time
+            held.setdefault((width, r["warps"]), set()).add(r["shared_bytes"])
+    assert len(held) == 14
+    assert {len(sizes) for sizes in held.values()} == {1}
+
+
+def test_the_page_is_that_of_the_recordings():
+    assert page.PAGE.read_text(encoding="utf-8") == page.page(RECORDED, PREDICTED), "run tools/prefetching.py"
+
+
+def test_the_first_table_has_the_medians_of_the_repeats():
+    """Read from the page, and computed without the code that wrote it."""
+    text = page.PAGE.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d) \| (\w+) \| (\d) \| (.*) \|$", text, re.MULTILINE)[: len(variants.SETTINGS)]
+    columns = [(language, width) for language in ("numba", "CUDA C") for width in (8, 16, 32)]
+    assert len(rows) == 9
+    for buffers, loads, barriers, cells in rows:
+        for (language, width), cell in zip(columns, cells.split(" | "), strict=True):
+            setting = params(width, int(buffers), loads, int(barriers))
+            (r,) = (r for r in TIMED if r["params"] == setting and r["language"] == language and r["warps"] == 64)
+            assert int(cell.replace(",", "")) == round(2 * 4096**3 / np.median(r["milliseconds"]) / 1e6)
+
+
+def test_what_the_page_says_in_words_holds():
+    """Gains stay below what is free, the second buffer hides nothing, and copies need more wavefronts."""
+    rows = page.slots(FOUND, page.Found(PREDICTED))
+    assert all(row["gain"] < row["most"] for row in rows)
+    assert page.ranks(rows, "empty") < page.ranks(rows, "room")
+    of = {name: [one for one, _ in pairs] for name, pairs in page.steps(FOUND, FOUND, page.MANY).items()}
+    of = dict(zip(("behind", "behind 2", "late", "buffer", "barrier", "both", "copied"), of.values(), strict=True))
+    assert max(of["buffer"]) < 1.005 < min(of["behind"])
+    assert min(of["barrier"]) > 1
+    assert max(of["copied"]) < 0.96
+    for loads, stalls in (("early", (0, 0.02)), ("half", (0, 0.02)), ("behind", (0.1, 1))):
+        for of in prefetching.LARGE:
+            assert stalls[0] <= page.share(FOUND.large(of, loads, 4096), "long_scoreboard") <= stalls[1]
+    before, after = (partial(FOUND.variant, warps=None, setting=s) for s in (page.ONE_BARRIER, page.COPIED))
+    for language, width in page.columns():
+        assert after(language, width)["l1_wavefronts"] > 1.1 * before(language, width)["l1_wavefronts"]
