@@ -400,6 +400,8 @@ def figures(found: Found, predicted: Found) -> dict[str, str]:
         "half_early": between(over[of, "early"] / over[of, "half"] for of in LARGE),
         "best_behind_of_cublas": f"{100 * speed(large['best', 'behind']) / cublas:.0f} %",
         "best_of_cublas": f"{100 * speed(large['best', 'early']) / cublas:.0f} %",
+        "early_8": between([measured[key[0]][i] for i in (0, 3)]),
+        "early_32": between([measured[key[0]][i] for i in (2, 5)]),
         "buffer": between(measured[key[3]]),
         "buffer_few": between(fewer[key[3]]),
         "barrier_few": between(fewer[key[4]]),
