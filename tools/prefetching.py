@@ -328,7 +328,8 @@ def per_cent(ratio: float) -> str:
 def between(values: Iterable[float]) -> str:
     """Return the smallest and the largest of some gains in per cent: −1 to 6 %."""
     gains = [round(100 * (value - 1)) for value in values]
-    return f"{min(gains)} to {max(gains)} %".replace("-", "−")
+    ends = sorted({min(gains), max(gains)})
+    return f"{' to '.join(map(str, ends))} %".replace("-", "−")
 
 
 def figures(found: Found, predicted: Found) -> dict[str, str]:

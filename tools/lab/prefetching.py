@@ -20,7 +20,7 @@ from course_lib.machine.compiler.find import available, how
 from course_lib.machine.gpu import prefetching
 from course_lib.machine.gpu.cuda_c import compiled
 from course_lib.machine.gpu.experiments import Wanted
-from course_lib.machine.gpu.prefetching import SQUARE, SWEPT, Case
+from course_lib.machine.gpu.prefetching import SQUARE, SWEPT, Variation
 from course_lib.machine.gpu.types import Result, Results
 from course_lib.machine.model.machine import Machine
 from course_lib.machine.waiting.product_launch import ProductLaunch
@@ -34,7 +34,7 @@ FULL = (*SWEPT, (2, "early", 2), (2, "copied", 1))
 FEW = {8: 24, 16: 24, 32: 32}
 
 
-def shown() -> Iterator[Case]:
+def shown() -> Iterator[Variation]:
     """Yield the cases that are predicted: those of which the page shows a gain."""
     for case in prefetching.cases():
         if case.of == "prefetch_variants":
@@ -67,7 +67,7 @@ def _machine() -> Machine:
     return Machine.measured(measurements.load("latencies"))
 
 
-def prediction(case: Case) -> Result:
+def prediction(case: Variation) -> Result:
     """Return the prediction of one case, with what tells it from others."""
     recorded = measured(case)
     code = replace(machine_code_of(case, recorded), shared_bytes=recorded["shared_bytes"])
@@ -79,13 +79,13 @@ def prediction(case: Case) -> Result:
     return {**about, "gflops": played.gflops(), "waits": dict(played.play().waits)}
 
 
-def measured(case: Case) -> Result:
+def measured(case: Variation) -> Result:
     """Return the recorded result of a case."""
     about = {"params": {**case.rung.params, **case.params}, "warps": case.warps, "M": case.size[0]}
     return measurements.load("prefetching").result(case.rung.name, **about)
 
 
-def machine_code_of(case: Case, recorded: Result) -> MachineCode:
+def machine_code_of(case: Variation, recorded: Result) -> MachineCode:
     """Return the machine code of a case, compiled here."""
     if case.language != "CUDA C":
         return machine_code(case.rung.make(dtype=np.float32, **case.params), (np.zeros((8, 8), np.float32),) * 3)

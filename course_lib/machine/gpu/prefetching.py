@@ -63,7 +63,7 @@ COUNTED = {
 
 
 @dataclass(frozen=True)
-class Case:
+class Variation:
     """One launch to measure.
 
     of: the kernel that it varies. warps: the resident warps of a multiprocessor, None for as many as fit. loads: where
@@ -93,7 +93,7 @@ class Case:
         return self.warps and 32 * self.warps // threads
 
 
-def cases(names: Names = None, size: Size | None = None) -> list[Case]:
+def cases(names: Names = None, size: Size | None = None) -> list[Variation]:
     """Return every launch, those of the largest size first, or those of rungs whose names begin with one of `names`.
 
     size: the only size, in place of the experiments' own.
@@ -103,7 +103,7 @@ def cases(names: Names = None, size: Size | None = None) -> list[Case]:
     return sorted(chosen, key=lambda case: case.size, reverse=True)
 
 
-def _variants(size: Size | None) -> Iterator[Case]:
+def _variants(size: Size | None) -> Iterator[Variation]:
     """Yield every setting of the switches with the numbers of resident warps that blocks of its tiles allow."""
     for language, r in zip(LANGUAGES, (variants.RUNG, in_c(variants.RUNG)), strict=True):
         for width in WIDTHS:
@@ -111,10 +111,10 @@ def _variants(size: Size | None) -> Iterator[Case]:
                 more = MORE if (buffers, loads, barriers) in SWEPT else ()
                 params = {"tile_width": width, "buffers": buffers, "loads": loads, "barriers": barriers}
                 for warps in (None, *sorted(w for w in (*EQUAL, *more) if 32 * w % width**2 == 0)):
-                    yield Case(r, variants.RUNG.name, language, params, size or SQUARE, warps)
+                    yield Variation(r, variants.RUNG.name, language, params, size or SQUARE, warps)
 
 
-def _ladder(size: Size | None) -> Iterator[Case]:
+def _ladder(size: Size | None) -> Iterator[Variation]:
     """Yield tiled, prefetched and pipelined; tiles of 32 in two sizes, the others in the larger one."""
     kernels = [
         *((rung(name), name, "signed") for name in ("tiled", "prefetched", "pipelined")),
@@ -125,16 +125,18 @@ def _ladder(size: Size | None) -> Iterator[Case]:
         for each in (size,) if size else LADDER_SIZES:
             for width in WIDTHS if each in (size, SQUARE) else WIDTHS[-1:]:
                 for stages in STAGES if of == "pipelined" else (0,):
-                    yield Case(r, of, language, {"tile_width": width, **({"stages": stages} if stages else {})}, each)
+                    yield Variation(
+                        r, of, language, {"tile_width": width, **({"stages": stages} if stages else {})}, each
+                    )
 
 
-def _large(size: Size | None) -> Iterator[Case]:
+def _large(size: Size | None) -> Iterator[Variation]:
     """Yield the kernels with large tiles, with their loads in every place of MOVED."""
     for of in LARGE:
         for loads in numba_twins.MOVED:
             r = numba_twins.loads_moved(of, loads)
             for each in (size,) if size else LARGE_SIZES:
-                yield Case(r, of, "numba", {}, each, loads=loads)
+                yield Variation(r, of, "numba", {}, each, loads=loads)
 
 
 def prefetching(names: Names, size: Size | None, repeats: int, progress: Progress) -> Results:
@@ -167,7 +169,7 @@ def prefetching(names: Names, size: Size | None, repeats: int, progress: Progres
     return results
 
 
-def _verified(case: Case, problem: Problem, known: dict[tuple[Any, ...], Result]) -> tuple[Result, Any]:
+def _verified(case: Variation, problem: Problem, known: dict[tuple[Any, ...], Result]) -> tuple[Result, Any]:
     """Return a case's result so far, and its launch; None if it is wrong or does not fit.
 
     known: what is known of kernels that were there before: each is verified once for a size.
@@ -195,7 +197,7 @@ def _verified(case: Case, problem: Problem, known: dict[tuple[Any, ...], Result]
     return {**entry, "grid": grid, "block": block, **used, "filler_bytes": room}, kernel[grid, block, 0, room]
 
 
-def _judged(case: Case, problem: Problem, call: Callable[..., Any]) -> Result:
+def _judged(case: Variation, problem: Problem, call: Callable[..., Any]) -> Result:
     """Return a kernel's error on a size that no tile divides, or on the problem's, if it is wrong, or on both."""
     verdict = verify(case.rung, *RAGGED, **case.params)
     if not verdict.correct:

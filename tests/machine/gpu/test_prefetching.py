@@ -77,7 +77,7 @@ def test_every_setting_in_cuda_c_computes_the_product(setting):
     given, shape = params(*setting), (64, 64, 72)
     width = setting[0]
     A, B, C = random_matrices(*shape)
-    case = prefetching.Case(cuda_c.in_c(variants.RUNG), variants.RUNG.name, "CUDA C", given, shape)
+    case = prefetching.Variation(cuda_c.in_c(variants.RUNG), variants.RUNG.name, "CUDA C", given, shape)
     resources = {"shared_bytes": setting[1] * 2 * 4 * width**2, "filler_bytes": 0, "registers": 32}
     code = predictions.machine_code_of(case, resources)
     grid, block = variants.RUNG.launch(*shape, **given)
