@@ -143,6 +143,8 @@ def test_what_the_page_says_in_words_holds():
     for loads, stalls in (("early", (0, 0.02)), ("half", (0, 0.02)), ("behind", (0.1, 1))):
         for of in prefetching.LARGE:
             assert stalls[0] <= page.share(FOUND.large(of, loads, 4096), "long_scoreboard") <= stalls[1]
+    few = next(iter(page.steps(FOUND, page.Found(PREDICTED), page.FEW).values()))
+    assert all(predicted > measured for measured, predicted in few[:3])
     before, after = (partial(FOUND.variant, warps=None, setting=s) for s in (page.ONE_BARRIER, page.COPIED))
     for language, width in page.columns():
         assert after(language, width)["l1_wavefronts"] > 1.1 * before(language, width)["l1_wavefronts"]
