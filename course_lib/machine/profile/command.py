@@ -31,15 +31,19 @@ from ...simulator.simulate import simulate
 from ...simulator.tables import plural
 from ...simulator.testing import exceeded, not_allowed
 from .. import measurements
-from ..programs.launches import ScriptLaunch
-from ..programs.program import SECONDS, run_script
-from ..programs.statements import UsageError, left_out
+from ..programs.launches import Policy, ScriptLaunch
+from ..programs.process import Request
+from ..programs.program import Program, run_program
+from ..programs.statements import UsageError, compiled, left_out
 from .arguments import FORM, in_order, numbers
 from .files import File, load, split
 from .judge import Profiler
 from .profiling import Profile, check_registers, profile
 from .report import ProfiledLaunch, as_data, as_found, as_page, as_text, first_screen, machine_code
 from .verdicts import Opinion, launched
+
+#: How long a script may run, in seconds.
+SECONDS = 120.0
 
 
 def parser() -> argparse.ArgumentParser:
@@ -231,12 +235,14 @@ def _scripts(options: argparse.Namespace) -> int:
     programs: list[dict[str, Any]] = []
     more = 0
     several = len(set(options.kernel)) > 1
-    names = ("gpu", "limit", "words", "max_steps", "skip_failing")
     # tries of repairs take a third of the time at most
     judge = Profiler(options.gpu, options.registers, options.limit / 3, _budgets(options))
+    request = Request(judge, Policy(goes_on=True), options.max_steps)
     for name in options.kernel:
-        settings = {option: getattr(options, option) for option in names}
-        done = run_script(Path(name), **settings, judge=judge)
+        compiled(Path(name), name)
+        words = (name, *options.words)
+        program = Program(words, options.gpu, options.limit, apart=True, skip_failing=options.skip_failing)
+        done = run_program(program, request)
         launches = done.launches
         ended = {"status": done.status, "stopped": done.stopped, "launches": launches.number}
         programs.append({"script": name, **ended})

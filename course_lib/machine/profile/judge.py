@@ -22,6 +22,7 @@ class Profiler(Judge):
         budgets: the most of each count that a launch may have.
     """
 
+    needs_arguments = True
     gpu: str = measurements.DEFAULT_GPU
     registers: int | None = None
     repair_seconds: float = 0.0

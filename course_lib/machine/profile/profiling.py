@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -149,7 +150,8 @@ def profile(
     Broken rules raise nothing: ``run.findings`` holds them.
     """
     check_registers(registers)
-    launch = simulated(kernel, grid, block, arguments, shared_bytes, max_steps)
+    with contextlib.redirect_stdout(sys.stderr):  # what the kernel prints
+        launch = simulated(kernel, grid, block, arguments, shared_bytes=shared_bytes, max_steps=max_steps)
     return examined(launch, registers, gpu, repair_seconds)
 
 

@@ -8,16 +8,17 @@ the same was found.
 import hashlib
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any, Protocol
 
 import numpy as np
 
-from ...simulator.findings import SimulatorError
+from ...simulator.findings import KernelError, SimulatorError
 from ...simulator.language.source import python_function
 from ...simulator.launch.prepare import prepare
+from ...simulator.simulate import error_text
 from ...simulator.tables import plural
 from ..compiler.identity import kernel_key
 from .simulated import Simulated, simulated
@@ -36,12 +37,49 @@ class Fault(Protocol):
         """What those share that are told once: of one kind, in the same lines, of the same array."""
 
 
+@dataclass(frozen=True)
+class Unfinished:
+    """A launch that had to stop, as in a loop that never ends, in this line of the kernel."""
+
+    line: int
+    message: str
+
+    @property
+    def key(self) -> Hashable:
+        """What those of several launches share: the line."""
+        return "unfinished", self.line
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a launch raises in the program.
+
+    Attributes:
+        goes_on: nothing, also where a launch is refused or had to stop; else these raise what `simulate` raises.
+        strict: a finding that is an error raises KernelError, too.
+        allow: kinds of findings that do not.
+    """
+
+    goes_on: bool = False
+    strict: bool = False
+    allow: tuple[str, ...] = ()
+
+
 class Judge:
-    """What a command says of a launch: here its findings alone. It is pickled, and copied for each process."""
+    """What a command says of a launch: here its findings alone. It is pickled, and copied for each process.
+
+    ``needs_arguments``: whether it looks at the arguments as they were before the launch.
+    """
+
+    needs_arguments = False
 
     def problems(self, made: Simulated) -> Sequence[Fault]:
         """Return what is wrong with a launch that was simulated."""
-        return made.run.findings
+        stopped = [Unfinished(made.stopped.line or 0, made.failed)] if made.stopped else []
+        return [*made.run.findings, *stopped]
 
     def outlined(self, made: Simulated) -> Any:
         """Return what is known of a launch at once, before the costly part: a program may be stopped there."""
@@ -106,6 +144,7 @@ class Launches:
 
     Attributes:
         judge: says more of a launch than its findings.
+        policy: what a launch raises.
         max_steps: as `simulate` takes it.
         every: a ScriptLaunch for each that has a verdict of its own.
         found: what was found in any of them, by the kernel's code and its own `key`.
@@ -115,6 +154,7 @@ class Launches:
     """
 
     judge: Judge = field(default_factory=Judge)
+    policy: Policy = field(default_factory=Policy)
     max_steps: int | None = None
     every: list[ScriptLaunch] = field(default_factory=list)
     found: dict[tuple[Code, Hashable], Found] = field(default_factory=dict)
@@ -124,31 +164,56 @@ class Launches:
     keeps: Callable[[], None] = field(default=lambda: None, repr=False)
     _seen: set[Hashable] = field(default_factory=set, repr=False)
     _alike: dict[Hashable, ScriptLaunch] = field(default_factory=dict, repr=False)
-    _refused: dict[Hashable, ScriptLaunch] = field(default_factory=dict, repr=False)
+    _refused: dict[Hashable, tuple[ScriptLaunch, SimulatorError]] = field(default_factory=dict, repr=False)
 
     def launch(self, kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> None:
-        """Simulate a launch, and keep what is found."""
+        """Simulate a launch, and keep what is found. What is raised then is the policy's."""
+        __tracebackhide__ = True
+        try:
+            made = self._simulated(kernel, grid, block, shared_bytes, arguments)
+        except SimulatorError as error:
+            if self.policy.goes_on:
+                return
+            raise error.with_traceback(None) from None
+        if made.stopped and not self.policy.goes_on:
+            raise made.stopped.with_traceback(None)
+        errors = tuple(each for each in made.run.errors if each.kind not in self.policy.allow)
+        if self.policy.strict and errors:
+            run = replace(made.run, findings=errors)
+            raise KernelError(error_text(run, made.run.source.lines), errors, made.run)
+
+    def _simulated(self, kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> Simulated:
+        """Simulate a launch, and keep what is found, or why it is refused; that is raised, too."""
         function = python_function(kernel)
         self.number += 1
         place = LaunchPlace(self.number, *_caller(), described(function, arguments))
         shape = kernel_key(kernel), repr((grid, block)), shared_bytes, _types(arguments), _shared(arguments)
         if shape in self._refused:
-            self._refused[shape].times += 1
-            return
+            known, refusal = self._refused[shape]
+            known.times += 1
+            raise refusal
         own = ScriptLaunch(function.__name__, code_of(function), place)
         self.begins(own, grid, block)
         try:
-            made = simulated(kernel, grid, block, arguments, shared_bytes, self.max_steps)
-        except SimulatorError as error:  # the script goes on: its other kernels are judged, too
+            made = simulated(
+                kernel,
+                grid,
+                block,
+                arguments,
+                shared_bytes=shared_bytes,
+                max_steps=self.max_steps,
+                copies=self.judge.needs_arguments,
+            )
+        except SimulatorError as error:
             own.refused = error.without_option()
-            known, _ = self._known(own, shape, {("refused", type(error), error.line): own.refused})
-            if known is not None and _is_refused(kernel, grid, block, shared_bytes, arguments):
-                self._refused[shape] = known
-            return
+            alike, _ = self._known(own, shape, {("refused", type(error), error.line): own.refused})
+            if alike is not None and _is_refused(kernel, grid, block, shared_bytes, arguments):
+                self._refused[shape] = alike, error
+            raise
         problems = self.judge.problems(made)
         keys: dict[Hashable, str] = {problem.key: "" for problem in problems}
         keys |= {("failed", made.failed): ""} if made.failed else {}
-        known, new = self._known(own, shape, keys)
+        _, new = self._known(own, shape, keys)
         for problem in problems:
             found = self.found.setdefault((own.code, problem.key), Found(own.code, problem, place, 0))
             found.launches += 1
@@ -156,6 +221,7 @@ class Launches:
             own.verdict = self.judge.outlined(made)
             self.keeps()
             own.verdict = self.judge.examined(made, len(self.every)) or own.verdict
+        return made
 
     def _known(
         self, own: ScriptLaunch, shape: Hashable, keys: Mapping[Hashable, str]

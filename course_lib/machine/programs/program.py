@@ -1,10 +1,12 @@
-"""Runs a script as a program of its own, without a GPU, for a limited time, and collects the launches that it makes.
+"""Runs a program without a GPU, and collects what is found in its launches.
 
-The program is a process (:mod:`process`) of an own session: when it ends, what it started and left running is ended,
-too, so that nothing outlives the command.
+The program is what Python runs for the same words: ``python script.py`` or ``python -m module``, as a process of its
+own. PYTHONPATH has the folder ``startup`` for it and its children, whose file Python imports at the start of each
+(:mod:`start`); the rest is as it is.
 """
 
 import contextlib
+import json
 import os
 import pickle
 import signal
@@ -12,32 +14,66 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from .. import measurements
-from .launches import Found, Judge, Launches, ScriptLaunch
-from .process import Request
-from .records import read
-from .statements import compiled
+from .launches import Found, Launches, ScriptLaunch
+from .process import REQUEST, Request
+from .records import alive, read
+from .start import CUDASIM, FOLDER, MAIN, SETTINGS, WAS_STOPPED
 
-#: How long a script may run, in seconds.
-SECONDS = 120.0
-#: Seconds between two looks at a program that runs.
+#: Seconds between two looks at a program that has a limit.
 LOOK = 1.0
 #: A process that does not stop itself, because a call into C keeps the interpreter's lock, is ended so much later.
 GRACE = 15.0
-#: Seconds for which a program may handle an interrupt.
+#: Seconds for which a program of an own session may handle an interrupt.
 HANDLES = 5.0
-_PACKAGES = Path(__file__).parents[3]
-_START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from {} import start; del sys.path[0]; start()"
+_STARTUP = Path(__file__).parent / "startup"
+_TOLERANT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from {} import run; del sys.path[0]; run()"
+#: Signals that the command hands on to the program; where these are not, there is nothing to hand on.
+_HANDED_ON = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2") if hasattr(signal, name)]
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is run, and how.
+
+    Attributes:
+        words: what follows ``python``: a script or ``-m`` and a module, and its arguments.
+        gpu: the recorded one that it asks for.
+        limit: seconds that it may run; None for any time. A program with a limit has a session of its own.
+        apart: it has a session of its own, prints to stderr, and what it leaves running is ended.
+        skip_failing: statements of the script that raise an exception are left out.
+    """
+
+    words: tuple[str, ...]
+    gpu: str = measurements.DEFAULT_GPU
+    limit: float | None = None
+    apart: bool = False
+    skip_failing: bool = False
+
+    @property
+    def script(self) -> str:
+        """The script's file, as in its tracebacks; "" of a module."""
+        return "" if self.words[0].startswith("-") else os.path.abspath(self.words[0])
+
+    @property
+    def command(self) -> list[str]:
+        """What is executed."""
+        if not self.skip_failing:
+            return [sys.executable, *self.words]
+        course = str(Path(__file__).parents[3])
+        return [sys.executable, "-P", "-c", _TOLERANT.format(f"{__package__}.tolerant"), course, *self.words]
 
 
 @dataclass
-class ScriptRun:
-    """The launches of a script, and how it ended.
+class ProgramRun:
+    """The launches of a program, and how it ended.
 
     Attributes:
         launches: those of all its processes.
@@ -45,6 +81,7 @@ class ScriptRun:
         notes: where it was told something else than a GPU tells.
         status: its exit status, as a shell gives it: of a signal, 128 and its number.
         stopped: where it was stopped after its time; empty if it was not.
+        left: its processes that still run.
     """
 
     launches: Launches = field(default_factory=Launches)
@@ -52,99 +89,157 @@ class ScriptRun:
     notes: dict[str, None] = field(default_factory=dict)
     status: int = 0
     stopped: str = ""
+    left: list[int] = field(default_factory=list)
 
 
-def run_script(
-    path: Path,
-    *,
-    gpu: str = measurements.DEFAULT_GPU,
-    limit: float = SECONDS,
-    words: Sequence[str] = (),
-    skip_failing: bool = False,
-    max_steps: int | None = None,
-    judge: Judge | None = None,
-) -> ScriptRun:
-    """Run a script with the arguments ``words`` for at most ``limit`` seconds, and judge its launches.
-
-    ``judge`` and ``max_steps`` are those of :class:`Launches`. With ``skip_failing``, statements of the script that
-    raise an exception are left out. Raises UsageError for a file that is no Python.
-    """
-    compiled(path, str(path))
-    with tempfile.TemporaryDirectory(prefix="tile-by-tile-", ignore_cleanup_errors=True) as folder:
-        request, records = Path(folder, "request"), Path(folder, "records")
-        asked = Request(str(path), tuple(words), limit, skip_failing, gpu, max_steps, judge or Judge())
-        request.write_bytes(pickle.dumps(asked))
-        status, overdue = _run(request, records, limit)
-        done = _collected(records, limit)
+def run_program(program: Program, request: Request) -> ProgramRun:
+    """Run a program to its end, judge its launches as the request says, and return what is known of them."""
+    with tempfile.TemporaryDirectory(prefix="tile-by-tile-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        settings = {"gpu": program.gpu, "limit": program.limit, "script": program.script}
+        folder.joinpath(SETTINGS).write_text(json.dumps(settings), encoding="utf-8")
+        folder.joinpath(REQUEST).write_bytes(pickle.dumps(request))
+        status, overdue = _run(program, folder)
+        left = alive(folder)
+        stopped = _stopped(folder, program) or (
+            f"The program ran for {program.limit:g} s and was ended; it did not say where it was" if overdue else ""
+        )
+        if left and (program.apart or stopped):
+            for process in left:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(process, _KILL)
+            left = []
+        done = _collected(folder)
     done.status = 128 - status if status < 0 else status
-    if overdue and not done.stopped:
-        done.stopped = f"The script ran for {limit:g} s and was ended; it did not say where it was"
+    done.stopped, done.left = stopped, left
     return done
 
 
-def _run(request: Path, records: Path, limit: float) -> tuple[int, bool]:
-    """Run the process; return its status, and whether it was ended because it did not stop itself."""
-    start = _START.format(f"{__package__}.process")
-    command = [sys.executable, "-P", "-c", start, str(_PACKAGES), str(request), str(records)]
+def environment(folder: Path) -> dict[str, str]:
+    """Return the environment of a program and of the processes that it starts."""
+    path = os.pathsep.join(filter(None, (str(_STARTUP), os.environ.get("PYTHONPATH"))))
+    own = {name: value for name, value in os.environ.items() if name != CUDASIM}
+    return own | {FOLDER: str(folder), "PYTHONPATH": path}
+
+
+def _run(program: Program, folder: Path) -> tuple[int, bool]:
+    """Run the main process; return its status, and whether it was ended because it did not stop itself."""
+    alone = program.apart or program.limit is not None
     sys.stdout.flush()
     sys.stderr.flush()
-    process = subprocess.Popen(command, stdout=_stderr(), stderr=_stderr(), start_new_session=True)
-    begun, overdue = None, False
+    stdout = _stderr() if program.apart else None
+    process = subprocess.Popen(program.command, stdout=stdout, env=environment(folder), start_new_session=alone)
+    begun, overdue, interrupts = None, False, _Interrupts(process, alone)
     try:
-        while True:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                return process.wait(LOOK), overdue
-            now = time.monotonic()
-            if begun is None and records.exists() and records.stat().st_size:
-                begun = now
-            if begun is not None and now > begun + limit + GRACE:
-                overdue = True
-                process.kill()
-    except KeyboardInterrupt:
-        _signal(process, signal.SIGINT)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return process.wait(HANDLES), False
-        return -signal.SIGINT, False
+        with _handled({signal.SIGINT: interrupts.handle} | dict.fromkeys(_HANDED_ON, interrupts.hand_on)):
+            while True:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    return process.wait(LOOK if alone else None), overdue
+                now = time.monotonic()
+                if begun is None and folder.joinpath(MAIN).exists():
+                    begun = now
+                late = begun is not None and program.limit is not None and now > begun + program.limit + GRACE
+                if late or (interrupts.first is not None and now > interrupts.first + HANDLES):
+                    overdue = late
+                    process.kill()
     finally:
-        _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+        if program.apart or folder.joinpath(WAS_STOPPED).exists() or overdue:
+            _signal(process, alone, _KILL)
         process.wait()
 
 
 def _stderr() -> int:
-    """Return the file to which a program prints: stdout is the report's."""
+    """Return the file to which a program prints whose report is on stdout."""
     try:
         return sys.stderr.fileno()
     except (OSError, ValueError, AttributeError):
         return 2
 
 
-def _signal(process: subprocess.Popen[bytes], number: int) -> None:
-    """Send a signal to a process and to those that it started."""
+class _Interrupts:
+    """Signals of the command, which its program gets, too."""
+
+    def __init__(self, process: subprocess.Popen[bytes], alone: bool) -> None:
+        self.process, self.alone = process, alone
+        self.first: float | None = None  # when a program of an own session was first interrupted
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """Interrupt the program, unless the terminal does: its Ctrl-C is for all processes of the command's group."""
+        if self.alone:
+            self.first = self.first or time.monotonic()
+        if self.alone or not _at_terminal():
+            _signal(self.process, self.alone, number)
+
+    def hand_on(self, number: int, frame: FrameType | None) -> None:
+        self.process.send_signal(number)
+
+
+def _at_terminal() -> bool:
+    """Whether the command is in the foreground of a terminal."""
+    try:
+        with open("/dev/tty", "rb", buffering=0) as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except (OSError, AttributeError):
+        return os.name == "nt"  # where Ctrl-C is for all processes of the console
+
+
+def _signal(process: subprocess.Popen[bytes], group: bool, number: int) -> None:
+    """Send a signal to a process, or to the group that it leads."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        if hasattr(os, "killpg"):
+        if group and hasattr(os, "killpg"):
             os.killpg(process.pid, number)
         else:
             process.send_signal(number)
 
 
-def _collected(records: Path, limit: float) -> ScriptRun:
-    """Return what a program's records say of it."""
-    done = ScriptRun()
+@contextlib.contextmanager
+def _handled(handlers: Mapping[signal.Signals, Any]) -> Iterator[None]:
+    """Handle signals for a while; in a thread that is not the main one, leave them as they are."""
+    before: dict[signal.Signals, Any] = {}
+    try:
+        with contextlib.suppress(ValueError):
+            for number, handler in handlers.items():
+                before[number] = signal.signal(number, handler)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _stopped(folder: Path, program: Program) -> str:
+    """Return where a program was when its time was over; "" if it was not."""
+    try:
+        (file, line), (other, line_of_other) = json.loads(folder.joinpath(WAS_STOPPED).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    in_file = f" of {other or file}" if not program.script else ""
+    if line:
+        where = f"in line {line}{in_file}"
+    elif line_of_other:
+        where = f"at its end, while another thread was in line {line_of_other}{in_file}"
+    else:
+        where = "at its end, waiting for processes"
+    return f"The program ran for {program.limit:g} s and was stopped {where}"
+
+
+def _collected(folder: Path) -> ProgramRun:
+    """Return what the records of a program's processes say."""
+    done = ProgramRun()
     judged: dict[Any, ScriptLaunch] = {}
     found: dict[Any, Found] = {}
-    running: dict[int, ScriptLaunch] = {}
-    counts: dict[int, tuple[int, int]] = {}
-    for kind, process, values in read(records):
+    running: dict[str, ScriptLaunch] = {}
+    counts: dict[str, tuple[int, int]] = {}
+    for kind, process, values in read(folder):
         match kind, values:
             case "begins", (launch,):
                 running[process] = launch
             case "judged", (number, launch):
                 judged[process, number] = launch
-            case "times", (number, times):
+            case "times", (number, times) if (process, number) in judged:
                 judged[process, number].times = times
             case "found", (key, each):
                 found[process, key] = each
-            case "launches", (key, number):
+            case "launches", (key, number) if (process, key) in found:
                 found[process, key].launches = number
             case "returned", (number, more):
                 running.pop(process, None)
@@ -153,9 +248,6 @@ def _collected(records: Path, limit: float) -> ScriptRun:
                 done.notes[said] = None
             case "skipped", (said,):
                 done.skipped.append(said)
-            case "stopped", (line, of_thread):
-                where = f"in line {line}" if line else _at_its_end(of_thread)
-                done.stopped = f"The script ran for {limit:g} s and was stopped {where}"
     launches = done.launches
     launches.every += judged.values()
     known = {(process, each.first.number) for (process, _), each in judged.items()}
@@ -163,11 +255,9 @@ def _collected(records: Path, limit: float) -> ScriptRun:
     launches.number = sum(number for number, _ in counts.values()) + len(running)
     launches.more = sum(more for _, more in counts.values())
     for each in found.values():
-        before = launches.found.setdefault((each.code, each.problem.key), replace(each, launches=0))
-        before.launches += each.launches
+        before = launches.found.get((each.code, each.problem.key))
+        if before is None:
+            launches.found[each.code, each.problem.key] = each
+        else:
+            before.launches += each.launches
     return done
-
-
-def _at_its_end(line: int) -> str:
-    """Return for what a script waits that has run all of its statements; ``line`` is that of another thread."""
-    return f"at its end, while another thread was in line {line}" if line else "at its end, waiting for processes"

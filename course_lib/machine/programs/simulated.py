@@ -1,8 +1,6 @@
 """A launch that is simulated, with its arguments before it and after it."""
 
-import contextlib
 import copy
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +15,7 @@ from ...simulator.simulate import simulate
 class Simulated:
     """A launch that was simulated. ``before`` and ``after`` are its arguments before and after it.
 
-    ``failed`` says why it stopped, ``seconds`` of the processor is what it took.
+    ``stopped`` is what it raised if it had to stop, and ``seconds`` of the processor what it took.
     """
 
     kernel: Any
@@ -28,25 +26,36 @@ class Simulated:
     before: Sequence[Any]
     after: Sequence[Any]
     run: Run
-    failed: str
+    stopped: KernelError | None
     seconds: float
+
+    @property
+    def failed(self) -> str:
+        """Why it stopped; "" if it did not."""
+        return self.stopped.without_option() if self.stopped else ""
 
 
 def simulated(
-    kernel: Any, grid: Any, block: Any, arguments: Sequence[Any], shared_bytes: int = 0, max_steps: int | None = None
+    kernel: Any,
+    grid: Any,
+    block: Any,
+    arguments: Sequence[Any],
+    *,
+    shared_bytes: int = 0,
+    max_steps: int | None = None,
+    copies: bool = True,
 ) -> Simulated:
-    """Launch a kernel on the simulator; the arrays among the arguments are changed.
+    """Launch a kernel on the simulator; the arrays among the arguments are changed, and kept as they were if `copies`.
 
     Raises LaunchError and UnsupportedKernelError as ``simulate`` does. Broken rules raise nothing.
     """
-    before = copy.deepcopy(arguments)
-    failed, began = "", time.process_time()
+    before = copy.deepcopy(arguments) if copies else ()
+    stopped, began = None, time.process_time()
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # what the kernel prints
-            run = simulate(kernel, strict=False, max_steps=max_steps)[grid, block, 0, shared_bytes](*arguments)
+        run = simulate(kernel, strict=False, max_steps=max_steps)[grid, block, 0, shared_bytes](*arguments)
     except KernelError as error:
         if error.run is None:
             raise
-        run, failed = error.run, error.without_option()
+        run, stopped = error.run, error
     took = time.process_time() - began
-    return Simulated(kernel, grid, block, shared_bytes, max_steps, before, arguments, run, failed, took)
+    return Simulated(kernel, grid, block, shared_bytes, max_steps, before, arguments, run, stopped, took)

@@ -46,13 +46,13 @@ def launch(threads):
 
 def reach_the_limit(when=lambda: True):
     "End as after the limit, once the main thread is where it should be."
-    from course_lib.machine.programs import process
+    from pathlib import Path
+    from course_lib.machine.programs import start
     while not when():
         pause(0.01)
-    process.stop(0)
+    start.stop(Path(os.environ[start.FOLDER]), 0, __file__)
 
 def in_a_launch():
-    from course_lib.machine.programs import process
     kernels = {frame.f_code.co_filename for frame in calls(sys._current_frames()[threading.main_thread().ident])}
     return "<simulated kernel>" in kernels
 
@@ -278,7 +278,7 @@ def test_processes_that_a_program_leaves_are_ended(ran, tmp_path):
 def test_an_interrupt_is_the_program_s(tmp_path):
     """Ctrl-C reaches it, and what it launched before is told."""
     path = tmp_path / "script.py"
-    path.write_text(f"{HEAD}launch(5)\nprint('ready')\npause()  # here\n", "utf-8")
+    path.write_text(f"{HEAD}launch(5)\nprint('ready', flush=True)\npause()  # here\n", "utf-8")
     command = [sys.executable, "-m", "course_lib", "profile", str(path)]
     process = subprocess.Popen(
         command,

@@ -35,7 +35,7 @@ def hosted(request):
 
         def launch(kernel, grid, block, shared_bytes, arguments):
             try:
-                runs.append(simulated(kernel, grid, block, arguments, shared_bytes).run)
+                runs.append(simulated(kernel, grid, block, arguments, shared_bytes=shared_bytes).run)
             except SimulatorError as error:
                 runs.append(str(error))
 
