@@ -83,6 +83,7 @@ class LaunchRecorder:
 
     def __init__(self, writer: RecordWriter) -> None:
         self.writer = writer
+        self._request = writer.folder.joinpath(REQUEST).read_bytes()
         self._begin()
 
     def begin_forked(self) -> None:
@@ -98,7 +99,7 @@ class LaunchRecorder:
     @cached_property
     def _launches(self) -> Launches:
         """The launches; made for the first one, because a judge may import numba, which the program imports now."""
-        request: Request = pickle.loads(self.writer.folder.joinpath(REQUEST).read_bytes())
+        request: Request = pickle.loads(self._request)
         return Launches(request.judge, request.policy, request.max_steps, begins=self._begins, keeps=self._write)
 
     def launch(self, kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> None:

@@ -160,6 +160,7 @@ def _kernel_methods(launch: Launch) -> dict[str, Any]:
 
     def configure(kernel: Any, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Callable[..., None]:
         def call(*arguments: Any, **named: Any) -> None:
+            __tracebackhide__ = True  # pytest shows the line that launches
             if named:
                 raise TypeError(f"a kernel takes no arguments by name; give {', '.join(named)} in its place")
             launch(kernel, griddim, blockdim, sharedmem, [*map(_plain, arguments)])

@@ -1,0 +1,73 @@
+"""What was found in a program, by kernel and line: each finding once, with the number of launches that have it."""
+
+import linecache
+import os
+import textwrap
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+
+from ...simulator.findings import KINDS, Finding
+from ...simulator.tables import plural
+from .launches import Found, Launches, LaunchPlace, ScriptLaunch
+
+#: Columns of a line.
+WIDTH = 118
+
+
+def fails(found: Found, allow: Sequence[str], warnings: bool) -> bool:
+    """Whether a program fails by a finding.
+
+    Those do that may change values, or, with ``warnings``, all; not those of the kinds ``allow``.
+    """
+    if not isinstance(found.problem, Finding):
+        return True
+    return found.problem.kind not in allow and (warnings or KINDS[found.problem.kind].values)
+
+
+def report(launches: Launches, allow: Sequence[str] = ()) -> list[str]:
+    """Return the findings in lines; those of the kinds ``allow`` are left out."""
+    told = [each for each in launches.found.values() if getattr(each.problem, "kind", None) not in allow]
+    kernels = len({each.code for each in launches.every})
+    told.sort(key=lambda each: (each.code, line_of(each)))
+    lines = []
+    for code, of_kernel in groupby(told, lambda each: each.code):
+        lines.append(f"{code[1]}, {shown(code[0])}")
+        for number, at_line in groupby(of_kernel, line_of):
+            lines.append(f"  line {number} | {linecache.getline(code[0], number).strip()}")
+            for each in at_line:
+                said = f"{each.problem} {where(each.first, each.launches)}"
+                lines += textwrap.wrap(said, WIDTH, initial_indent="    ", subsequent_indent="      ")
+    lines += [refused(each) for each in launches.every if each.refused]
+    lines += [f"{each.stopped} did not end {where(each.first)}" for each in launches.every if each.stopped]
+    if not launches.number:
+        return [*lines, "No launch was simulated: the program launched no kernel of numba.cuda."]
+    counted = f"{plural(launches.number, 'launch', 'es')} of {plural(kernels, 'kernel')} simulated"
+    return [*lines, f"{counted}, {plural(len(told), 'finding') if told else 'no findings'}; no GPU was used."]
+
+
+def line_of(found: Found) -> int:
+    """Return the kernel's line of what was found; 0 if it is of no line."""
+    return getattr(found.problem, "line", 0)
+
+
+def refused(launch: ScriptLaunch) -> str:
+    """Return why a launch was not simulated."""
+    return (
+        f"{launch.name}, {shown(launch.code[0])}: not simulated: {launch.refused} {where(launch.first, launch.times)}"
+    )
+
+
+def where(first: LaunchPlace, launches: int = 1) -> str:
+    """Return in how many launches something was found, and where the first of them is made, with its arguments."""
+    several = f"in {launches:,} launches; the first is " if launches > 1 else ""
+    place = f"in {shown(first.file)}, line {first.line}" if first.line else f"number {first.number}"
+    return f"({several}{place}: {first.arguments or 'no arguments'})"
+
+
+def shown(file: str) -> str:
+    """Return a file as from the current folder, if it is in it."""
+    try:
+        return os.path.relpath(file) if Path(file).is_relative_to(Path.cwd()) else file
+    except OSError:  # the folder is gone
+        return file
