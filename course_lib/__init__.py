@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .machine import dials, figures, measurements, model, planning
     from .machine.compiler.show import show_machine_code
     from .machine.languages import tabs
-    from .machine.programs.stand_ins import without_gpu
+    from .machine.programs.in_process import without_gpu
     from .trace import palette
     from .trace.viewer.explorer import explore
     from .trace.viewer.stepper import Stepper, compare
@@ -69,7 +69,7 @@ __getattr__, __dir__ = lazily(
         **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model", "planning")},
         "show_machine_code": ".machine.compiler.show",
         "tabs": ".machine.languages",
-        "without_gpu": ".machine.programs.stand_ins",
+        "without_gpu": ".machine.programs.in_process",
     },
 )
 

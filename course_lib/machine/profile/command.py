@@ -233,7 +233,7 @@ def _scripts(options: argparse.Namespace) -> int:
     every: list[ProfiledLaunch] = []
     found: list[dict[str, Any]] = []
     programs: list[dict[str, Any]] = []
-    more = 0
+    more, lost = 0, False
     several = len(set(options.kernel)) > 1
     # tries of repairs take a third of the time at most
     judge = Profiler(options.gpu, options.registers, options.limit / 3, _budgets(options))
@@ -257,6 +257,7 @@ def _scripts(options: argparse.Namespace) -> int:
         if not launches.number:
             advice = f"let it pass NumPy arrays to a kernel, or name one, as {name}:kernel"
             print(f"{name} made no launch{'' if done.status else f': {advice}'}.", file=sys.stderr)
+        lost = lost or done.lost
         more += launches.more
         found += [as_found(each, name) for each in launches.found.values()]
         for each in launches.every:
@@ -265,7 +266,7 @@ def _scripts(options: argparse.Namespace) -> int:
             every.append(replace(judged, launched=said))
 
     failed = next((each["status"] for each in programs if each["status"] and not each["stopped"]), 0)
-    unknown = any(each["stopped"] or not each["launches"] for each in programs)
+    unknown = lost or any(each["stopped"] or not each["launches"] for each in programs)
     clean = not failed and not unknown and not any(each.fails or each.profile is None for each in every)
     data = {"launches": [*map(as_data, every)], "findings": found, "clean": clean, "not_profiled": more}
     status = _told(options, every, data | {"programs": programs}, more) if every or options.json else 0

@@ -95,4 +95,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return done.status
     if any(fails(each, options.allow, options.fail_on == "warning") for each in launches.found.values()):
         return 1
-    return 2 if done.stopped or done.left or any(each.stopped for each in launches.every) else 0
+    unknown = done.stopped or done.left or done.lost or any(each.stopped for each in launches.every)
+    return 2 if unknown else 0

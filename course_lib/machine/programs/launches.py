@@ -138,6 +138,10 @@ class ScriptLaunch:
     stopped: str = ""
 
 
+#: Simulates a launch, as :func:`simulated` does; None if it is refused, and what it is part of goes on.
+Simulates = Callable[..., Simulated | None]
+
+
 @dataclass
 class Launches:
     """The launches that a program makes, in order.
@@ -146,6 +150,7 @@ class Launches:
         judge: says more of a launch than its findings.
         policy: what a launch raises.
         max_steps: as `simulate` takes it.
+        simulates: simulates a launch.
         every: a ScriptLaunch for each that has a verdict of its own.
         found: what was found in any of them, by the kernel's code and its own `key`.
         number: how many launches there were; of these, ``more`` have no verdict of their own.
@@ -156,6 +161,7 @@ class Launches:
     judge: Judge = field(default_factory=Judge)
     policy: Policy = field(default_factory=Policy)
     max_steps: int | None = None
+    simulates: Simulates = field(default=simulated, repr=False)
     every: list[ScriptLaunch] = field(default_factory=list)
     found: dict[tuple[Code, Hashable], Found] = field(default_factory=dict)
     number: int = 0
@@ -166,23 +172,30 @@ class Launches:
     _alike: dict[Hashable, ScriptLaunch] = field(default_factory=dict, repr=False)
     _refused: dict[Hashable, tuple[ScriptLaunch, SimulatorError]] = field(default_factory=dict, repr=False)
 
-    def launch(self, kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> None:
-        """Simulate a launch, and keep what is found. What is raised then is the policy's."""
+    def launch(
+        self, kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]
+    ) -> Simulated | None:
+        """Simulate a launch, and keep what is found; return it, or None if it is refused and the program goes on."""
         __tracebackhide__ = True
         try:
             made = self._simulated(kernel, grid, block, shared_bytes, arguments)
         except SimulatorError as error:
             if self.policy.goes_on:
-                return
+                return None
             raise error.with_traceback(None) from None
+        if made is None:
+            return None
         if made.stopped and not self.policy.goes_on:
             raise made.stopped.with_traceback(None)
         errors = tuple(each for each in made.run.errors if each.kind not in self.policy.allow)
         if self.policy.strict and errors:
             run = replace(made.run, findings=errors)
             raise KernelError(error_text(run, made.run.source.lines), errors, made.run)
+        return made
 
-    def _simulated(self, kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> Simulated:
+    def _simulated(
+        self, kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]
+    ) -> Simulated | None:
         """Simulate a launch, and keep what is found, or why it is refused; that is raised, too."""
         function = python_function(kernel)
         self.number += 1
@@ -195,21 +208,16 @@ class Launches:
         own = ScriptLaunch(function.__name__, code_of(function), place)
         self.begins(own, grid, block)
         try:
-            made = simulated(
-                kernel,
-                grid,
-                block,
-                arguments,
-                shared_bytes=shared_bytes,
-                max_steps=self.max_steps,
-                copies=self.judge.needs_arguments,
-            )
+            settings: Any = {"shared_bytes": shared_bytes, "max_steps": self.max_steps}
+            made = self.simulates(kernel, grid, block, arguments, copies=self.judge.needs_arguments, **settings)
         except SimulatorError as error:
             own.refused = error.without_option()
             alike, _ = self._known(own, shape, {("refused", type(error), error.line): own.refused})
             if alike is not None and _is_refused(kernel, grid, block, shared_bytes, arguments):
                 self._refused[shape] = alike, error
             raise
+        if made is None:
+            return None
         problems = self.judge.problems(made)
         keys: dict[Hashable, str] = {problem.key: "" for problem in problems}
         keys |= {("failed", made.failed): ""} if made.failed else {}

@@ -19,8 +19,10 @@ from typing import Any
 from ...simulator.findings import LaunchError
 from ...simulator.geometry import Launch
 from ...simulator.run import trimmed
+from . import in_process
 from .launches import Judge, Launches, Policy, ScriptLaunch
 from .records import RecordWriter
+from .simulated import Simulated
 from .stand_ins import without_device
 
 #: The file of a program's folder with what was asked for.
@@ -48,7 +50,8 @@ def begin(folder: Path, gpu: str) -> None:
     ``gpu`` is the recorded GPU that the program asks for.
     """
     recorder = LaunchRecorder(RecordWriter(folder))
-    stand_ins = without_device(recorder.launch, recorder.note, gpu)
+    in_process.run_by(recorder.simulated)
+    stand_ins = without_device(in_process.launch, recorder.note, gpu)
     stand_ins.__enter__()
     _PROCESS.extend([recorder, stand_ins])
     if hasattr(os, "register_at_fork"):
@@ -102,12 +105,14 @@ class LaunchRecorder:
         request: Request = pickle.loads(self._request)
         return Launches(request.judge, request.policy, request.max_steps, begins=self._begins, keeps=self._write)
 
-    def launch(self, kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> None:
-        """Simulate a launch, and write what is known of it."""
+    def simulated(
+        self, kernel: Any, grid: Any, block: Any, arguments: Sequence[Any], *, shared_bytes: int = 0, **settings: Any
+    ) -> Simulated | None:
+        """Simulate a launch, and write what is known of it. The ``settings`` are those of the command."""
         __tracebackhide__ = True  # pytest shows the line that launches
         with self._one_by_one:
             try:
-                self._launches.launch(kernel, grid, block, shared_bytes, arguments)
+                return self._launches.launch(kernel, grid, block, shared_bytes, arguments)
             finally:
                 self._write()
                 self.writer.write("returned", self._launches.number, self._launches.more)

@@ -23,7 +23,7 @@ from typing import Any
 from .. import measurements
 from .launches import Found, Launches, ScriptLaunch
 from .process import REQUEST, Request
-from .records import alive, read
+from .records import LOST, alive, read
 from .start import CUDASIM, FOLDER, MAIN, SETTINGS, WAS_STOPPED
 
 #: Seconds between two looks at a program that has a limit.
@@ -82,6 +82,7 @@ class ProgramRun:
         status: its exit status, as a shell gives it: of a signal, 128 and its number.
         stopped: where it was stopped after its time; empty if it was not.
         left: its processes that still run.
+        lost: whether something that was found could not be written.
     """
 
     launches: Launches = field(default_factory=Launches)
@@ -90,6 +91,7 @@ class ProgramRun:
     status: int = 0
     stopped: str = ""
     left: list[int] = field(default_factory=list)
+    lost: bool = False
 
 
 def run_program(program: Program, request: Request) -> ProgramRun:
@@ -110,6 +112,7 @@ def run_program(program: Program, request: Request) -> ProgramRun:
                     os.kill(process, _KILL)
             left = []
         done = _collected(folder)
+        done.lost = folder.joinpath(LOST).exists()
     done.status = 128 - status if status < 0 else status
     done.stopped, done.left = stopped, left
     return done

@@ -20,6 +20,8 @@ except ImportError:  # Windows
 
 _SIZE = struct.Struct(">Q")
 _SUFFIX = ".records"
+#: The mark of a folder in which a record is missing.
+LOST = "lost"
 
 
 class _Pickler(pickle.Pickler):
@@ -88,6 +90,8 @@ class RecordWriter:
         """Say once that something is lost."""
         if not self._told:
             self._told = True
+            with contextlib.suppress(OSError):
+                self.folder.joinpath(LOST).touch()
             with contextlib.suppress(Exception):
                 print(f"What is found in process {os.getpid()} cannot be written: {error}.", file=sys.stderr)
 

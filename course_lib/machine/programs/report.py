@@ -66,7 +66,9 @@ def where(first: LaunchPlace, launches: int = 1) -> str:
 
 
 def shown(file: str) -> str:
-    """Return a file as from the current folder, if it is in it."""
+    """Return a file as from the current folder, if it is in it; a notebook's cell has no file that one could open."""
+    if Path(file).parent.name.startswith("ipykernel_"):
+        return "a cell of the notebook"
     try:
         return os.path.relpath(file) if Path(file).is_relative_to(Path.cwd()) else file
     except OSError:  # the folder is gone

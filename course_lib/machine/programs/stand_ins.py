@@ -63,27 +63,6 @@ def signatures_wait(jit: Callable[..., Any]) -> Callable[..., Any]:
     return waiting
 
 
-def without_gpu() -> bool:
-    """Let ``@cuda.jit`` with a signature, such as ``@cuda.jit("void(float32[:])")``, be defined where no GPU is.
-
-    numba compiles such a kernel at once, which fails without a GPU's driver; after this call it compiles nothing, and
-    ``simulate`` runs the kernel with its signature. Return whether that is so: where numba finds a GPU, or its own
-    simulator is on, nothing is changed.
-
-    >>> waits = without_gpu()
-    >>> @cuda.jit("void(float32[:])")
-    ... def zeros(x):
-    ...     x[cuda.threadIdx.x] = 0
-    """
-    from numba import config, cuda
-
-    if config.ENABLE_CUDASIM or cuda.is_available():
-        return False
-    if not hasattr(cuda.jit, "__wrapped__"):
-        cuda.jit = signatures_wait(cuda.jit)
-    return True
-
-
 def _plain(value: Any) -> Any:
     """Return an argument of a launch as the simulator takes it."""
     hint = type(value).__name__ if type(value).__module__.startswith("numba") else ""

@@ -1,0 +1,318 @@
+"""``tile-by-tile run``: a program is what it is for ``python``, and each launch of it is judged."""
+
+import contextlib
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+from functools import partial
+
+import nightly
+import pytest
+
+from course_lib.__main__ import main
+
+HEAD = """import os, sys, threading
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def store(x):
+    x[cuda.grid(1)] = 1
+
+@cuda.jit
+def wide(x):
+    x[cuda.grid(1)] = x[cuda.grid(1)] * 0.5
+
+@cuda.jit
+def listed(x):
+    x[0] = sorted([1, 2])[0]
+
+@cuda.jit
+def endless(x):
+    i = 0
+    while x[0] == 0:
+        i += 1
+
+def launch(threads, size=4):
+    store[1, threads](cuda.to_device(np.zeros(size, np.float32)))
+
+"""
+RIGHT, WRONG = "launch(4)", "launch(5)"
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no os.fork")
+
+
+@pytest.fixture
+def script(tmp_path, monkeypatch):
+    """Return a function that writes a script, and returns its name; the current folder has it."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(body, name="script.py"):
+        (tmp_path / name).write_text(f"{HEAD}{body}\n", encoding="utf-8")
+        return name
+
+    return write
+
+
+@pytest.fixture
+def ran(script, capfd):
+    """Run a script; return the exit status, and what is in stdout and in stderr."""
+
+    def run(body, *words, options=()):
+        status = main(["run", *options, script(body), *words])
+        return status, *capfd.readouterr()
+
+    return run
+
+
+def found(err):
+    """Return the kinds of findings that are told, with the number of their launches."""
+    text = " ".join(err.split())
+    told = re.findall(r"(\S+) \(lines? [^)]*\): .*?\((?:in (\d+) launches; the first is )?in [^)]*\)", text)
+    return sorted((kind, int(times or 1)) for kind, times in told)
+
+
+ENDS = [
+    ("", 0),
+    ("sys.exit(7)", 7),
+    ("raise ValueError('wrong')", 1),
+    ("os._exit(9)", 9),
+    nightly.at_night("sys.exit('a reason')", 1),
+    nightly.at_night("raise SystemExit(4)", 4),
+    nightly.at_night("raise KeyboardInterrupt", 130),
+    nightly.at_night("import gone", 1),
+]
+if hasattr(signal, "SIGKILL"):
+    ENDS.append(("os.kill(os.getpid(), 9)", 128 + 9))
+
+
+@pytest.mark.parametrize(("end", "status"), ENDS)
+def test_the_status_is_the_program_s(ran, end, status):
+    """And 1 if that is 0 and something was found; the launch before the end is told."""
+    done, _, err = ran(f"{WRONG}\n{end}")
+    assert done == (status or 1) and found(err) == [("out-of-bounds", 1)]
+
+
+@pytest.mark.parametrize(
+    ("body", "options", "status"),
+    [
+        (RIGHT, [], 0),
+        ("", [], 0),
+        (WRONG, ["--allow", "out-of-bounds"], 0),
+        (WRONG, ["--allow", "race"], 1),
+        ("wide[1, 4](np.zeros(4, np.float32))", [], 0),
+        ("wide[1, 4](np.zeros(4, np.float32))", ["--fail-on", "warning"], 1),
+        ("wide[1, 4](np.zeros(4, np.float32))", ["--fail-on", "warning", "--allow", "float64"], 0),
+    ],
+)
+def test_which_findings_fail(ran, body, options, status):
+    assert ran(body, options=options)[0] == status
+
+
+def test_a_program_is_what_python_runs(script, tmp_path):
+    """Its words, its input and output, its folder, its environment but for two variables, and its own sitecustomize."""
+    (tmp_path / "beside_it.py").write_text("VALUE = 3")
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "sitecustomize.py").write_text("import sys; sys.of_the_user = __name__, __file__")
+    text = f"""
+import beside_it, json, pickle, __main__
+assert __main__.launch is launch and pickle.loads(pickle.dumps(launch)) is launch
+own = "PYTHONPATH", "TILE_BY_TILE_PROGRAM"
+environment = {{name: value for name, value in os.environ.items() if name not in own}}
+print(json.dumps([sys.argv, sys.orig_argv[1:], sys.path, __file__, sys.stdin.read(), environment, sys.of_the_user]))
+print("to stderr", file=sys.stderr)
+{RIGHT}
+"""
+    name = script(text)
+    environment = os.environ | {"PYTHONPATH": str(own)}
+    words = [name, "--one", "--", "-m", "two"]
+    plain = [sys.executable, "-c", "import sys, subprocess; sys.exit(subprocess.call([sys.executable, *sys.argv[1:]]))"]
+    course = [sys.executable, "-m", "course_lib", "run"]
+    results = []
+    for command, body in ((plain, text.replace(RIGHT, "")), (course, text)):
+        script(body)
+        options = {"input": "some\ninput", "capture_output": True, "text": True, "env": environment, "check": False}
+        results.append(subprocess.run([*command, *words], **options))
+    assert results[0].returncode == results[1].returncode == 0, results[1].stderr
+    assert results[0].stdout == results[1].stdout and "some\\ninput" in results[0].stdout
+    assert results[1].stderr.startswith("to stderr\n")
+
+
+def test_a_module(script, tmp_path, capfd):
+    """A package, and one that is installed, with options of its own."""
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text("")
+    script(f"print(__name__, __package__, sys.argv[1:])\n{WRONG}", "package/__main__.py")
+    assert main(["run", "-m", "package", "--strict", "-m"]) == 1
+    out, err = capfd.readouterr()
+    assert out == "__main__ package ['--strict', '-m']\n" and found(err) == [("out-of-bounds", 1)]
+    assert main(["run", "--strict", "-m", "json.tool", "--help"]) == 0
+    assert "json.tool" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("words", [[], ["-m"], ["--unknown", "script.py"], ["--limit", "0", "script.py"]])
+def test_wrong_words(words, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["run", *words])
+    assert ended.value.code == 2 and capsys.readouterr().err
+
+
+def test_strict_raises_at_the_launch(ran, tmp_path):
+    """The program may catch it, and its traceback has no file of ours."""
+    body = f"try:\n    {WRONG}\nexcept Exception as error:\n    print(type(error).__name__)\n{WRONG}\nprint('behind')"
+    status, out, err = ran(body, options=["--strict"])
+    assert status == 1 and out == "KernelError\n"
+    assert "Traceback" in err and "/programs/" not in err and found(err) == [("out-of-bounds", 2)]
+    status, out, _ = ran(body, options=["--strict", "--allow", "out-of-bounds"])
+    assert status == 0 and out == "behind\n"
+
+
+@pytest.mark.parametrize("kernel", ["listed", "endless"])
+def test_a_launch_without_a_result_raises(ran, kernel):
+    """It is refused, or stopped; the program would go on with wrong values."""
+    status, out, err = ran(f"{kernel}[1, 1](np.zeros(1))\nprint('behind')", options=["--max-steps", "100"])
+    assert status == 1 and out == "" and "Error: " in err and kernel in err
+
+
+def test_what_a_program_catches_is_told(ran):
+    """A loop without end is a finding, a kernel that is refused is none."""
+    caught = "try:\n    {}[1, 1](np.zeros(1))\nexcept Exception:\n    print('caught')"
+    status, out, err = ran(caught.format("endless"), options=["--max-steps", "100"])
+    assert status == 1 and out == "caught\n" and "1 finding" in err
+    status, out, err = ran(caught.format("listed"))
+    assert status == 0 and out == "caught\n" and "listed" in err and "sorted" in err
+
+
+CHILDREN = {
+    "fork": "multiprocessing.get_context('fork').Process(target=launch, args=(5,))",
+    "spawn": "multiprocessing.get_context('spawn').Process(target=launch, args=(5,))",
+    "os._exit": "multiprocessing.get_context('spawn').Process(target=end, args=(5,))",
+}
+
+
+@forks
+@pytest.mark.parametrize("kind", nightly.every(2, CHILDREN))
+def test_processes_of_multiprocessing(ran, kind):
+    """Findings of the program and of its children are one."""
+    start = f"process = {CHILDREN[kind]}\n    process.start(); process.join()"
+    end = "def end(threads):\n    launch(threads)\n    os._exit(0)\n"
+    status, _, err = ran(f"import multiprocessing\n{end}if __name__ == '__main__':\n    {start}\n    {WRONG}")
+    assert status == 1 and found(err) == [("out-of-bounds", 2)]
+    assert "2 launches of 1 kernel" in err
+
+
+def test_interpreters_that_a_program_starts(ran):
+    """With their own children, in another session, and with an environment that keeps the variables."""
+    run = "subprocess.run([sys.executable, '-c', {!r}], {}check=True)"
+    inner = f"import script, os; script.{WRONG}; os._exit(0)"
+    outer = f"import subprocess, sys; {run.format(inner, '')}"
+    body = f"    {run.format(outer, '')}\n    {run.format(inner, 'start_new_session=True, ')}"
+    status, _, err = ran(f"import subprocess\nif __name__ == '__main__':\n{body}")
+    assert status == 1 and found(err) == [("out-of-bounds", 2)]
+
+
+def test_the_workers_of_xdist(tmp_path, monkeypatch, capfd):
+    """Each test of a suite fails or passes as it does, and the findings of all workers are told."""
+    monkeypatch.chdir(tmp_path)
+    for name, launch in (("test_right.py", RIGHT), ("test_wrong.py", WRONG)):
+        (tmp_path / name).write_text(f"{HEAD}def test_it():\n    {launch}\n", encoding="utf-8")
+    suite = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2"]
+    assert main(["run", *suite]) == 1
+    out, err = capfd.readouterr()
+    assert "2 passed" in out and found(err) == [("out-of-bounds", 1)]
+    assert main(["run", "--strict", *suite]) == 1
+    out, err = capfd.readouterr()
+    assert "1 failed, 1 passed" in out and "course_lib/machine" not in out and found(err) == [("out-of-bounds", 1)]
+
+
+def test_without_gpu_within_a_program(ran):
+    """It collects or raises there, and the command is told all the same."""
+    body = f"""
+import course_lib
+with course_lib.without_gpu(strict=False) as launches:
+    {WRONG}
+assert [each.problem.kind for each in launches.findings] == ["out-of-bounds"]
+{WRONG}
+with course_lib.without_gpu() as launches:
+    assert launches
+    try:
+        {WRONG}
+    except course_lib.KernelError:
+        print("raised")
+"""
+    status, out, err = ran(body)
+    assert status == 1 and out == "raised\n" and found(err) == [("out-of-bounds", 3)]
+
+
+def test_numba_s_own_simulator_is_not_used(ran, monkeypatch):
+    """Neither by the environment nor by the program."""
+    monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
+    status, _, err = ran(WRONG)
+    assert status == 1 and found(err) == [("out-of-bounds", 1)] and "NUMBA_ENABLE_CUDASIM" in err
+
+
+def test_what_a_kernel_prints_is_in_stdout(ran):
+    body = "@cuda.jit\ndef says(x):\n    print(x[0])\nsays[1, 1](np.full(1, 7))"
+    assert ran(body)[:2] == (0, "7\n")
+
+
+@forks
+def test_a_limit(ran):
+    """Findings before it are told, and those of a process that waits in another session."""
+    child = f"import script, threading; script.{WRONG}; print(flush=True); threading.Event().wait()"
+    body = f"import subprocess\nif __name__ == '__main__':\n    {WRONG}\n"
+    body += f"    p = subprocess.Popen([sys.executable, '-c', {child!r}], stdout=-1, start_new_session=True)\n"
+    body += "    print('process', p.pid, p.stdout.readline(), flush=True)\n"
+    body += "    from course_lib.machine.programs import start\n    from pathlib import Path\n"
+    body += "    start.stop(Path(os.environ[start.FOLDER]), 0, __file__)\n"
+    status, out, err = ran(body, options=["--limit", "300"])
+    assert status == 1 and found(err) == [("out-of-bounds", 2)] and "ran for 300 s and was stopped in line" in err
+    with contextlib.suppress(ProcessLookupError):  # it may have ended already; if not, wait for that
+        select.select([os.pidfd_open(int(out.split()[1]))], [], [])
+
+
+@forks
+def test_a_process_that_goes_on_is_told(ran):
+    """It is not ended, as it is not by ``python``; what it found is told."""
+    child = f"import script, threading; script.{WRONG}; print(flush=True); threading.Event().wait()"
+    body = f"import subprocess\nif __name__ == '__main__':\n    {RIGHT}\n"
+    body += f"    p = subprocess.Popen([sys.executable, '-c', {child!r}], stdout=-1, start_new_session=True)\n"
+    body += "    p.stdout.readline()\n    print(p.pid)\n"
+    status, out, err = ran(body)
+    try:
+        assert status == 1 and found(err) == [("out-of-bounds", 1)] and f"{int(out)}." in err
+    finally:
+        os.kill(int(out), signal.SIGKILL)
+
+
+@forks
+@pytest.mark.parametrize("number", nightly.every(2, [signal.SIGINT, signal.SIGTERM]))
+def test_a_signal_of_the_command_is_the_program_s(script, number):
+    """The program handles it; what it launched before is told."""
+    handler = f"signal.signal({int(number)}, lambda *_: sys.exit(5))"
+    name = script(f"import signal\n{WRONG}\n{handler}\nprint('ready', flush=True)\nsignal.pause()")
+    command = [sys.executable, "-m", "course_lib", "run", name]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
+    )
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(number)
+    _, err = process.communicate()
+    assert process.returncode == 5 and found(err) == [("out-of-bounds", 1)]
+
+
+def test_what_cannot_be_written_is_told_and_the_program_goes_on(ran):
+    """A record is lost, not the program."""
+    body = f"from course_lib.machine.programs import records\n{RIGHT}\n"
+    body += "def full(*_):\n    raise OSError(28, 'No space left on device')\n"
+    body += f"records.os.write = full\n{WRONG}\nprint('behind')"
+    status, out, err = ran(body)
+    assert out == "behind\n" and "No space left" in err and status == 2
