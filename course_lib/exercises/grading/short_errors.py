@@ -5,9 +5,9 @@ from types import TracebackType
 from typing import Any
 
 NO_GPU = (
-    "there is no GPU here. The simulator runs the same kernel: write simulate(kernel)[grid, block](...) instead of "
-    "kernel[grid, block](...), and give it NumPy arrays instead of those of cuda.to_device(...). For @cuda.jit with a "
-    "signature, call course_lib.without_gpu() first."
+    "there is no GPU here. Call course_lib.without_gpu() before this, and the simulator takes such launches, arrays of "
+    "cuda.to_device(...) and kernels with a signature; or write simulate(kernel)[grid, block](...) instead of "
+    "kernel[grid, block](...), which returns what was counted."
 )
 NO_NAME = (
     "{error}, and line {line} of this cell uses it. A cell above may define it: choose Run → Run All Above Selected "

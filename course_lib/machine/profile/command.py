@@ -33,7 +33,7 @@ from ...simulator.testing import exceeded, not_allowed
 from .. import measurements
 from ..programs.launches import Policy, ScriptLaunch
 from ..programs.process import Request
-from ..programs.program import Program, run_program
+from ..programs.program import PythonProgram, run_program
 from ..programs.statements import UsageError, compiled, left_out
 from .arguments import FORM, in_order, numbers
 from .files import File, load, split
@@ -241,7 +241,7 @@ def _scripts(options: argparse.Namespace) -> int:
     for name in options.kernel:
         compiled(Path(name), name)
         words = (name, *options.words)
-        program = Program(words, options.gpu, options.limit, apart=True, skip_failing=options.skip_failing)
+        program = PythonProgram(words, options.gpu, options.limit, apart=True, skip_failing=options.skip_failing)
         done = run_program(program, request)
         launches = done.launches
         ended = {"status": done.status, "stopped": done.stopped, "launches": launches.number}

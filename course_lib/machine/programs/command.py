@@ -20,7 +20,7 @@ from ...simulator.findings import KINDS
 from .. import measurements
 from .launches import Policy
 from .process import Request
-from .program import Program, run_program
+from .program import PythonProgram, run_program
 from .report import fails, report
 from .start import CUDASIM
 
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{CUDASIM} is not set for the program: this simulator takes the place of numba's.", file=sys.stderr)
     policy = Policy(strict=options.strict, allow=tuple(options.allow))
     request = Request(policy=policy, max_steps=options.max_steps)
-    done = run_program(Program(words, options.gpu, options.limit), request)
+    done = run_program(PythonProgram(words, options.gpu, options.limit), request)
 
     launches = done.launches
     lines = [*done.notes, *report(launches, options.allow)]

@@ -40,7 +40,7 @@ _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 @dataclass(frozen=True)
-class Program:
+class PythonProgram:
     """What is run, and how.
 
     Attributes:
@@ -94,7 +94,7 @@ class ProgramRun:
     lost: bool = False
 
 
-def run_program(program: Program, request: Request) -> ProgramRun:
+def run_program(program: PythonProgram, request: Request) -> ProgramRun:
     """Run a program to its end, judge its launches as the request says, and return what is known of them."""
     with tempfile.TemporaryDirectory(prefix="tile-by-tile-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
@@ -125,7 +125,7 @@ def environment(folder: Path) -> dict[str, str]:
     return own | {FOLDER: str(folder), "PYTHONPATH": path}
 
 
-def _run(program: Program, folder: Path) -> tuple[int, bool]:
+def _run(program: PythonProgram, folder: Path) -> tuple[int, bool]:
     """Run the main process; return its status, and whether it was ended because it did not stop itself."""
     alone = program.apart or program.limit is not None
     sys.stdout.flush()
@@ -209,7 +209,7 @@ def _handled(handlers: Mapping[signal.Signals, Any]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _stopped(folder: Path, program: Program) -> str:
+def _stopped(folder: Path, program: PythonProgram) -> str:
     """Return where a program was when its time was over; "" if it was not."""
     try:
         (file, line), (other, line_of_other) = json.loads(folder.joinpath(WAS_STOPPED).read_text(encoding="utf-8"))

@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -49,9 +50,7 @@ def _simulate_launches(folder: Path, gpu: str) -> None:
     os.environ.pop(CUDASIM, None)
     sys.path.insert(0, _COURSE)
     try:
-        from course_lib.machine.programs.process import begin
-
-        begin(folder, gpu)
+        import_module("course_lib.machine.programs.process").begin(folder, gpu)  # which imports this module
     except Exception as error:  # as in another environment, which has no NumPy
         print(f"The launches of process {os.getpid()} are not simulated: {error}.", file=sys.stderr)
     finally:
