@@ -214,7 +214,11 @@ class Simulation:
         )
         print(run.printed, end="")
         if stopped is not None:
-            before = [f"Before that: {error_text(run, prepared.lines, stopped=True)}"] if run.errors else []
+            before = (
+                [f"Before that: {error_text(run, prepared.lines, 'the run of this error has them all')}"]
+                if run.errors
+                else []
+            )
             more = "\n".join([stopped.option, *before])
             raise KernelError(stopped.text, run.errors, run, line=stopped.line, option=more) from None
         if self.strict and run.errors:
@@ -253,13 +257,16 @@ def as_given(value: Any, dims: tuple[int, int, int]) -> tuple[int, ...]:
     return dims[: len(value)] if isinstance(value, (tuple, list)) else dims[:1]
 
 
-def error_text(run: Run, source: tuple[tuple[int, str], ...], stopped: bool = False) -> str:
-    """Return the first error with its source lines, and the number of others, and what has them."""
+#: Who has all findings of a launch whose first one is told.
+_HAS_ALL = "simulate(..., strict=False) returns the run with them all"
+
+
+def error_text(run: Run, source: tuple[tuple[int, str], ...], has_all: str = _HAS_ALL) -> str:
+    """Return the first error with its source lines, the number of others, and who ``has_all``."""
     first, text = run.errors[0], dict(source)
     lines = [n for n in dict.fromkeys((first.other_line, first.line)) if n in text]
     shown = [f"  line {n:>4} | {text[n].strip()}" for n in lines]
     more = len(run.errors) - 1
     if more:
-        who = "the run of this error has" if stopped else "simulate(..., strict=False) returns the run with"
-        shown.append(f"(and {plural(more, 'more finding')}; {who} them all)")
+        shown.append(f"(and {plural(more, 'more finding')}; {has_all})")
     return "\n".join([f"{first.kind} in {run.kernel_name}: {first.message}", *shown])

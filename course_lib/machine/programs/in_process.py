@@ -1,5 +1,6 @@
 """Ordinary launches in this process, without a GPU: :func:`without_gpu`, for a notebook, a conftest or a script."""
 
+import os
 import sys
 import threading
 import warnings
@@ -18,6 +19,7 @@ from .simulated import simulated
 from .stand_ins import without_device
 from .start import CUDASIM
 
+_HAS_ALL = "without_gpu(strict=False) collects them all in its findings"
 #: Modules that know whether a GPU is there.
 _CUDA = ("numba.cuda", "numba_cuda_mlir.cuda")
 
@@ -80,6 +82,10 @@ class SimulatedLaunches:
 #: The latest is in force. Only the last of a row of calls without ``with`` is there: a cell may run twice.
 _ACTIVE: list[SimulatedLaunches] = []
 _LOCK = threading.RLock()
+#: Held by the thread that launches; a forked process, which has no other one, begins with its own.
+_ONE_BY_ONE = [threading.RLock()]
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _ONE_BY_ONE.__setitem__(0, threading.RLock()))
 #: In a program that `tile-by-tile run` runs: what simulates its launches, and writes what is found in them.
 _RUN: list[Simulates] = []
 #: The stand-ins, while there are some of this module.
@@ -111,7 +117,7 @@ def without_gpu(*, strict: bool = True, allow: Sequence[str] = ()) -> SimulatedL
     >>> x
     array([1., 1., 1., 1.], dtype=float32)
     """
-    made = SimulatedLaunches(_reason(), Policy(strict=strict, allow=tuple(allow)))
+    made = SimulatedLaunches(_reason(), Policy(strict=strict, allow=tuple(allow), has_all=_HAS_ALL))
     if made._reason:
         return made
     with _LOCK:
@@ -165,7 +171,8 @@ def launch(kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Seq
     with _LOCK:
         latest = _ACTIVE[-1]._launches.launch if _ACTIVE else None
     if latest is not None:
-        latest(kernel, grid, block, shared_bytes, arguments)
+        with _ONE_BY_ONE[0]:
+            latest(kernel, grid, block, shared_bytes, arguments)
     elif _RUN:
         _RUN[-1](kernel, grid, block, arguments, shared_bytes=shared_bytes)
     else:

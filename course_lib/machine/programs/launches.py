@@ -61,11 +61,13 @@ class Policy:
         goes_on: nothing, also where a launch is refused or had to stop; else these raise what `simulate` raises.
         strict: a finding that is an error raises KernelError, too.
         allow: kinds of findings that do not.
+        has_all: who has all findings of a launch, in words.
     """
 
     goes_on: bool = False
     strict: bool = False
     allow: tuple[str, ...] = ()
+    has_all: str = "all are told at the end of the program"
 
 
 class Judge:
@@ -190,7 +192,7 @@ class Launches:
         errors = tuple(each for each in made.run.errors if each.kind not in self.policy.allow)
         if self.policy.strict and errors:
             run = replace(made.run, findings=errors)
-            raise KernelError(error_text(run, made.run.source.lines), errors, made.run)
+            raise KernelError(error_text(run, made.run.source.lines, self.policy.has_all), errors, made.run)
         return made
 
     def _simulated(

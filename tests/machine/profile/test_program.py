@@ -91,41 +91,6 @@ def kinds(launch):
     return {finding["kind"] for finding in launch["findings"]}
 
 
-ENDS = [
-    ("sys.exit('a reason')", 1, "a reason\n"),
-    ("sys.exit()", 0, ""),
-    ("raise ValueError('wrong')", 1, "ValueError: wrong\n"),
-    ("os._exit(9)", 9, ""),
-    nightly.at_night("sys.exit(0)", 0, ""),
-    nightly.at_night("sys.exit(None)", 0, ""),
-    nightly.at_night("sys.exit(7)", 7, ""),
-    nightly.at_night("sys.exit(-1)", 255, ""),
-    nightly.at_night("def f():\n    raise SystemExit(4)\nf()", 4, ""),
-    nightly.at_night("def f():\n    f()\nf()", 1, "RecursionError"),
-    nightly.at_night("raise KeyboardInterrupt", 130, "KeyboardInterrupt\n"),
-    nightly.at_night("raise MemoryError", 1, "MemoryError\n"),
-    nightly.at_night("import gone", 1, "ModuleNotFoundError: No module named 'gone'\n"),
-    nightly.at_night("import argparse; argparse.ArgumentParser().parse_args(['--what'])", 2, "unrecognized arguments"),
-    nightly.at_night("import argparse; argparse.ArgumentParser().parse_args(['-h'])", 0, "usage: "),
-    nightly.at_night("sys.excepthook = lambda *_: print('hooked')\n1 / 0", 1, "hooked\n"),
-    nightly.at_night("import ends_in_it", 3, ""),
-]
-if hasattr(signal, "SIGKILL"):
-    ENDS.append(nightly.at_night("os.kill(os.getpid(), 9)", 128 + 9, ""))
-    ENDS.append(nightly.at_night("os.abort()", 128 + 6, ""))
-
-
-@pytest.mark.parametrize(("end", "status", "words"), ENDS, ids=str)
-def test_nothing_runs_after_the_end(ran, tmp_path, end, status, words):
-    """The status is the program's, unless that is 0; the launch before the end is told."""
-    (tmp_path / "ends_in_it.py").write_text("raise SystemExit(3)")
-    done, data, err = ran(f"launch(5)\n{end}\nopen({str(tmp_path / 'behind')!r}, 'w')")
-
-    assert done == (status or 1) and data["programs"][0]["status"] == status
-    assert [kinds(each) for each in data["launches"]] == [{"out-of-bounds"}]
-    assert words in err and not (tmp_path / "behind").exists() and data["clean"] is False
-
-
 def test_a_program_goes_on_after_a_launch_of_any_arguments(ran, tmp_path):
     """Tuples of arrays and numbers, arrays of records, states of random numbers: what is known of each is written."""
     body = f"""
@@ -156,13 +121,6 @@ open({str(tmp_path / "reached")!r}, "w")
     assert (tmp_path / "reached").exists(), err
     assert [each["kernel"].split(" ")[0] for each in data["launches"]] == ["pair", "records", "drawn"]
     assert data["programs"][0]["status"] == 0
-
-
-def test_a_traceback_is_that_of_the_program(ran):
-    """No file of ours is in it, also where a call of numba's is answered by us."""
-    body = "def f():\n    cuda.get_current_device().PCI_BUS_ID  # here\nf()"
-    _, _, err = ran(body)
-    assert f"line {line_of(body, '# here')}, in f" in err and "/course_lib/" not in err
 
 
 def test_what_a_program_catches_it_may_catch(ran, tmp_path):

@@ -75,24 +75,42 @@ def found(err):
 
 
 ENDS = [
-    ("", 0),
-    ("sys.exit(7)", 7),
-    ("raise ValueError('wrong')", 1),
-    ("os._exit(9)", 9),
-    nightly.at_night("sys.exit('a reason')", 1),
-    nightly.at_night("raise SystemExit(4)", 4),
-    nightly.at_night("raise KeyboardInterrupt", 130),
-    nightly.at_night("import gone", 1),
+    ("", 0, ""),
+    ("sys.exit('a reason')", 1, "a reason\n"),
+    ("raise ValueError('wrong')", 1, "ValueError: wrong\n"),
+    ("os._exit(9)", 9, ""),
+    nightly.at_night("sys.exit(0)", 0, ""),
+    nightly.at_night("sys.exit(None)", 0, ""),
+    nightly.at_night("sys.exit(7)", 7, ""),
+    nightly.at_night("sys.exit(-1)", 255, ""),
+    nightly.at_night("def f():\n    raise SystemExit(4)\nf()", 4, ""),
+    nightly.at_night("def f():\n    f()\nf()", 1, "RecursionError"),
+    nightly.at_night("raise KeyboardInterrupt", 130, "KeyboardInterrupt\n"),
+    nightly.at_night("raise MemoryError", 1, "MemoryError\n"),
+    nightly.at_night("import gone", 1, "ModuleNotFoundError: No module named 'gone'\n"),
+    nightly.at_night("import argparse; argparse.ArgumentParser().parse_args(['--what'])", 2, "unrecognized arguments"),
+    nightly.at_night("sys.excepthook = lambda *_: print('hooked', file=sys.stderr)\n1 / 0", 1, "hooked\n"),
+    nightly.at_night("import ends_in_it", 3, ""),
 ]
 if hasattr(signal, "SIGKILL"):
-    ENDS.append(("os.kill(os.getpid(), 9)", 128 + 9))
+    ENDS.append(("os.kill(os.getpid(), 9)", 128 + 9, ""))
+    ENDS.append(nightly.at_night("os.abort()", 128 + 6, ""))
 
 
-@pytest.mark.parametrize(("end", "status"), ENDS)
-def test_the_status_is_the_program_s(ran, end, status):
-    """And 1 if that is 0 and something was found; the launch before the end is told."""
-    done, _, err = ran(f"{WRONG}\n{end}")
+@pytest.mark.parametrize(("end", "status", "words"), ENDS, ids=str)
+def test_nothing_runs_after_the_end(ran, tmp_path, end, status, words):
+    """The status is the program's, or 1 if that is 0 and something was found; the launch before the end is told."""
+    (tmp_path / "ends_in_it.py").write_text("raise SystemExit(3)")
+    behind = f"open({str(tmp_path / 'behind')!r}, 'w')"
+    done, _, err = ran(f"{WRONG}\n{end}\n{behind}")
     assert done == (status or 1) and found(err) == [("out-of-bounds", 1)]
+    assert words in err and (tmp_path / "behind").exists() == (not end)
+
+
+def test_a_traceback_is_that_of_the_program(ran):
+    """No file of ours is in it, also where a call of numba's is answered by us."""
+    _, _, err = ran("def f():\n    cuda.get_current_device().PCI_BUS_ID  # here\nf()")
+    assert "PCI_BUS_ID  # here" in err and "in f\n" in err and "/course_lib/" not in err
 
 
 @pytest.mark.parametrize(
