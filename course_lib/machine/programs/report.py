@@ -13,6 +13,8 @@ from .launches import Found, Launches, LaunchPlace, ScriptLaunch
 
 #: Columns of a line.
 WIDTH = 118
+#: Characters of a launch's arguments.
+ARGUMENTS = 80
 
 
 def fails(found: Found, allow: Sequence[str], warnings: bool) -> bool:
@@ -36,14 +38,22 @@ def report(launches: Launches, allow: Sequence[str] = ()) -> list[str]:
         for number, at_line in groupby(of_kernel, line_of):
             lines.append(f"  line {number} | {linecache.getline(code[0], number).strip()}")
             for each in at_line:
-                said = f"{each.problem} {where(each.first, each.launches)}"
-                lines += textwrap.wrap(said, WIDTH, initial_indent="    ", subsequent_indent="      ")
-    lines += [refused(each) for each in launches.every if each.refused]
-    lines += [f"{each.stopped} did not end {where(each.first)}" for each in launches.every if each.stopped]
+                lines += wrapped(f"{each.problem} {where(each.first, each.launches)}", "    ")
+    for launch in launches.every:
+        if launch.refused:
+            lines += wrapped(refused(launch))
+        elif launch.stopped:
+            lines += wrapped(f"{launch.stopped} did not end {where(launch.first)}")
     if not launches.number:
         return [*lines, "No launch was simulated: the program launched no kernel of numba.cuda."]
     counted = f"{plural(launches.number, 'launch', 'es')} of {plural(kernels, 'kernel')} simulated"
     return [*lines, f"{counted}, {plural(len(told), 'finding') if told else 'no findings'}; no GPU was used."]
+
+
+def wrapped(said: str, indent: str = "") -> list[str]:
+    """Return a sentence in lines, with its own words alone: no path is cut."""
+    further = f"{indent}  "
+    return textwrap.wrap(said, WIDTH, initial_indent=indent, subsequent_indent=further, break_on_hyphens=False)
 
 
 def line_of(found: Found) -> int:
@@ -62,7 +72,8 @@ def where(first: LaunchPlace, launches: int = 1) -> str:
     """Return in how many launches something was found, and where the first of them is made, with its arguments."""
     several = f"in {launches:,} launches; the first is " if launches > 1 else ""
     place = f"in {shown(first.file)}, line {first.line}" if first.line else f"number {first.number}"
-    return f"({several}{place}: {first.arguments or 'no arguments'})"
+    arguments = textwrap.shorten(first.arguments, ARGUMENTS, placeholder=" …")
+    return f"({several}{place}: {arguments or 'no arguments'})"
 
 
 def shown(file: str) -> str:
