@@ -1,5 +1,6 @@
 """Ordinary launches in this process, without a GPU: :func:`without_gpu`, for a notebook, a conftest or a script."""
 
+import ctypes
 import os
 import sys
 import threading
@@ -154,7 +155,16 @@ def _put_in_force(made: SimulatedLaunches) -> None:
     _ACTIVE.append(made)
     if not _INSTALLED and not _RUN:
         _INSTALLED.append(without_device(launch, _note))
-        _INSTALLED[-1].__enter__()
+        put_in_place(_INSTALLED[-1])
+
+
+def put_in_place(stand_ins: AbstractContextManager[None]) -> None:
+    """Enter such a context for as long as the process lives, or until ``__exit__`` is called.
+
+    Python must not leave it when it ends: of the modules that would be restored nothing is left then.
+    """
+    stand_ins.__enter__()
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(stand_ins))
 
 
 def _drop(made: SimulatedLaunches) -> None:

@@ -40,10 +40,6 @@ class Request:
     max_steps: int | None = None
 
 
-#: What lives as long as the process: its launches, and the stand-ins; threads and functions at the exit launch, too.
-_PROCESS: list[Any] = []
-
-
 def begin(folder: Path, gpu: str) -> None:
     """Simulate the launches of this process, and write what is found in them into a folder.
 
@@ -51,9 +47,7 @@ def begin(folder: Path, gpu: str) -> None:
     """
     recorder = LaunchRecorder(RecordWriter(folder))
     in_process.run_by(recorder.simulated)
-    stand_ins = without_device(in_process.launch, recorder.note, gpu)
-    stand_ins.__enter__()
-    _PROCESS.extend([recorder, stand_ins])
+    in_process.put_in_place(without_device(in_process.launch, recorder.note, gpu))
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=recorder.begin_forked)
     if sys.excepthook is sys.__excepthook__:

@@ -1,5 +1,8 @@
 """``course_lib.without_gpu()``: ordinary launches of a process are simulated, until that is undone."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from numba import config, cuda
@@ -158,6 +161,32 @@ def test_with_a_gpu_nothing_is_changed(monkeypatch):
     monkeypatch.undo()
     monkeypatch.setattr(config, "ENABLE_CUDASIM", 1)
     assert not without_gpu()
+
+
+def test_a_process_that_undoes_nothing_ends_in_silence(tmp_path):
+    """Its last functions launch, too."""
+    text = """
+import atexit
+import numpy as np
+from numba import cuda
+import course_lib
+
+@cuda.jit
+def store(x):
+    x[cuda.grid(1)] = 1
+
+def last():
+    x = np.zeros(3)
+    store[1, 3](x)
+    print(x)
+
+atexit.register(last)
+course_lib.without_gpu()
+"""
+    script = tmp_path / "script.py"
+    script.write_text(text)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[1. 1. 1.]\n", "")
 
 
 def test_what_a_gpu_would_tell_otherwise_is_a_warning(simulated):
