@@ -32,6 +32,8 @@ LOOK = 1.0
 GRACE = 15.0
 #: Seconds for which a program of an own session may handle an interrupt.
 HANDLES = 5.0
+#: Seconds for which processes may still end after the main one, as workers do whose connection is closed.
+LEAVES = 3.0
 _STARTUP = Path(__file__).parent / "startup"
 _TOLERANT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from {} import run; del sys.path[0]; run()"
 #: Signals that the command hands on to the program; where these are not, there is nothing to hand on.
@@ -102,7 +104,7 @@ def run_program(program: PythonProgram, request: Request) -> ProgramRun:
         folder.joinpath(SETTINGS).write_text(json.dumps(settings), encoding="utf-8")
         folder.joinpath(REQUEST).write_bytes(pickle.dumps(request))
         status, overdue = _run(program, folder)
-        left = alive(folder)
+        left = _left(folder, 0 if program.apart else LEAVES)
         stopped = _stopped(folder, program) or (
             f"The program ran for {program.limit:g} s and was ended; it did not say where it was" if overdue else ""
         )
@@ -116,6 +118,14 @@ def run_program(program: PythonProgram, request: Request) -> ProgramRun:
     done.status = 128 - status if status < 0 else status
     done.stopped, done.left = stopped, left
     return done
+
+
+def _left(folder: Path, seconds: float) -> list[int]:
+    """Return the processes that still run after so many seconds."""
+    end = time.monotonic() + seconds
+    while (left := alive(folder)) and time.monotonic() < end:
+        time.sleep(LOOK / 20)
+    return left
 
 
 def environment(folder: Path) -> dict[str, str]:
