@@ -28,6 +28,9 @@ from .occupancy import occupancy
 from .run import AnnotatedSource, Run, Traffic, TrafficRow
 from .tables import plural
 
+#: The judges of the launches that run, for whoever ends the process before they do.
+RUNNING: list[list[Observer]] = []
+
 
 def simulate(
     kernel: Any,
@@ -189,12 +192,15 @@ class Simulation:
         tracer = [self.tracer(request_figures)] if self.tracer else []
         engine = Engine(prepared, [*counters, *judges, *tracer, *self.watching], self.schedule, self.max_steps)
         stopped = None
+        RUNNING.append(judges)
         try:
             engine.run()
         except KernelError as error:  # a loop that does not end
             if isinstance(error, (WaitsForOthers, PartOfGrid)) and not prepared.patient:
                 raise
             stopped = error
+        finally:
+            RUNNING.pop()
         columns: dict[str, Any] = {name: counts for counter in counters for name, counts in counter.columns().items()}
         keys = sorted({key for counts in columns.values() for key in counts})
         rows = tuple(TrafficRow(*key, **{n: counts.get(key, 0) for n, counts in columns.items()}) for key in keys)

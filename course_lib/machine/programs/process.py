@@ -19,8 +19,9 @@ from typing import Any
 from ...simulator.findings import LaunchError
 from ...simulator.geometry import Launch
 from ...simulator.run import trimmed
-from . import in_process
-from .launches import Judge, Launches, Policy, ScriptLaunch
+from ...simulator.simulate import RUNNING
+from . import in_process, start
+from .launches import Found, Judge, Launches, Policy, ScriptLaunch
 from .records import RecordWriter
 from .simulated import Simulated
 from .stand_ins import without_device
@@ -47,6 +48,7 @@ def begin(folder: Path, gpu: str) -> None:
     """
     recorder = LaunchRecorder(RecordWriter(folder))
     in_process.run_by(recorder.simulated)
+    start.BEFORE_END.append(recorder.write_unfinished)
     in_process.put_in_place(without_device(in_process.launch, recorder.note, gpu))
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=recorder.begin_forked)
@@ -91,6 +93,7 @@ class LaunchRecorder:
     def _begin(self) -> None:
         self._one_by_one = threading.RLock()  # a program may launch in several threads
         self._written: dict[Any, Any] = {}
+        self._running: ScriptLaunch | None = None
         vars(self).pop("_launches", None)
 
     @cached_property
@@ -108,8 +111,22 @@ class LaunchRecorder:
             try:
                 return self._launches.launch(kernel, grid, block, shared_bytes, arguments)
             finally:
+                self._running = None
                 self._write()
                 self.writer.write("returned", self._launches.number, self._launches.more)
+
+    def write_unfinished(self) -> None:
+        """Write what is found so far in the launch that runs, because the process is ended."""
+        own = self._running
+        if own is None:
+            return
+        for finding in [each for judges in RUNNING for judge in judges for each in judge.findings]:
+            key = own.code, finding.key
+            known = self._launches.found.get(key)
+            if known is None:
+                self.writer.write("found", key, Found(own.code, finding, own.first))
+            else:
+                self.writer.write("launches", key, known.launches + 1)
 
     def note(self, said: str) -> None:
         """Write a sentence for the user, once."""
@@ -117,7 +134,7 @@ class LaunchRecorder:
             self.writer.write("note", said)
 
     def _begins(self, launch: ScriptLaunch, grid: Any, block: Any) -> None:
-        name = launch.name
+        self._running, name = launch, launch.name
         with contextlib.suppress(LaunchError):
             shape = Launch.of(grid, block)
             name = f"{name} [{trimmed(shape.grid)}, {trimmed(shape.block)}]"

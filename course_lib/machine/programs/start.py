@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -27,6 +27,8 @@ PACKAGES = ("numba", "numba_cuda", "numba_cuda_mlir")
 STOPPED = 2
 #: Files of the folder: settings for all processes, the mark of the main one, and where it was when its time was over.
 SETTINGS, MAIN, WAS_STOPPED = "settings.json", "main", "stopped.json"
+#: Called before the process is ended after its time.
+BEFORE_END: list[Callable[[], None]] = []
 _COURSE = str(Path(__file__).parents[3])
 
 
@@ -87,6 +89,9 @@ def stop(folder: Path, seconds: float, script: str) -> None:
     places = {thread: place_of(frame, script) for thread, frame in frames.items()}
     main = places.pop(threading.main_thread().ident or 0, ("", 0))
     other = next((place for place in places.values() if place[1]), ("", 0))
+    for last in BEFORE_END:  # of a launch that goes on meanwhile
+        with contextlib.suppress(Exception):
+            last()
     try:
         folder.joinpath(WAS_STOPPED).write_text(json.dumps([main, other]), encoding="utf-8")
     finally:

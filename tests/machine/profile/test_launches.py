@@ -13,7 +13,7 @@ from course_lib.__main__ import main
 from course_lib.machine.compiler.identity import kernel_key
 from course_lib.machine.profile import judge, profile
 from course_lib.machine.profile.files import load
-from course_lib.machine.programs.launches import Launches
+from course_lib.machine.programs.launches import Launches, Policy
 from course_lib.machine.programs.stand_ins import without_device
 
 HEAD = "import numpy as np\nfrom numba import cuda, float32\n\n\n"
@@ -156,7 +156,7 @@ def launched(tmp_path, monkeypatch):
             (tmp_path / f"{module}.py").write_text(HEAD + words, encoding="utf-8")
         path = tmp_path / "script.py"
         path.write_text(HEAD + text, encoding="utf-8")
-        every = Launches(judge.Profiler(), max_steps=500)
+        every = Launches(judge.Profiler(), Policy(goes_on=True), max_steps=500)
         with without_device(every.launch, print):
             assert not load(path).failures
         return every

@@ -292,6 +292,31 @@ def test_a_limit(ran):
         select.select([os.pidfd_open(int(out.split()[1]))], [], [])
 
 
+def test_what_was_found_in_a_launch_that_the_limit_stopped(ran):
+    """It is told beside the launch, which did not end."""
+    body = """
+@cuda.jit
+def long(x):
+    x[4] = 1
+    for k in range(10**4):
+        for j in range(10**3):
+            x[cuda.grid(1)] = x[cuda.grid(1)] * 3 + 1
+
+def stop():
+    from pathlib import Path
+    from course_lib.machine.programs import start
+    from course_lib.simulator.simulate import RUNNING
+    while not any(judge.findings for judges in RUNNING for judge in judges):
+        threading.Event().wait(0.01)
+    start.stop(Path(os.environ[start.FOLDER]), 0, __file__)
+
+threading.Thread(target=stop, daemon=True).start()
+long[1, 1](np.zeros(4, np.float64))
+"""
+    status, _, err = ran(body, options=["--limit", "300"])
+    assert status == 1 and found(err) == [("out-of-bounds", 1)] and "long [1, 1] did not end" in err
+
+
 @forks
 def test_a_process_that_goes_on_is_told(ran):
     """It is not ended, as it is not by ``python``; what it found is told."""
