@@ -5,7 +5,7 @@ import itertools
 from classroom.teach.made_class import KERNELS, LESSON, right, used, wrong
 
 from course_lib.classroom.teach.grade import judged_file
-from course_lib.classroom.teach.sandbox import Sandbox
+from course_lib.classroom.teach.worker import Worker
 
 
 def bench_class(measured, tmp_path):
@@ -15,7 +15,7 @@ def bench_class(measured, tmp_path):
     for path, student in zip(paths, honest, strict=False):
         student.save(path)
     before = used()
-    with Sandbox() as sandbox:
+    with Worker() as worker:
         for path in paths:
-            judged_file(path, LESSON, sandbox)
+            judged_file(path, LESSON, worker)
     measured("notebook graded", 1000 * (used() - before) / len(paths), 500)

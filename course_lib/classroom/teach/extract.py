@@ -1,14 +1,15 @@
 """Extraction of the function that is judged from the text of an exercise's cell, without executing the cell.
 
-The definition of one function is compiled, without decorators, annotations and default values, and given the names of
-`names.py`. What calls, assigns or draws beside it is passed over.
+The definition of one function is taken, and given the names of `names.py`: a kernel is compiled for the simulator,
+without decorators, annotations and default values, and never called; another function is interpreted. What calls,
+assigns or draws beside it is passed over.
 """
 
 import ast
 import contextlib
 import linecache
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from types import FunctionType
@@ -22,10 +23,9 @@ from ...exercises.grading.source import written
 from ...simulator.bounded import bounded
 from ...simulator.language.source import defined
 from ...simulator.language.source import parsed as parsed_as
-from .allowed import BUILTINS, refusals
-from .calls import Program
 from .cells import GRADED, ExerciseCell, calls, lesson_cells, parsed
-from .names import Unknown, available, constant, names_of
+from .interpreter import Program, Unlisted, assigned_in, known, names_used, unlisted
+from .names import Unknown, constant, names_of
 from .submission import Answer
 
 _OWN = "only a function that the cell itself defines is judged."
@@ -34,7 +34,7 @@ _LINES = re.compile(r"\r\n?|\n")
 
 
 class Refused(Exception):
-    """What is checked is no function of the student's own, or uses what none needs; the message is a sentence."""
+    """What is checked is no function of the student's own; the message is a sentence."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ def extract(lesson: str, place: ExerciseCell, answer: Answer) -> Extracted | Non
 
     It may use imports, constants and functions of the student's other cells and of the lesson's: a later one replaces
     an earlier one, the student's the lesson's, and those of the answer's cell all others. A kernel is simulated.
-    Another function is executed, and may use what is on a short list. Raises SyntaxError for a cell that is no Python,
-    and Refused.
+    Another function is interpreted. Raises SyntaxError for a cell that is no Python, Refused, and Unlisted for a
+    function that the interpreter does not know all of.
     """
     exercise, source = GRADED[place.exercise], str(answer.source)
     assert not isinstance(exercise, Explanation)
@@ -69,13 +69,16 @@ def extract(lesson: str, place: ExerciseCell, answer: Answer) -> Extracted | Non
         remark = f"the function is called {tree.name} here, not {place.function}."
     if tree is None:
         return None
-    if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs:
+    if tree.args.vararg or tree.args.kwarg or None in tree.args.kw_defaults:
         takes = ", ".join(exercise.parameters)
         raise Refused(f"{tree.name} must take ({takes}), with no * among its parameters.")
     given, own = trees_of([text for _, text in lesson_cells(lesson)]), [*trees_of(answer.others), cell]
     names, helpers = names_of([*given, *own]), [f for f in _functions([*given, *own]) if f.name != tree.name]
-    make = _executed if isinstance(exercise, Routine) else _simulated
-    function, run = make(place.exercise, tree, source, names, helpers)
+    if isinstance(exercise, Routine):
+        run: Run = _interpreted(tree, names, helpers, set().union(*(assigned_in(each.body) for each in (*given, *own))))
+        function = _compiled(tree, place.exercise, source, {"__builtins__": {}})
+    else:
+        function, run = _simulated(place.exercise, tree, source, names, helpers), bounded
     shown = definitions(given)
     mine = [f for f in helpers if _dumped(f) not in shown]
     return Extracted(function, run, (tree, *_called(tree, mine)), (remark,) if remark else ())
@@ -94,10 +97,10 @@ def _called(tree: ast.FunctionDef, functions: Sequence[ast.FunctionDef]) -> tupl
     by_name, found = {f.name: f for f in functions}, dict[str, ast.FunctionDef]()
     waiting = [tree]
     while waiting:
-        for node in ast.walk(waiting.pop()):
-            if isinstance(node, ast.Name) and node.id in by_name and node.id not in found:
-                found[node.id] = by_name[node.id]
-                waiting.append(by_name[node.id])
+        for name in names_used(waiting.pop()):
+            if name in by_name and name not in found:
+                found[name] = by_name[name]
+                waiting.append(by_name[name])
     return tuple(found.values())
 
 
@@ -150,26 +153,34 @@ def _binds(statement: ast.stmt, name: str) -> bool:
 
 def _simulated(
     exercise: str, tree: ast.FunctionDef, source: str, names: dict[str, Any], helpers: Sequence[ast.FunctionDef]
-) -> tuple[Any, Run]:
+) -> Any:
     """The kernel, with the device functions that it may call among its names."""
     for number, helper in enumerate(helpers):
         if any("device=True" in ast.unparse(d) for d in helper.decorator_list):
             names[helper.name] = cuda.jit(device=True)(_compiled(helper, f"{exercise}, part {number}", "", names))
     function = _compiled(tree, exercise, source, names)
-    return cuda.jit(function) if tree.decorator_list else function, bounded
+    return cuda.jit(function) if tree.decorator_list else function
 
 
-def _executed(
-    exercise: str, tree: ast.FunctionDef, source: str, names: dict[str, Any], helpers: Sequence[ast.FunctionDef]
-) -> tuple[Any, Run]:
-    """The function, and the program that is executed in its place, if all that it uses is allowed."""
-    bare = tuple(map(_bare, (*_called(tree, helpers), tree)))
-    known = {name: thing for name, thing in names.items() if not name.startswith("__") and available(thing)}
-    for said in (said for each in bare for said in refusals(each, {*known, *(f.name for f in bare)})):
-        raise Refused(said)
-    used = {node.id for each in bare for node in ast.walk(each) if isinstance(node, ast.Name)}
-    program = Program(bare, {name: thing for name, thing in known.items() if name in used})
-    return _compiled(tree, exercise, source, {"__builtins__": BUILTINS, **known}), program
+def _interpreted(
+    tree: ast.FunctionDef, names: dict[str, Any], helpers: Sequence[ast.FunctionDef], bound: Set[str]
+) -> Program:
+    """The function and those that it calls, to be interpreted; ``bound`` are all names that the cells define."""
+    functions = tuple(map(_undecorated, (*_called(tree, helpers), tree)))
+    readable = {}
+    for name, thing in names.items():
+        with contextlib.suppress(KeyError):
+            readable[name] = known(thing)
+    # Not to be executed: it raises SyntaxError for a tree that Python does not take, as for a lone `break`.
+    compile(ast.Module([*functions], []), "<answer>", "exec", dont_inherit=True)
+    for said in unlisted(functions, bound - readable.keys()):
+        raise Unlisted(said)
+    return Program(tree.name, functions, readable)
+
+
+def _undecorated(tree: ast.FunctionDef) -> ast.FunctionDef:
+    fields = dict(ast.iter_fields(tree)) | {"decorator_list": []}
+    return ast.copy_location(ast.FunctionDef(**fields), tree)
 
 
 def _bare(tree: ast.FunctionDef) -> ast.FunctionDef:

@@ -19,11 +19,10 @@ from ...simulator.tables import plural
 from .cells import GRADED, lesson_named, places
 from .isolated import SECONDS, judged_notebook, limits_for
 from .judge import MISSING, UNREADABLE, Judged
-from .limits import Stopped
-from .sandbox import Sandbox
 from .submission import LARGEST
 from .table import write_table
 from .templates import rendered
+from .worker import Stopped, Worker
 
 COLUMNS = ("file", "exercise", "points", "status", "hint")
 #: The status of a file that is not read, beside those of `judge`.
@@ -63,10 +62,10 @@ def run(chosen: argparse.Namespace) -> int:
         raise PermissionError(f"{table.parent} cannot be written to")
     seed = secrets.randbelow(1_000_000) if chosen.seed is None else chosen.seed
     graded: Graded = {}
-    with Sandbox(limits_for(lesson, chosen.seconds)) as sandbox:
+    with Worker(limits_for(lesson, chosen.seconds)) as worker:
         for path, problem in tqdm(found, unit="file", disable=None):
             name = path.relative_to(chosen.folder).as_posix()
-            graded[name] = [_ungraded(NO_NOTEBOOK, problem)] if problem else judged_file(path, lesson, sandbox, seed)
+            graded[name] = [_ungraded(NO_NOTEBOOK, problem)] if problem else judged_file(path, lesson, worker, seed)
     write_table(table, COLUMNS, rows_of(graded))
     page.write_text(page_of(lesson, graded, seed), encoding="utf-8", errors="backslashreplace")
     print(said(graded, table, page, seed))
@@ -116,12 +115,12 @@ def _hidden(path: Path) -> bool:
     return path.name.startswith((".", "__MACOSX"))
 
 
-def judged_file(path: Path, lesson: str, sandbox: Sandbox, seed: int | None = None) -> list[Judged]:
+def judged_file(path: Path, lesson: str, worker: Worker, seed: int | None = None) -> list[Judged]:
     """Return the verdict on each exercise of a lesson in a notebook; one that says why if it cannot be graded."""
     try:
         if (size := path.stat().st_size) > LARGEST:
             raise ValueError(f"the file has {size >> 20:,} MiB: clear its outputs")
-        rows = judged_notebook(path.read_bytes(), lesson, sandbox, seed)
+        rows = judged_notebook(path.read_bytes(), lesson, worker, seed)
     except (Stopped, ValueError, OSError) as error:
         return [_ungraded(UNREADABLE, getattr(error, "strerror", None) or str(error))]
     if all(row.status == MISSING for row in rows):

@@ -14,15 +14,17 @@ from IPython import get_ipython
 from ...exercises import LESSONS
 from ...exercises.grading.explain import Explanation
 from .cells import GRADED, places
-from .judge import STOPPED, Judged, received, unjudged
-from .limits import Limits, Stopped
-from .sandbox import Sandbox
+from .judge import STOPPED, Judged, from_json, unjudged
 from .submission import Answer, answers
+from .worker import STANDARD, Limits, Stopped, Worker
 
 
-def isolated(exercise: str, cells: Sequence[str] | None = None) -> Judged:
+def isolated(
+    exercise: str, cells: Sequence[str] | None = None, seed: int | None = None, limits: Limits = STANDARD
+) -> Judged:
     """Judge the answer to ``exercise`` in the notebook's cells, by default those that this interpreter executed.
 
+    ``seed`` draws sizes and calls.
     Raises ValueError for a name that no exercise has, and RuntimeError outside of a notebook if no cells are given.
     """
     lesson = next((lesson for lesson in LESSONS if exercise in places(lesson)), None)
@@ -31,7 +33,7 @@ def isolated(exercise: str, cells: Sequence[str] | None = None) -> Judged:
     texts = _executed() if cells is None else cells
     place = {exercise: places(lesson)[exercise]}
     answer = answers([("", text) for text in texts], place)[exercise]
-    return judged_answer(exercise, lesson, answer, _sandbox())
+    return judged_answer(exercise, lesson, answer, _worker(limits), seed)
 
 
 #: Of processor time, for one notebook.
@@ -45,21 +47,21 @@ def limits_for(lesson: str, seconds: int = SECONDS) -> Limits:
     return Limits(seconds=max(1, seconds // len(judged)))
 
 
-def judged_notebook(data: bytes, lesson: str, sandbox: Sandbox, seed: int | None = None) -> list[Judged]:
-    """Return the verdict on each exercise of a lesson in a notebook, which is read and judged in the sandbox.
+def judged_notebook(data: bytes, lesson: str, worker: Worker, seed: int | None = None) -> list[Judged]:
+    """Return the verdict on each exercise of a lesson in a notebook, which is read and judged in the worker.
 
     An answer that was stopped has no points, since a person has to look at it. ``seed`` draws sizes and calls. Raises
     ValueError or Stopped if the notebook cannot be read.
     """
-    found = sandbox.do("read", data, lesson)
-    rows = [judged_answer(name, lesson, Answer(*found[name]), sandbox, seed) for name in places(lesson)]
+    found = worker.do("read", data, lesson)
+    rows = [judged_answer(name, lesson, Answer(*found[name]), worker, seed) for name in places(lesson)]
     return [replace(row, points=None) if row.status == STOPPED else row for row in rows]
 
 
-def judged_answer(name: str, lesson: str, answer: Answer, sandbox: Sandbox, seed: int | None = None) -> Judged:
-    """Return the verdict on one answer, judged in the sandbox."""
+def judged_answer(name: str, lesson: str, answer: Answer, worker: Worker, seed: int | None = None) -> Judged:
+    """Return the verdict on one answer, judged in the worker."""
     try:
-        return received(name, sandbox.do("judge", lesson, {name: answer}, seed).get(name, {}))
+        return Judged(**from_json(worker.do("judge", lesson, {name: answer}, seed)[name]))
     except (Stopped, ValueError) as error:
         return unjudged(name, STOPPED, f"{error}.")
 
@@ -72,8 +74,8 @@ def _executed() -> list[str]:
 
 
 @cache
-def _sandbox() -> Sandbox:
-    """Return the sandbox that all tests of a notebook share: it takes seconds to start."""
-    sandbox = Sandbox()
-    atexit.register(sandbox.__exit__)
-    return sandbox
+def _worker(limits: Limits) -> Worker:
+    """Return the worker that all calls with these limits share: it takes seconds to start."""
+    worker = Worker(limits)
+    atexit.register(worker.__exit__)
+    return worker

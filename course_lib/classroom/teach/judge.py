@@ -1,10 +1,9 @@
-"""Judgement of one answer: points, status, hint, checks. Runs in a process of `sandbox.py`; the grader makes pages."""
+"""Judgement of one answer: points, status, hint, checks. Runs in a process of `worker.py`; the grader makes pages."""
 
 import base64
 import json
-import re
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import astuple, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import astuple, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,11 @@ from ...exercises.grading.explain import Explanation, compare
 from ...exercises.grading.grades import passed_by_baselines
 from ...exercises.grading.routines import Call, Routine
 from ...exercises.grading.routines import judge as call
-from ...exercises.grading.verdict import FAILED, NOT_YET, PASSED, Verdict
+from ...exercises.grading.verdict import FAILED, NOT_YET, Verdict
 from . import capstone
 from .cells import GRADED, Capstone, lesson_cells, places
 from .extract import Refused, extract, text_of, trees_of
+from .interpreter import Unlisted
 from .names import names_of
 from .submission import LONGEST, Answer, answers_in
 from .templates import rendered
@@ -67,42 +67,6 @@ def unjudged(exercise: str, status: str, hint: str) -> Judged:
     return Judged(exercise, 0, GRADED[exercise].points, status, hint)
 
 
-#: The most characters of each text of a reply, and of its picture.
-_MOST = {"hint": 4_000, "hint_id": 200, "text": LONGEST, "alt": 20_000, "picture": 4 << 20}
-_BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
-
-
-def received(exercise: str, fields: Mapping[str, Any]) -> Judged:
-    """Return the verdict in a reply about an exercise; raise ValueError for one that no process of the grader sends."""
-    try:
-        row = Judged(**from_json(fields))
-        if _has_sound_points(row, exercise) and _has_sound_texts(row):
-            return row
-    except (TypeError, ValueError, KeyError, IndexError):
-        pass
-    raise ValueError("its reply is none of the grader's")
-
-
-def _has_sound_points(row: Judged, exercise: str) -> bool:
-    in_words, most = isinstance(GRADED[exercise], Explanation), GRADED[exercise].points
-    reached: dict[str, Collection[float | None]] = {TO_READ: [None]} if in_words else {PASSED: [most]}
-    reached |= dict.fromkeys((FAILED, NOT_YET, REFUSED, MISSING), range(1 if in_words else most + 1))
-    has_points = row.points in reached.get(row.status, ()) and not isinstance(row.points, bool)
-    return has_points and (row.exercise, row.of) == (exercise, most)
-
-
-def _has_sound_texts(row: Judged) -> bool:
-    lengths = (isinstance(vars(row)[name], str) and len(vars(row)[name]) <= most for name, most in _MOST.items())
-    checks = (
-        (passed is None or isinstance(passed, bool)) and len(text) <= 4_000 and len(lines) <= 50
-        and all(isinstance(number, int) and isinstance(line, str) for number, line in lines)
-        for passed, text, lines in row.checks
-    )  # fmt: skip
-    told = (isinstance(each, str) for each in row.remarks)
-    small = len(row.checks) <= 50 and len(row.remarks) <= 50
-    return all(lengths) and all(checks) and all(told) and small and bool(_BASE64.fullmatch(row.picture))
-
-
 def judge(exercise: str, lesson: str, answer: Answer, seed: int | None = None) -> Judged:
     """Judge the answer to an exercise of a lesson. A wrong answer raises no exception: its faults are in the result.
 
@@ -121,6 +85,8 @@ def judge(exercise: str, lesson: str, answer: Answer, seed: int | None = None) -
         return unjudged(exercise, FAILED, f"{where} is no Python: {error.msg}.")
     except Refused as error:
         return unjudged(exercise, REFUSED, str(error))
+    except Unlisted as error:
+        return replace(unjudged(exercise, TO_READ, str(error)), points=None)
 
 
 def _in_words(name: str, text: str | None) -> Judged:
@@ -152,12 +118,12 @@ def _function(name: str, lesson: str, answer: Answer, seed: int | None) -> Judge
         verdict.points,
         verdict.of,
         verdict.status,
-        (verdict.hint or next(failed, ""))[: _MOST["hint"]],
+        verdict.hint or next(failed, ""),
         checks=tuple(map(astuple, verdict.checks)),
         remarks=(*verdict.remarks, *filter(None, [answer.remark]), *found.remarks),
         picture=picture,
         alt=alt,
-        hint_id=verdict.hint_id[: _MOST["hint_id"]],
+        hint_id=verdict.hint_id,
     )
 
 
@@ -183,7 +149,7 @@ def judge_each(lesson: str, answers: Mapping[str, Answer], seed: int | None = No
     return {name: judge(name, lesson, answer, seed) for name, answer in answers.items()}
 
 
-#: What a process of `sandbox.py` can be asked to do.
+#: What a process of `worker.py` can be asked to do.
 TASKS: Mapping[str, Callable[..., Any]] = {"read": answers_in, "judge": judge_each}
 
 

@@ -10,8 +10,20 @@ import numpy as np
 from numba import cuda, types
 
 from ...simulator.language.operators import python_constant
-from .allowed import ATTRIBUTES, BUILTINS, MODULES
+from .interpreter.functions import BUILTINS
 
+#: The modules that an answer may import, or import from.
+MODULES = (
+    *(
+        "numpy",
+        "numpy.linalg",
+        "math",
+        "statistics",
+        "itertools",
+        "functools",
+    ),  # `interpreter` lists their parts
+    *("numba", "numba.cuda", "numba.types"),
+)
 #: Of this module only what a kernel calls, and numbers.
 KERNELS = "course_lib.kernels"
 #: Whole numbers have fewer bits: squares of squares would take hours.
@@ -112,9 +124,3 @@ def _is_constant(thing: Any) -> bool:
         return all(map(_is_constant, thing))
     number = isinstance(thing, int | float | complex | str | np.number | types.Type)
     return number or (isinstance(thing, type) and issubclass(thing, np.generic))
-
-
-def available(thing: Any) -> bool:
-    """Whether a function that is executed, not simulated, may use what was imported or defined beside it."""
-    name = getattr(thing, "__name__", "")
-    return _is_constant(thing) or name in MODULES or name in ATTRIBUTES

@@ -1,4 +1,4 @@
-"""A stand-in for the sandbox, whose tasks are done in this process, and the grading of a folder with it."""
+"""A stand-in for the worker, whose tasks are done in this process, and the grading of a folder with it."""
 
 import csv
 import json
@@ -13,12 +13,12 @@ WORDS = "two-barriers"
 
 
 def do(task, *arguments):
-    """Do a task as a sandbox's process does it."""
+    """Do a task as the worker's process does it."""
     return json.loads(json.dumps(TASKS[task](*arguments), default=asdict))
 
 
 def here(do=do):
-    """Return a function to call in place of `Sandbox`."""
+    """Return a function to call in place of `Worker`."""
     return lambda limits: nullcontext(SimpleNamespace(do=do))
 
 

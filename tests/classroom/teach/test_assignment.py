@@ -97,12 +97,12 @@ def test_the_command_writes_a_notebook(tmp_path, capsys):
 @pytest.mark.parametrize("above, below", [([skeleton("barriers")], []), ([], [skeleton("barriers")])])
 def test_the_test_reads_the_answer_that_was_executed_last(above, below, monkeypatch):
     """Also where the lesson's own cell was executed after it."""
-    sandbox = Mock(**{"do.side_effect": ValueError("as asked")})
-    monkeypatch.setattr(module, "_sandbox", lambda: sandbox)
-    verdict = isolated("barriers", ["", "TILE = 8", *above, solution("barriers"), *below, "rest"])
-    _, lesson, answers, seed = sandbox.do.call_args.args
+    worker = Mock(**{"do.side_effect": ValueError("as asked")})
+    monkeypatch.setattr(module, "_worker", lambda limits: worker)
+    verdict = isolated("barriers", ["", "TILE = 8", *above, solution("barriers"), *below, "rest"], seed=5)
+    _, lesson, answers, seed = worker.do.call_args.args
     ((name, (source, others, _)),) = answers.items()
-    assert (name, lesson, source, seed) == ("barriers", LESSON, solution("barriers"), None)
+    assert (name, lesson, source, seed) == ("barriers", LESSON, solution("barriers"), 5)
     assert others == (*below, "rest", "", "TILE = 8", *above)
     assert str(verdict) == "barriers: stopped, 0 of 5 points. as asked."
 

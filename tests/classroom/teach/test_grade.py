@@ -17,9 +17,8 @@ from course_lib.classroom.teach import grade as command
 from course_lib.classroom.teach.cells import notebook as lesson_notebook
 from course_lib.classroom.teach.grade import commonest, judged_file
 from course_lib.classroom.teach.judge import Judged, unjudged
-from course_lib.classroom.teach.limits import Limits, Stopped
-from course_lib.classroom.teach.sandbox import Sandbox
 from course_lib.classroom.teach.table import safe
+from course_lib.classroom.teach.worker import Limits, Stopped, Worker
 from course_lib.exercises import EXERCISES
 
 HONEST = ("anna.ipynb", "ben/lesson/my work.ipynb")
@@ -35,7 +34,7 @@ def of(table, *files):
 
 @pytest.fixture
 def judged(monkeypatch):
-    """What was judged: (exercise, its cell, the seed). The sandbox is this process; kernels are "not yet" unseen."""
+    """What was judged: (exercise, its cell, the seed). The worker is this process; kernels are "not yet" unseen."""
     asked = []
 
     def noted(task, *arguments):
@@ -47,7 +46,7 @@ def judged(monkeypatch):
             return rows | do(task, lesson, {name: a for name, a in answers.items() if name not in unseen}, seed)
         return do(task, *arguments)
 
-    monkeypatch.setattr(command, "Sandbox", here(noted))
+    monkeypatch.setattr(command, "Worker", here(noted))
     return asked
 
 
@@ -245,7 +244,7 @@ def test_an_answer_that_is_stopped_changes_no_other(folder, judged, monkeypatch)
             raise Stopped("it needed more than 20 seconds of processor time")
         return do(task, *arguments)
 
-    monkeypatch.setattr(command, "Sandbox", lambda limits: asked.append(limits) or here(stopping)(limits))
+    monkeypatch.setattr(command, "Worker", lambda limits: asked.append(limits) or here(stopping)(limits))
     run(folder)
     found = {row["exercise"]: (row["status"], row["points"], row["hint"]) for row in of(rows(folder), "anna.ipynb")}
     assert found.pop("barriers") == ("stopped", "", "it needed more than 20 seconds of processor time.")
@@ -264,7 +263,7 @@ def test_a_file_that_cannot_be_read_in_time_stops_no_other(folder, judged, monke
             raise Stopped("it needed more than 15 seconds of processor time")
         return do(task, *arguments)
 
-    monkeypatch.setattr(command, "Sandbox", here(stopping))
+    monkeypatch.setattr(command, "Worker", here(stopping))
     run(folder)
     ((status, hint),) = {(row["status"], row["hint"]) for row in of(rows(folder), "slow.ipynb")}
     assert (status, hint) == ("unreadable", "it needed more than 15 seconds of processor time.")
@@ -298,7 +297,7 @@ def test_a_process_that_does_not_start_is_no_files_fault(folder, judged, monkeyp
     def failing(*arguments):
         raise RuntimeError("the process that judges did not start")
 
-    monkeypatch.setattr(command, "Sandbox", here(failing))
+    monkeypatch.setattr(command, "Worker", here(failing))
     with pytest.raises(RuntimeError, match="did not start"):
         run(folder)
     assert not (folder / "grades.csv").exists()
@@ -347,6 +346,6 @@ def test_hints_are_counted_by_their_id_or_their_first_sentence():
 def test_a_class_gets_the_grades_that_are_expected(tmp_path):
     """One notebook of each kind."""
     made = save(127, tmp_path)
-    with Sandbox(Limits()) as sandbox:
-        graded = {name: judged_file(tmp_path / f"{name}.ipynb", LESSON, sandbox, 0) for name in made}
+    with Worker(Limits()) as worker:
+        graded = {name: judged_file(tmp_path / f"{name}.ipynb", LESSON, worker, 0) for name in made}
     assert surprises(made, graded) == []

@@ -64,18 +64,29 @@ def test_a_cheat_earns_what_its_kernel_earns(cheat):
 @pytest.mark.parametrize(
     "line, words",
     [
-        ("import sys", "`import`"),
-        ("return open('x')", "no open"),
-        ("class A:\n        pass", "classdef"),
+        ("import sys", "line 2: the grader does not evaluate `import sys`"),
+        ("return open('x')", "the name open"),
+        ("class A:\n        pass", "`classdef`"),
         ("return M.tofile", "`.tofile`"),
-        ("M.real = 1", "assign to `.real`"),
-        ("return float('nan')", "m-1000-n-1000-k-1000-milliseconds-1-0"),
+        ("M.real = 1", "an assignment to `.real`"),
+        ("return solve(M)", "the name solve"),
     ],
 )
-def test_what_is_refused_is_named(line, words):
-    """More such answers are in the attack suite."""
+def test_what_no_table_lists_is_left_to_a_person(line, words):
+    """It has no points, and the hint names its line. More such answers are in the attack suite."""
+    cell = f"def rate(M, N, K, milliseconds):\n    {line}\n"
+    verdict = judged(cell, "rate", SPEED, ["solve = make_solver()"])
+    assert (verdict.status, verdict.points) == ("to read", None)
+    assert words in verdict.hint
+
+
+@pytest.mark.parametrize(
+    "line, words", [("return float('nan')", "m-1000-n-1000-k-1000-milliseconds-1-0"), ("return nowhere", "raised")]
+)
+def test_what_is_wrong_is_no_question_for_a_person(line, words):
+    """Python, too, says that a name is defined nowhere."""
     verdict = judged(f"def rate(M, N, K, milliseconds):\n    {line}\n", "rate", SPEED)
-    assert verdict.points == 0 and words in (verdict.hint_id or verdict.hint), verdict
+    assert (verdict.status, verdict.points, verdict.hint_id) == ("failed", 0, words)
 
 
 @pytest.mark.parametrize("given", ["product)", "rung('tiled').make(TILE))", "lambda A, B, C: None)", "mine)"])
