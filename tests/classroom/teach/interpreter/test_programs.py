@@ -24,7 +24,8 @@ def told(call):
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             value = call(*arguments)
     except Exception as error:
-        value = type(error).__name__
+        # Of a comprehension's free name that is unbound, Python 3.12 says UnboundLocalError, and 3.11 NameError.
+        value = type(error).__name__.replace("UnboundLocalError", "NameError")
     return repr(value), repr(arguments)
 
 
