@@ -2,15 +2,18 @@
 
 import argparse
 import json
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from ...exercises.grading.explain import Explanation
 from ...simulator.tables import plural
 from ..lessons import title
 from ..pages.frame import write
-from .cells import GRADED, NOTEBOOKS, lesson_cells, lesson_named, notebook, places, texts_above
+from .cells import GRADED, NOTEBOOKS, lesson_cells, lesson_named, notebook, places, released_test, texts_above
+from .limits import STANDARD
 
 NBGRADER, OTTER, PLAIN = "nbgrader", "otter", "plain"
 
@@ -19,20 +22,45 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("lesson", help="such as 04")
     parser.add_argument("--for", dest="tool", choices=(NBGRADER, OTTER, PLAIN), default=PLAIN)
-    parser.add_argument("--out", type=Path, default=Path(), help="the folder of the notebook")
+    parser.add_argument("--out", type=Path, default=Path(), help="the notebook's folder; of nbgrader, the course's")
     parser.add_argument("--solved", action="store_true", help="with the solutions, to try the tool")
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Run the command."""
     lesson = lesson_named(chosen.lesson)
-    path = chosen.out / f"{lesson}.ipynb"
+    folder = chosen.out
+    if chosen.tool == NBGRADER:  # a source with solutions would be released with them
+        folder = folder.joinpath(*(("submitted", "solved") if chosen.solved else ("source",)), lesson)
+    path = folder / f"{lesson}.ipynb"
     if path.resolve().is_relative_to(NOTEBOOKS.resolve()):
         raise ValueError(f"{path} would replace a lesson; choose another folder with --out")
-    write(chosen.out, {path.name: json.dumps(assignment(lesson, chosen.tool, chosen.solved), indent=1) + "\n"})
+    write(folder, {path.name: json.dumps(assignment(lesson, chosen.tool, chosen.solved), indent=1) + "\n"})
     points = sum(GRADED[name].points for name in places(lesson))
     print(f"{path}: {plural(len(places(lesson)), 'exercise')}, {points} points")
+    if chosen.tool == NBGRADER:
+        _configure(chosen.out / "nbgrader_config.py")
+    if chosen.tool == OTTER:
+        print(UNDEFENDED)
     return 0
+
+
+#: What Otter's tests cannot defend.
+UNDEFENDED = (
+    "Otter collects points in the interpreter that has executed the student's cells, and one of them can replace the "
+    "tests: let points count that nbgrader or `teach grade` gives."
+)
+
+
+def _configure(path: Path) -> None:
+    """Write nbgrader's configuration, with a seed of its own; one that is there stays, with what was changed in it."""
+    if path.exists():
+        print(f"{path} is there already, and stays as it is")
+        return
+    limits = {"seconds": STANDARD.seconds, "student_seconds": STANDARD.student, "memory": STANDARD.memory >> 20}
+    text = Path(__file__).with_name("nbgrader_config.txt").read_text(encoding="utf-8")
+    write(path.parent, {path.name: Template(text).substitute(limits, seed=secrets.randbelow(1_000_000))})
+    print(f"{path}: the course's judge, with a seed of its own")
 
 
 def assignment(lesson: str, tool: str, solved: bool = False) -> dict[str, Any]:
@@ -54,7 +82,7 @@ def assignment(lesson: str, tool: str, solved: bool = False) -> dict[str, Any]:
         if tool == OTTER:
             cells += _for_otter(name, about, answer, solutions[name].source)
         else:
-            cells += [about, answer] + [_for_nbgrader(name)] * (tool == NBGRADER)
+            cells += [about, answer] + [_for_nbgrader(name, lesson)] * (tool == NBGRADER)
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     return {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
 
@@ -71,7 +99,7 @@ def _cell(kind: str, id: str, source: str, **metadata: Any) -> Cell:
 _ISOLATED = "from course_lib.classroom.teach.isolated import isolated\n\n"
 
 
-def _for_nbgrader(name: str) -> Cell:
+def _for_nbgrader(name: str, lesson: str) -> Cell:
     """The cell of the points. That of the answer has no marks of nbgrader, which would replace what is given by its
     own words."""
     exercise = GRADED[name]
@@ -82,8 +110,7 @@ def _for_nbgrader(name: str) -> Cell:
         marks = _nbgrader(f"points-{name}", locked=True, task=True, points=exercise.points)
         return _cell("markdown", f"points-{name}", f"{text}\n\n{scheme}", nbgrader=marks)
     marks = _nbgrader(f"test-{name}", locked=True, grade=True, points=exercise.points)
-    test = f'{_ISOLATED}verdict = isolated("{name}")\nprint(verdict)\nverdict.points'
-    return _cell("code", f"test-{name}", test, nbgrader=marks)
+    return _cell("code", f"test-{name}", released_test(places(lesson)[name]), nbgrader=marks)
 
 
 def _nbgrader(grade_id: str, **changed: Any) -> dict[str, Any]:

@@ -151,3 +151,25 @@ def calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
         name, *given = [ast.Constant(NAME), *node.args] if own else node.args
         if (own or called in ("check", "explain")) and isinstance(name, ast.Constant) and isinstance(name.value, str):
             yield name.value, ast.Call(node.func, [name, *given], node.keywords)
+
+
+def released_test(place: ExerciseCell) -> str:
+    """Return the cell of an assignment that tests the answer above it, in the students' edition: it ends in the points.
+
+    What is not passed is said on the error stream, which nbgrader's *Validate* shows.
+    """
+    if place.exercise == NAME:
+        call = next(call for _, call in calls(parsed(place.source)) if getattr(call.func, "id", "") == "attempt")
+        given = ", ".join(map(ast.unparse, call.args[1:]))
+        return _TEST.format("attempt", f"attempt({given})", 'getattr(verdict, "milestones", 0)')
+    return _TEST.format("check", f'check("{place.exercise}", {place.function})', "verdict.points")
+
+
+#: `check` is imported again: a student may have given the name to something else.
+_TEST = """import sys
+
+from course_lib import {0}
+
+verdict = {1}
+print(verdict, file=sys.stdout if verdict else sys.stderr)
+{2}"""

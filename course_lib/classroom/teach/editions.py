@@ -34,7 +34,7 @@ STUDENTS = (
     "notebooks/",
     "pyproject.toml",
 )
-TEACHERS = ("course_lib/classroom/teach/", "notebooks/solutions/")
+TEACHERS = ("course_lib/classroom/teach/", "course_lib/classroom/nbgrader/", "notebooks/solutions/")
 #: What students read as README.md.
 README = "docs/teach/students.md"
 #: Functions of the ladder are what some exercises ask for; the course needs them, and lessons show most of them.

@@ -19,7 +19,7 @@ from ...simulator.tables import plural
 from .cells import GRADED, lesson_named, places
 from .isolated import SECONDS, judged_notebook, limits_for
 from .judge import MISSING, UNREADABLE, Judged
-from .submission import LARGEST
+from .submission import contents
 from .table import write_table
 from .templates import rendered
 from .worker import Stopped, Worker
@@ -118,9 +118,7 @@ def _hidden(path: Path) -> bool:
 def judged_file(path: Path, lesson: str, worker: Worker, seed: int | None = None) -> list[Judged]:
     """Return the verdict on each exercise of a lesson in a notebook; one that says why if it cannot be graded."""
     try:
-        if (size := path.stat().st_size) > LARGEST:
-            raise ValueError(f"the file has {size >> 20:,} MiB: clear its outputs")
-        rows = judged_notebook(path.read_bytes(), lesson, worker, seed)
+        rows = judged_notebook(contents(path), lesson, worker, seed)
     except (Stopped, ValueError, OSError) as error:
         return [_ungraded(UNREADABLE, getattr(error, "strerror", None) or str(error))]
     if all(row.status == MISSING for row in rows):

@@ -3,9 +3,10 @@
 import ast
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-from .cells import ExerciseCell, calls, code_cells, parsed, places
+from .cells import ExerciseCell, calls, code_cells, parsed, places, released_test
 
 #: Characters of a cell that are read; an answer has some hundred.
 LONGEST = 64 * 1024
@@ -34,15 +35,24 @@ def read(data: bytes) -> list[tuple[str, str]]:
         raise ValueError(f"the file is no notebook: {error}") from None
 
 
+def contents(path: Path) -> bytes:
+    """Return what is in a file; raise ValueError for one that is too large to be read."""
+    if (size := path.stat().st_size) > LARGEST:
+        raise ValueError(f"the file has {size >> 20:,} MiB: clear its outputs")
+    return path.read_bytes()
+
+
 def answers_in(data: bytes, lesson: str) -> dict[str, Answer]:
     """Return the answer of a notebook to each exercise of a lesson; raise ValueError if it cannot be read."""
     return answers(read(data), places(lesson))
 
 
 def _is_answered(source: str, place: ExerciseCell) -> bool:
-    """Whether a cell is more than what the lesson gives, indents included; three dots are given, in any edition."""
-    text, given = ([line.rstrip() for line in cell.strip().split("\n")] for cell in (source, place.source))
-    if text in ([""], given):
+    """Whether a cell is more than what the lesson and its assignment give, indents included; three dots are given, in
+    any edition."""
+    given = ["", place.source, *([released_test(place)] if place.function else [])]
+    text, *others = ([line.rstrip() for line in cell.strip().split("\n")] for cell in (source, *given))
+    if text in others:
         return False
     values = (node.value for node in ast.walk(_tree("\n".join(text))) if isinstance(node, ast.Constant))
     return not any(value is ... or (isinstance(value, str) and value.strip() == "...") for value in values)

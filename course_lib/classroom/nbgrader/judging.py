@@ -1,0 +1,107 @@
+"""Judgement in the place of execution: each answer from its text, and the output that has the points for nbgrader."""
+
+import atexit
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import is_grade, is_locked, is_task
+from traitlets import Integer
+
+from ..teach.cells import places
+from ..teach.grade import judged_answers
+from ..teach.judge import STOPPED, UNREADABLE, Judged, unjudged
+from ..teach.limits import STANDARD, Limits, Stopped
+from ..teach.sandbox import Sandbox
+from ..teach.submission import Answer
+from .mending import exercise_of
+from .reading import OURS
+
+
+class Judge(NbGraderPreprocessor):  # type: ignore[misc]
+    """The preprocessor in the place of nbgrader's `Execute`: it judges the answers in a notebook from their texts.
+
+    The cell of a test gets the verdict, with its picture, and the points. Nothing of the student is executed here.
+    """
+
+    seed = Integer(None, allow_none=True, help="Draws sizes and calls beyond those that `check` makes.").tag(
+        config=True
+    )
+    seconds = Integer(STANDARD.seconds, min=1, help="Processor time of one answer.").tag(config=True)
+    student_seconds = Integer(STANDARD.student, min=1, help="Processor time of all answers.").tag(config=True)
+    memory = Integer(STANDARD.memory >> 20, min=1, help="MiB of memory of one answer.").tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        asked = [
+            (exercise_of(cell.metadata.nbgrader.grade_id), cell) for cell in nb.cells if is_grade(cell) or is_task(cell)
+        ]
+        cells = [(each, cell) for each, cell in asked if each is not None]
+        rows: dict[str, Judged] = {}
+        for lesson in dict.fromkeys(lesson for (lesson, _), _ in cells):
+            rows |= self._judged(nb, lesson)
+        for (_, exercise), cell in cells:
+            _show(rows[exercise], cell)
+        return nb, resources
+
+    def _judged(self, nb: NotebookNode, lesson: str) -> Mapping[str, Judged]:
+        """The verdict on each exercise of a lesson."""
+        limits = Limits(self.seconds, self.memory << 20, self.student_seconds)
+        texts = [
+            {"cell_type": "code", "id": cell.id, "source": cell.source}
+            for cell in nb.cells
+            if cell.cell_type == "code" and not is_locked(cell)
+        ]
+        problem = nb.metadata.get(OURS, {}).get("unreadable", "")
+        if not problem:
+            try:
+                read = _sandbox(limits).do("read", "", json.dumps({"cells": texts}).encode(), lesson)
+            except (Stopped, ValueError) as error:
+                problem = f"{error}."
+            else:
+                answers = {name: Answer(*read["answers"][name]) for name in places(lesson)}
+                return {
+                    row.exercise: row for row in judged_answers(lesson, answers, _sandbox(limits), limits, self.seed)
+                }
+        return {name: unjudged(name, UNREADABLE, problem) for name in places(lesson)}
+
+
+@cache
+def _sandbox(limits: Limits) -> Sandbox:
+    """Return the sandbox that all notebooks share: it takes seconds to start."""
+    sandbox = Sandbox(limits)
+    atexit.register(sandbox.__exit__)
+    return sandbox
+
+
+def _show(row: Judged, cell: NotebookNode) -> None:
+    """Write a verdict into the cell of the assignment that gives its points."""
+    waits = row.points is None or row.status in (STOPPED, UNREADABLE)
+    said = {"exercise": row.exercise, "status": row.status, "hint": row.hint, "points": None if waits else row.points}
+    cell.metadata[OURS] = NotebookNode(said)
+    if cell.cell_type == "code":
+        shown = new_output("display_data", {"text/html": row._repr_html_(), "text/plain": str(row)})
+        # nbgrader gives all points to a cell without output; `Waiting` takes these away where a person gives them.
+        points = new_output("execute_result", {"text/plain": repr(float(row.points or 0))}, execution_count=1)
+        cell.outputs, cell.execution_count = [shown, points], 1
+
+
+class Waiting(NbGraderPreprocessor):  # type: ignore[misc]
+    """The preprocessor after `SaveAutoGrades`: it marks for a person what was not judged, and what is to be read."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        where = resources["nbgrader"]
+        with Gradebook(where["db_url"]) as book:
+            for cell in nb.cells:
+                if OURS in cell.metadata:
+                    grade = book.find_grade(
+                        cell.metadata.nbgrader.grade_id, where["notebook"], where["assignment"], where["student"]
+                    )
+                    grade.auto_score = cell.metadata[OURS]["points"]
+                    grade.needs_manual_grade = grade.auto_score is None or grade.manual_score is not None
+            book.db.commit()
+        return nb, resources
