@@ -2,16 +2,19 @@
 
 import json
 from collections.abc import Iterator
+from glob import glob
 from pathlib import Path
 from typing import Any
 
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.plugins import ExportPlugin
 
+from ..teach.cells import places
 from ..teach.gradebook import write_table
-from ..teach.judge import MISSING
+from ..teach.judge import MISSING, UNREADABLE
+from ..teach.submission import NOTHING
 from .mending import exercise_of
-from .reading import OURS
+from .reading import OURS, named
 
 #: The status of a submission that nbgrader has not graded yet, and of points that a person gave.
 NOT_GRADED, BY_HAND = "not graded", "by hand"
@@ -25,73 +28,71 @@ class Exercises(ExportPlugin):  # type: ignore[misc]
     """The plug-in of `nbgrader export` that writes a row for each student and exercise, quoted.
 
     Every student has the rows: whoever is in the gradebook, and whoever has a folder in ``submitted``. ``waits`` is
-    "yes" where a person gives the points, or has to look at them again. The penalty is that of the whole notebook.
+    "yes" where a person gives the points, or has to look at them again; points that nobody gave yet are empty. The
+    penalty is that of the whole notebook.
     """
 
     def export(self, gradebook: Gradebook) -> None:
         path = Path(self.to or "exercises.csv")
-        wanted, students = {str(name) for name in self.assignment}, {str(name) for name in self.student}
+        assignments, students = {str(name) for name in self.assignment}, {str(name) for name in self.student}
         rows = [
             [row.get(column, "") for column in COLUMNS]
             for assignment in gradebook.assignments
-            if not wanted or assignment.name in wanted
-            for student in self._students(gradebook, assignment.name)
-            if not students or student["id"] in students
-            for row in self._rows(gradebook, assignment, student)
+            for row in self._rows(gradebook, assignment)
+            if (not assignments or assignment.name in assignments) and (not students or row["student_id"] in students)
         ]
         write_table(path, COLUMNS, rows)
         self.log.info("Wrote %d rows to %s", len(rows), path)
 
-    def _students(self, gradebook: Gradebook, assignment: str) -> list[dict[str, Any]]:
-        found = {student.id: student.to_dict() for student in gradebook.students}
+    def _rows(self, gradebook: Gradebook, assignment: Any) -> Iterator[dict[str, Any]]:
         course = self.parent.coursedir
-        for folder in Path(course.root).glob(
-            course.format_path(course.submitted_directory, "*", assignment).removeprefix(f"{course.root}/")
-        ):
-            name = folder.parent.name
-            found.setdefault(name, {"id": name})
-        return [found[name] for name in sorted(found)]
+        folders = glob(course.format_path(course.submitted_directory, "*", assignment.name))
+        handed_in = {found["student"] for folder in folders if (found := named(course, folder))}
+        students = {student.id: student.to_dict() for student in gradebook.students}
+        for id in sorted(handed_in | students.keys()):
+            names = {name: students.get(id, {}).get(name) or "" for name in ("last_name", "first_name", "email")}
+            graded = Path(course.format_path(course.autograded_directory, id, assignment.name))
+            for notebook in assignment.notebooks:
+                said = _said(graded / f"{notebook.name}.ipynb")
+                for cell in sorted((*notebook.grade_cells, *notebook.task_cells), key=_place):
+                    exercise = exercise_of(cell.name)
+                    row = {"assignment": assignment.name, "student_id": id, **names, "of": f"{cell.max_score:g}"}
+                    row["exercise"] = exercise[1] if exercise else cell.name
+                    try:
+                        row |= _graded(gradebook, (cell.name, notebook.name, assignment.name, id), said)
+                    except MissingEntry:  # nbgrader found no notebook
+                        empty = {"status": UNREADABLE, "hint": f"{NOTHING}.", "waits": "yes"}
+                        row |= empty if id in handed_in else {"status": MISSING, "points": "0"}
+                    yield row
 
-    def _rows(self, gradebook: Gradebook, assignment: Any, student: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        course = self.parent.coursedir
-        try:
-            submission = gradebook.find_submission(assignment.name, student["id"])
-        except MissingEntry:
-            submission = None
-        for notebook in assignment.notebooks:
-            file = Path(course.format_path(course.autograded_directory, student["id"], assignment.name))
-            said = _said(file / f"{notebook.name}.ipynb")
-            for cell in sorted((*notebook.grade_cells, *notebook.task_cells), key=lambda cell: cell.name):
-                row = {name: student.get(name) or "" for name in ("last_name", "first_name", "email")}
-                row |= {"assignment": assignment.name, "student_id": student["id"], "of": f"{cell.max_score:g}"}
-                exercise = exercise_of(cell.name)
-                row |= {"exercise": exercise[1] if exercise else cell.name, "status": MISSING, "points": "0"}
-                if submission is not None:
-                    row |= self._graded(gradebook, submission, notebook.name, cell.name, said)
-                yield row
 
-    def _graded(
-        self, gradebook: Gradebook, submission: Any, notebook: str, cell: str, said: dict[str, Any]
-    ) -> dict[str, Any]:
-        names = notebook, submission.assignment.name, submission.student.id
-        grade = gradebook.find_grade(cell, *names)
-        told = said.get(cell, {"status": NOT_GRADED})
-        waits = grade.needs_manual_grade
-        unread = waits and grade.manual_score is None and grade.auto_score is None
-        try:
-            comment = gradebook.find_comment(cell, *names).comment
-        except MissingEntry:
-            comment = ""
-        return {
-            "points": "" if unread else f"{grade.score:g}",
-            "status": BY_HAND if grade.manual_score is not None else told["status"],
-            "waits": "yes" if waits else "",
-            "hint": told.get("hint", ""),
-            "comment": comment or "",
-            "timestamp": submission.timestamp or "",
-            "seconds_late": f"{submission.total_seconds_late:.0f}" if submission.total_seconds_late else "",
-            "late_penalty": f"{submission.late_submission_penalty:g}" if submission.late_submission_penalty else "",
-        }
+def _place(cell: Any) -> tuple[str, int]:
+    """The place of an exercise in its lesson; the instructor's own cells are last."""
+    lesson, exercise = exercise_of(cell.name) or ("~", cell.name)
+    return lesson, [*places(lesson)].index(exercise) if lesson != "~" else 0
+
+
+def _graded(gradebook: Gradebook, names: tuple[str, str, str, str], said: dict[str, Any]) -> dict[str, Any]:
+    """What nbgrader and the judge have on one cell of a submission: (cell, notebook, assignment, student)."""
+    *_, assignment, student = names
+    submission = gradebook.find_submission(assignment, student)
+    grade, told = gradebook.find_grade(*names), said.get(names[0], {"status": NOT_GRADED})
+    try:
+        comment = gradebook.find_comment(*names).comment
+    except MissingEntry:  # a test has none
+        comment = ""
+    given = grade.manual_score is not None or grade.auto_score is not None
+    late, penalty = submission.total_seconds_late, submission.late_submission_penalty
+    return {
+        "points": f"{grade.score:g}" if given else "",
+        "status": BY_HAND if grade.manual_score is not None else told["status"],
+        "waits": "yes" if grade.needs_manual_grade else "",
+        "hint": told.get("hint", ""),
+        "comment": comment or "",
+        "timestamp": submission.timestamp or "",
+        "seconds_late": f"{late:.0f}" if late else "",
+        "late_penalty": f"{penalty:g}" if penalty else "",
+    }
 
 
 def _said(path: Path) -> dict[str, Any]:
@@ -100,6 +101,5 @@ def _said(path: Path) -> dict[str, Any]:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     except (OSError, ValueError):
         return {}
-    return {
-        cell["metadata"]["nbgrader"]["grade_id"]: cell["metadata"][OURS] for cell in cells if OURS in cell["metadata"]
-    }
+    metadata = (cell["metadata"] for cell in cells)
+    return {each["nbgrader"]["grade_id"]: each[OURS] for each in metadata if OURS in each}

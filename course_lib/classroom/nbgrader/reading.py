@@ -16,6 +16,7 @@ from nbconvert.exporters import NotebookExporter
 from nbformat import from_dict
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import rmtree
 
 from ..teach.grade import contents
@@ -94,13 +95,17 @@ def digest(path: Path) -> str:
         return ""
 
 
+def named(course: CourseDirectory, folder: str) -> re.Match[str] | None:
+    """Return the ``student`` and the ``assignment`` of a folder in ``submitted``."""
+    names = course.format_path(course.submitted_directory, "(?P<student>.*)", "(?P<assignment>.*)", escape=True)
+    return re.fullmatch(names, folder)
+
+
 def submissions(converter: Autograde) -> Iterator[tuple[str, str, str, list[str]]]:
     """Yield (folder, student, assignment, notebooks) for each submission that is to be graded now."""
-    course = converter.coursedir
-    names = course.format_path(course.submitted_directory, "(?P<student>.*)", "(?P<assignment>.*)", escape=True)
-    left_out = course.student_id_exclude.split(",")
+    left_out = converter.coursedir.student_id_exclude.split(",")
     for folder, notebooks in converter.assignments.items():
-        found = re.fullmatch(names, folder)
+        found = named(converter.coursedir, folder)
         if found and found["student"] not in left_out:
             yield folder, found["student"], found["assignment"], notebooks
 

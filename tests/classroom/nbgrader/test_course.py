@@ -98,7 +98,7 @@ def test_a_course_of_six(tmp_path):
 
     run(tmp_path, "generate_feedback", LESSON)
     feedback = (tmp_path / "feedback" / "102" / LESSON / f"{LESSON}.html").read_text(encoding="utf-8")
-    assert re.search(r'<img src="data:image/png;base64,[^"]+" alt="', feedback) and "<b>Hint:</b>" in feedback
+    assert re.search('<img[^>]*src="data:image/png;base64,', feedback) and "<b>Hint:</b>" in feedback
 
     # A second time: nothing changes but for those who handed in again.
     by_hand(tmp_path, "101", "points-two-barriers", 2)
