@@ -9,11 +9,9 @@ from typing import Any
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.plugins import ExportPlugin
 
-from ..teach.cells import places
-from ..teach.gradebook import write_table
 from ..teach.judge import MISSING, UNREADABLE
-from ..teach.submission import NOTHING
-from .mending import exercise_of
+from ..teach.table import write_table
+from .mending import exercise_of, place_of
 from .reading import OURS, named
 
 #: The status of a submission that nbgrader has not graded yet, and of points that a person gave.
@@ -54,22 +52,16 @@ class Exercises(ExportPlugin):  # type: ignore[misc]
             graded = Path(course.format_path(course.autograded_directory, id, assignment.name))
             for notebook in assignment.notebooks:
                 said = _said(graded / f"{notebook.name}.ipynb")
-                for cell in sorted((*notebook.grade_cells, *notebook.task_cells), key=_place):
+                for cell in sorted((*notebook.grade_cells, *notebook.task_cells), key=lambda cell: place_of(cell.name)):
                     exercise = exercise_of(cell.name)
                     row = {"assignment": assignment.name, "student_id": id, **names, "of": f"{cell.max_score:g}"}
                     row["exercise"] = exercise[1] if exercise else cell.name
                     try:
                         row |= _graded(gradebook, (cell.name, notebook.name, assignment.name, id), said)
                     except MissingEntry:  # nbgrader found no notebook
-                        empty = {"status": UNREADABLE, "hint": f"{NOTHING}.", "waits": "yes"}
+                        empty = {"status": UNREADABLE, "hint": "there is no notebook (*.ipynb).", "waits": "yes"}
                         row |= empty if id in handed_in else {"status": MISSING, "points": "0"}
                     yield row
-
-
-def _place(cell: Any) -> tuple[str, int]:
-    """The place of an exercise in its lesson; the instructor's own cells are last."""
-    lesson, exercise = exercise_of(cell.name) or ("~", cell.name)
-    return lesson, [*places(lesson)].index(exercise) if lesson != "~" else 0
 
 
 def _graded(gradebook: Gradebook, names: tuple[str, str, str, str], said: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import atexit
 import json
-from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -14,11 +14,10 @@ from nbgrader.utils import is_grade, is_locked, is_task
 from traitlets import Integer
 
 from ..teach.cells import places
-from ..teach.grade import judged_answers
+from ..teach.isolated import SECONDS, judged_notebook, limits_for
 from ..teach.judge import STOPPED, UNREADABLE, Judged, unjudged
 from ..teach.limits import STANDARD, Limits, Stopped
 from ..teach.sandbox import Sandbox
-from ..teach.submission import Answer
 from .mending import exercise_of
 from .reading import OURS
 
@@ -32,42 +31,33 @@ class Judge(NbGraderPreprocessor):  # type: ignore[misc]
     seed = Integer(None, allow_none=True, help="Draws sizes and calls beyond those that `check` makes.").tag(
         config=True
     )
-    seconds = Integer(STANDARD.seconds, min=1, help="Processor time of one answer.").tag(config=True)
-    student_seconds = Integer(STANDARD.student, min=1, help="Processor time of all answers.").tag(config=True)
-    memory = Integer(STANDARD.memory >> 20, min=1, help="MiB of memory of one answer.").tag(config=True)
+    seconds = Integer(SECONDS, min=1, help="Processor time of a notebook, shared equally by its exercises.").tag(
+        config=True
+    )
+    memory = Integer(STANDARD.memory >> 20, min=1, help="MiB of memory of an answer.").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
-        asked = [
-            (exercise_of(cell.metadata.nbgrader.grade_id), cell) for cell in nb.cells if is_grade(cell) or is_task(cell)
-        ]
-        cells = [(each, cell) for each, cell in asked if each is not None]
+        graded = [cell for cell in nb.cells if is_grade(cell) or is_task(cell)]
+        asked = [(found, cell) for cell in graded if (found := exercise_of(cell.metadata.nbgrader.grade_id))]
         rows: dict[str, Judged] = {}
-        for lesson in dict.fromkeys(lesson for (lesson, _), _ in cells):
-            rows |= self._judged(nb, lesson)
-        for (_, exercise), cell in cells:
+        for lesson in dict.fromkeys(lesson for (lesson, _), _ in asked):
+            rows |= {row.exercise: row for row in self._judged(nb, lesson)}
+        for (_, exercise), cell in asked:
             _show(rows[exercise], cell)
         return nb, resources
 
-    def _judged(self, nb: NotebookNode, lesson: str) -> Mapping[str, Judged]:
+    def _judged(self, nb: NotebookNode, lesson: str) -> list[Judged]:
         """The verdict on each exercise of a lesson."""
-        limits = Limits(self.seconds, self.memory << 20, self.student_seconds)
-        texts = [
-            {"cell_type": "code", "id": cell.id, "source": cell.source}
-            for cell in nb.cells
-            if cell.cell_type == "code" and not is_locked(cell)
-        ]
+        limits = replace(limits_for(lesson, self.seconds), memory=self.memory << 20)
+        own = (cell for cell in nb.cells if cell.cell_type == "code" and not is_locked(cell))
+        texts = [{"cell_type": "code", "id": cell.id, "source": cell.source} for cell in own]
         problem = nb.metadata.get(OURS, {}).get("unreadable", "")
         if not problem:
             try:
-                read = _sandbox(limits).do("read", "", json.dumps({"cells": texts}).encode(), lesson)
+                return judged_notebook(json.dumps({"cells": texts}).encode(), lesson, _sandbox(limits), self.seed)
             except (Stopped, ValueError) as error:
                 problem = f"{error}."
-            else:
-                answers = {name: Answer(*read["answers"][name]) for name in places(lesson)}
-                return {
-                    row.exercise: row for row in judged_answers(lesson, answers, _sandbox(limits), limits, self.seed)
-                }
-        return {name: unjudged(name, UNREADABLE, problem) for name in places(lesson)}
+        return [unjudged(name, UNREADABLE, problem) for name in places(lesson)]
 
 
 @cache

@@ -56,6 +56,13 @@ def exercise_of(grade_id: str) -> tuple[str, str] | None:
     return next(((lesson, exercise) for lesson in LESSONS if exercise in places(lesson)), None)
 
 
+def place_of(grade_id: str) -> tuple[bool, str, int]:
+    """The place of a cell among those of the assignment, to sort them: the points in the order of the exercises, after
+    all other cells."""
+    lesson, exercise = exercise_of(grade_id) or ("", grade_id)
+    return bool(lesson), lesson or exercise, [*places(lesson)].index(exercise) if lesson else 0
+
+
 def _marked(cell: Any, assigned: Any) -> NotebookNode:
     """A cell of the assignment as nbgrader stored it, with its marks."""
     points = {each.name: each.max_score for each in (*assigned.grade_cells, *assigned.task_cells)}
@@ -132,7 +139,7 @@ def mended(found: list[_Text], ours: dict[str, NotebookNode]) -> list[NotebookNo
     """
     last = {text.grade_id: number for number, text in enumerate(found) if text.grade_id in ours}
     after: dict[str, list[str]] = {}
-    for name in ours.keys() - last.keys():
+    for name in sorted(ours.keys() - last.keys(), key=place_of):
         exercise = exercise_of(name)
         after.setdefault(places(exercise[0])[exercise[1]].cell if exercise else "", []).append(name)
     cells: list[NotebookNode] = []
@@ -152,7 +159,7 @@ def mended(found: list[_Text], ours: dict[str, NotebookNode]) -> list[NotebookNo
             put(given, text.grade_id)
         for name in after.pop(text.id, ()):
             put(ours[name], name)
-    for name in sorted(name for names in after.values() for name in names):
+    for name in sorted((name for names in after.values() for name in names), key=place_of):
         put(ours[name], name)
     return cells
 

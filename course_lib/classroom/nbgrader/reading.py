@@ -19,8 +19,7 @@ from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import rmtree
 
-from ..teach.grade import contents
-from ..teach.submission import of_lesson, read
+from ..teach.submission import contents, read
 
 #: The notebook's metadata of ours: ``submitted``, a digest of the file, and ``unreadable``, why it cannot be read.
 OURS = "tile_by_tile"
@@ -113,7 +112,7 @@ def submissions(converter: Autograde) -> Iterator[tuple[str, str, str, list[str]
 def name_notebooks(converter: Autograde) -> None:
     """Copy a notebook that has another name to that of the assignment's notebook, which nbgrader grades.
 
-    Of several notebooks the one whose name is most like it counts, and of those the last one.
+    Of several notebooks one with the assignment's name in its own counts, and of those the last one.
     """
     with Gradebook(converter.coursedir.db_url, converter.coursedir.course_id) as book:
         for folder, _, assignment, notebooks in submissions(converter):
@@ -124,7 +123,7 @@ def name_notebooks(converter: Autograde) -> None:
             if len(known) == 1 and converter.coursedir.notebook_id == "*":
                 path, names = Path(folder, f"{known[0]}.ipynb"), {Path(each).name for each in notebooks}
                 if path.name not in names:
-                    chosen = of_lesson(sorted(names), known[0])[0]
+                    chosen = max(names, key=lambda name: (known[0] in name, name))
                     converter.log.warning("%s: %s is graded, as %s", folder, chosen, path.name)
                     shutil.copy(Path(folder, chosen), path, follow_symlinks=False)
                     notebooks.append(str(path))

@@ -13,6 +13,7 @@ from ...simulator.tables import plural
 from ..lessons import title
 from ..pages.frame import write
 from .cells import GRADED, NOTEBOOKS, lesson_cells, lesson_named, notebook, places, released_test, texts_above
+from .isolated import SECONDS
 from .limits import STANDARD
 
 NBGRADER, OTTER, PLAIN = "nbgrader", "otter", "plain"
@@ -57,9 +58,9 @@ def _configure(path: Path) -> None:
     if path.exists():
         print(f"{path} is there already, and stays as it is")
         return
-    limits = {"seconds": STANDARD.seconds, "student_seconds": STANDARD.student, "memory": STANDARD.memory >> 20}
+    settings = {"seed": secrets.randbelow(1_000_000), "seconds": SECONDS, "memory": STANDARD.memory >> 20}
     text = Path(__file__).with_name("nbgrader_config.txt").read_text(encoding="utf-8")
-    write(path.parent, {path.name: Template(text).substitute(limits, seed=secrets.randbelow(1_000_000))})
+    write(path.parent, {path.name: Template(text).substitute(settings)})
     print(f"{path}: the course's judge, with a seed of its own")
 
 
