@@ -63,6 +63,7 @@ LONGEST = (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--nightly", action="store_true", help="run everything: the default tests and the long ones")
+    parser.addoption("--no-skips", action="store_true", help="a test that is skipped, or a file of tests, fails")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -72,6 +73,27 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "nightly: runs only with --nightly")
     if config.getoption("nightly"):
         os.environ["TILE_BY_TILE_PROFILE"] = "nightly"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    return _unless_skipped(report, item.config)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    return _unless_skipped(report, collector.config)
+
+
+def _unless_skipped(report: Any, config: pytest.Config) -> Any:
+    """Return the report, as that of a failure if it is of a skip and ``--no-skips`` was given."""
+    if report.skipped and config.getoption("no_skips") and not hasattr(report, "wasxfail"):
+        report.outcome, report.longrepr = "failed", f"skipped: {report.longrepr}"
+    return report
 
 
 def share_bytecode(folder: Path) -> None:

@@ -5,6 +5,7 @@ simulator find its parts too.
 """
 
 import pkgutil
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -16,9 +17,11 @@ import course_lib
 
 
 def modules() -> list[str]:
-    """The package and all its modules, without the command lines and what only imports where Triton is installed."""
+    """The package and all its modules, without the command lines and what only imports where Triton or nbgrader is
+    installed."""
     found = [module.name for module in pkgutil.walk_packages(course_lib.__path__, "course_lib.")]
-    return ["course_lib", *(name for name in found if not name.endswith(("__main__", "gpu.triton_tiled")))]
+    left_out = re.compile(r".*__main__|.*\.gpu\.triton_tiled|course_lib\.classroom\.nbgrader(\..*)?")
+    return ["course_lib", *(name for name in found if not left_out.fullmatch(name))]
 
 
 def build(folder: Path) -> None:

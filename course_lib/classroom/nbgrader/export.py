@@ -22,7 +22,7 @@ COLUMNS = (
 )
 
 
-class Exercises(ExportPlugin):  # type: ignore[misc]
+class Exercises(ExportPlugin):
     """The plug-in of `nbgrader export` that writes a row for each student and exercise, quoted.
 
     Every student has the rows: whoever is in the gradebook, and whoever has a folder in ``submitted``. ``waits`` is

@@ -22,7 +22,7 @@ from .mending import exercise_of
 from .reading import OURS
 
 
-class Judge(NbGraderPreprocessor):  # type: ignore[misc]
+class Judge(NbGraderPreprocessor):
     """The preprocessor in the place of nbgrader's `Execute`: it judges the answers in a notebook from their texts.
 
     The cell of a test gets the verdict, with its picture, and the points. Nothing of the student is executed here.
@@ -80,7 +80,7 @@ def _show(row: Judged, cell: NotebookNode) -> None:
         cell.outputs, cell.execution_count = [shown, points], 1
 
 
-class Waiting(NbGraderPreprocessor):  # type: ignore[misc]
+class Waiting(NbGraderPreprocessor):
     """The preprocessor after `SaveAutoGrades`: it marks for a person what was not judged, and what is to be read."""
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:

@@ -27,7 +27,7 @@ from .reading import OURS
 TEST, POINTS = "test-", "points-"
 
 
-class Mend(NbGraderPreprocessor):  # type: ignore[misc]
+class Mend(NbGraderPreprocessor):
     """The first preprocessor of `nbgrader autograde`. It stores in the notebook's metadata what `Submission` found."""
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:

@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 from classroom.teach.cheats import LESSON, skeleton, solution
+from nbgrader.converters import GenerateAssignment
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import PyFileConfigLoader
 
-from course_lib.classroom.teach.assignment import assignment
 from course_lib.classroom.teach.cells import places
 from course_lib.classroom.teach.command import main
 
@@ -38,7 +40,13 @@ def made(folder, lesson=LESSON, **settings):
     assert main(["assignment", lesson[:2], "--for", "nbgrader", "--out", str(folder)]) == 0
     with (folder / "nbgrader_config.py").open("a", encoding="utf-8") as file:
         file.writelines(f"c.Judge.{name} = {value}\n" for name, value in settings.items())
-    run(folder, "generate_assignment", lesson)
+    convert(folder, GenerateAssignment, lesson)
+
+
+def convert(folder, converter, lesson=LESSON):
+    """Do what a command of nbgrader does, in this process: its imports take seconds."""
+    config = PyFileConfigLoader("nbgrader_config.py", str(folder)).load_config()
+    converter(coursedir=CourseDirectory(root=str(folder), assignment_id=lesson, config=config), config=config).start()
 
 
 def released(folder, lesson=LESSON):
@@ -70,13 +78,7 @@ def hand_in(folder, student, notebook, name=f"{LESSON}.ipynb", lesson=LESSON):
     return path
 
 
-def exported(folder):
+def rows_of(folder):
     """The rows of the export, {(student, exercise): row}."""
-    run(folder, "export", "--to", "exercises.csv")
     with (folder / "exercises.csv").open(encoding="utf-8", newline="") as file:
         return {(row["student_id"], row["exercise"]): row for row in csv.DictReader(file)}
-
-
-def source(lesson=LESSON):
-    """The assignment as it is written."""
-    return assignment(lesson, "nbgrader")

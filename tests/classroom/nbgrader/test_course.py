@@ -8,9 +8,20 @@ import pytest
 
 pytest.importorskip("nbgrader")
 
-from classroom.nbgrader.course import answered, exported, hand_in, made, released, run, solved, untouched  # noqa: E402
+from classroom.nbgrader.course import (  # noqa: E402
+    answered,
+    convert,
+    hand_in,
+    made,
+    released,
+    rows_of,
+    run,
+    solved,
+    untouched,
+)
 from classroom.teach.cheats import LESSON, solution  # noqa: E402
 from nbgrader.api import Gradebook  # noqa: E402
+from nbgrader.converters import Autograde  # noqa: E402
 
 from course_lib.classroom.teach.assignment import assignment  # noqa: E402
 from course_lib.classroom.teach.cells import GRADED, places  # noqa: E402
@@ -54,6 +65,7 @@ def by_hand(folder, student, exercise, points):
 def test_a_course_of_six(tmp_path):
     """Right, wrong, untouched, unreadable, cheating and slow; what changed is graded again, and nothing else."""
     made(tmp_path, seed=SEED, seconds=12)
+    run(tmp_path, "generate_assignment", LESSON, "--force")
     notebook, executed = released(tmp_path), tmp_path / "executed"
     archive = tmp_path / "downloaded" / LESSON / "archive"
     archive.mkdir(parents=True)
@@ -73,7 +85,8 @@ def test_a_course_of_six(tmp_path):
     run(tmp_path, "zip_collect", LESSON)
     run(tmp_path, "autograde", LESSON)
 
-    rows = exported(tmp_path)
+    run(tmp_path, "export", "--to", "exercises.csv")
+    rows = rows_of(tmp_path)
     assert {student: rows[student, "barriers"]["status"] for student, _ in rows} == {
         "101": "passed", "102": "failed", "103": "not yet", "104": "unreadable", "105": "not yet", "106": "stopped",
         "107": "missing",
@@ -105,7 +118,8 @@ def test_a_course_of_six(tmp_path):
     by_hand(tmp_path, "106", "test-barriers", 3)
     hand_in(tmp_path, "102", answered(notebook, solved()))
     run(tmp_path, "autograde", LESSON)
-    again = exported(tmp_path)
+    run(tmp_path, "export", "--to", "exercises.csv")
+    again = rows_of(tmp_path)
     changed = {key for key, row in again.items() if row != rows[key]}
     assert changed == {("102", "barriers"), ("101", "two-barriers"), ("106", "barriers")}
     assert (again["102", "barriers"]["status"], again["102", "barriers"]["points"]) == ("passed", "5")
@@ -118,9 +132,15 @@ def test_solutions_get_the_points_and_skeletons_none(lesson, tmp_path):
     made(tmp_path, lesson, seconds=300)
     for student, is_solved in (("solved", True), ("empty", False)):
         hand_in(tmp_path, student, assignment(lesson, "nbgrader", is_solved), f"{lesson}.ipynb", lesson)
-    run(tmp_path, "autograde", lesson)
-    rows = exported(tmp_path)
+    convert(tmp_path, Autograde, lesson)
+    with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}") as book:
+        found = {
+            (student, grade.name.partition("-")[2]): (grade.auto_score, grade.needs_manual_grade)
+            for student in ("solved", "empty")
+            for grade in book.find_submission_notebook(lesson, lesson, student).grades
+        }
+    want = {("empty", name): (0, False) for name in places(lesson)}
     for name in places(lesson):
         in_words = isinstance(GRADED[name], Explanation)
-        assert rows["solved", name]["points"] == ("" if in_words else str(GRADED[name].points))
-        assert (rows["empty", name]["points"], rows["empty", name]["waits"]) == ("0", "")
+        want["solved", name] = (None, True) if in_words else (GRADED[name].points, False)
+    assert found == want

@@ -9,18 +9,15 @@ import pytest
 pytest.importorskip("nbgrader")
 
 import nbformat  # noqa: E402
-from classroom.nbgrader.course import answered, hand_in, solved  # noqa: E402
+from classroom.nbgrader.course import answered, hand_in, made, released, solved  # noqa: E402
 from classroom.teach.cheats import LESSON, solution  # noqa: E402
 from nbconvert.filters import markdown2html  # noqa: E402
 from nbgrader.api import Gradebook  # noqa: E402
-from nbgrader.converters import GenerateAssignment  # noqa: E402
-from nbgrader.coursedir import CourseDirectory  # noqa: E402
 from nbgrader.nbgraderformat import MetadataValidator  # noqa: E402
 
 from course_lib.classroom.nbgrader import Mend, Submission  # noqa: E402
 from course_lib.classroom.nbgrader.mending import as_text, clean  # noqa: E402
 from course_lib.classroom.nbgrader.reading import OURS  # noqa: E402
-from course_lib.classroom.teach.assignment import assignment  # noqa: E402
 from course_lib.classroom.teach.cells import places, texts_above  # noqa: E402
 from course_lib.classroom.teach.submission import answers, code_cells, read  # noqa: E402
 
@@ -29,20 +26,16 @@ GIVEN = {"imports", "test-tiles-of-transpose", "test-too-deep", "test-barriers",
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A course with the released assignment, made in this process."""
+    """A course with the released assignment."""
     folder = tmp_path_factory.mktemp("course")
-    path = folder / "source" / LESSON / f"{LESSON}.ipynb"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(assignment(LESSON, "nbgrader")), encoding="utf-8")
-    GenerateAssignment(coursedir=CourseDirectory(root=str(folder), assignment_id=LESSON)).start()
+    made(folder)
     return folder
 
 
 @pytest.fixture
 def notebook(course):
     """What a student has, with all exercises solved."""
-    path = course / "release" / LESSON / f"{LESSON}.ipynb"
-    return answered(json.loads(path.read_text(encoding="utf-8")), solved())
+    return answered(released(course), solved())
 
 
 def mended(course, handed_in, name="ana"):

@@ -1,7 +1,6 @@
-"""The assignments in nbgrader and in Otter themselves: solutions get all points that a program gives, skeletons none.
+"""The assignments in Otter itself: solutions get all points that a program gives, skeletons none.
 
-Both are packages of their own:
-`uv run --with nbgrader --with otter-grader pytest --nightly tests/classroom/teach/test_tools.py`.
+Otter is a package of its own: `uv run --with otter-grader pytest --nightly tests/classroom/teach/test_tools.py`.
 """
 
 import importlib.util
@@ -18,13 +17,11 @@ from course_lib.classroom.teach.cells import GRADED, places
 from course_lib.exercises import LESSONS
 from course_lib.exercises.grading.explain import Explanation
 
-pytestmark = pytest.mark.nightly
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(importlib.util.find_spec("otter") is None, reason="otter is not installed"),
+]
 ROOT = Path(__file__).parents[3]
-
-
-def needs(package):
-    missing = importlib.util.find_spec(package) is None
-    return pytest.mark.skipif(missing, reason=f"{package} is not installed")
 
 
 def judged(lesson):
@@ -47,30 +44,6 @@ def save(path, notebook):
     path.write_text(json.dumps(notebook), encoding="utf-8")
 
 
-@needs("nbgrader")
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_nbgrader_gives_the_points(lesson, tmp_path):
-    from nbgrader.api import Gradebook
-
-    save(tmp_path / "source" / "ps" / f"{lesson}.ipynb", assignment(lesson, "nbgrader"))
-    for student, solved in (("solved", True), ("empty", False)):
-        save(tmp_path / "submitted" / student / "ps" / f"{lesson}.ipynb", assignment(lesson, "nbgrader", solved))
-    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\nc.ExecutePreprocessor.timeout = 600\n", "utf-8")
-    run(tmp_path, "nbgrader", "generate_assignment", "ps", "--create")
-    run(tmp_path, "nbgrader", "autograde", "ps", "--create")
-    with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}") as book:
-        found = {
-            student: {
-                grade.name.removeprefix("test-"): grade.auto_score
-                for grade in book.find_submission_notebook(lesson, "ps", student).grades
-                if grade.name.startswith("test-")
-            }
-            for student in ("solved", "empty")
-        }
-    assert found == {"solved": judged(lesson), "empty": dict.fromkeys(judged(lesson), 0)}
-
-
-@needs("otter")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_otter_gives_the_points(lesson, tmp_path):
     save(tmp_path / "source" / f"{lesson}.ipynb", assignment(lesson, "otter"))
