@@ -10,12 +10,12 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
-from nbgrader.utils import is_grade, is_locked, is_task
+from nbgrader.utils import is_grade, is_locked, is_solution, is_task
 from traitlets import Integer
 
 from ..teach.cells import places
 from ..teach.isolated import SECONDS, judged_notebook, limits_for
-from ..teach.judge import STOPPED, UNREADABLE, Judged, unjudged
+from ..teach.judge import STOPPED, TO_READ, UNREADABLE, Judged, unjudged
 from ..teach.limits import STANDARD, Limits, Stopped
 from ..teach.sandbox import Sandbox
 from .mending import exercise_of
@@ -37,13 +37,17 @@ class Judge(NbGraderPreprocessor):
     memory = Integer(STANDARD.memory >> 20, min=1, help="MiB of memory of an answer.").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
-        graded = [cell for cell in nb.cells if is_grade(cell) or is_task(cell)]
-        asked = [(found, cell) for cell in graded if (found := exercise_of(cell.metadata.nbgrader.grade_id))]
+        graded = [
+            (exercise_of(cell.metadata.nbgrader.grade_id), cell) for cell in nb.cells if is_grade(cell) or is_task(cell)
+        ]
         rows: dict[str, Judged] = {}
-        for lesson in dict.fromkeys(lesson for (lesson, _), _ in asked):
+        for lesson in dict.fromkeys(exercise[0] for exercise, _ in graded if exercise):
             rows |= {row.exercise: row for row in self._judged(nb, lesson)}
-        for (_, exercise), cell in asked:
-            _show(rows[exercise], cell)
+        for exercise, cell in graded:
+            if exercise:
+                _show(rows[exercise[1]], cell)
+            elif cell.cell_type == "code" and not is_solution(cell):
+                _show(_not_executed(cell.metadata.nbgrader), cell)
         return nb, resources
 
     def _judged(self, nb: NotebookNode, lesson: str) -> list[Judged]:
@@ -58,6 +62,13 @@ class Judge(NbGraderPreprocessor):
             except (Stopped, ValueError) as error:
                 problem = f"{error}."
         return [unjudged(name, UNREADABLE, problem) for name in places(lesson)]
+
+
+def _not_executed(marks: Any) -> Judged:
+    """The verdict on a test that the instructor wrote."""
+    return Judged(
+        marks.grade_id, None, marks.points, TO_READ, "This test is none of the course's: it was not executed."
+    )
 
 
 @cache

@@ -7,7 +7,6 @@ somebody who handed in nothing right; and without a time stamp it does not see t
 import hashlib
 import json
 import re
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -110,23 +109,26 @@ def submissions(converter: Autograde) -> Iterator[tuple[str, str, str, list[str]
 
 
 def name_notebooks(converter: Autograde) -> None:
-    """Copy a notebook that has another name to that of the assignment's notebook, which nbgrader grades.
+    """Give a notebook that has another name that of the assignment's notebook, which nbgrader grades.
 
     Of several notebooks one with the assignment's name in its own counts, and of those the last one.
     """
-    with Gradebook(converter.coursedir.db_url, converter.coursedir.course_id) as book:
+    course = converter.coursedir
+    if course.notebook_id != "*":
+        return
+    with Gradebook(course.db_url, course.course_id) as book:
         for folder, _, assignment, notebooks in submissions(converter):
             try:
                 known = [notebook.name for notebook in book.find_assignment(assignment).notebooks]
             except MissingEntry:
                 continue  # nbgrader says so
-            if len(known) == 1 and converter.coursedir.notebook_id == "*":
-                path, names = Path(folder, f"{known[0]}.ipynb"), {Path(each).name for each in notebooks}
-                if path.name not in names:
-                    chosen = max(names, key=lambda name: (known[0] in name, name))
-                    converter.log.warning("%s: %s is graded, as %s", folder, chosen, path.name)
-                    shutil.copy(Path(folder, chosen), path, follow_symlinks=False)
-                    notebooks.append(str(path))
+            names = {Path(each).name for each in notebooks}
+            if len(known) == 1 and f"{known[0]}.ipynb" not in names:
+                name = max(names, key=lambda name: (known[0] in name, name))
+                before, after = Path(folder, name), Path(folder, f"{known[0]}.ipynb")
+                before.rename(after)
+                notebooks[notebooks.index(str(before))] = str(after)
+                converter.log.warning("%s: %s is called %s now, as the assignment is", folder, name, after.name)
 
 
 def grade_changed_again(converter: Autograde) -> None:

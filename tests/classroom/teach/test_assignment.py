@@ -1,5 +1,6 @@
 """Assignments for nbgrader, for Otter and plain, of all lessons."""
 
+import ast
 import json
 import re
 from unittest.mock import Mock
@@ -8,8 +9,9 @@ import nbformat
 import pytest
 from classroom.teach.cheats import LESSON, skeleton, solution
 
+import course_lib
 from course_lib.classroom.teach import isolated as module
-from course_lib.classroom.teach.assignment import assignment
+from course_lib.classroom.teach.assignment import UNDEFENDED, assignment
 from course_lib.classroom.teach.cells import GRADED, NOTEBOOKS, places
 from course_lib.classroom.teach.command import main
 from course_lib.classroom.teach.isolated import isolated
@@ -59,8 +61,29 @@ def test_nbgrader_has_the_points_and_leaves_the_answers_alone(lesson):
     }
     assert all(mark["locked"] for mark in marked.values())
     assert not {place.cell for place in places(lesson).values()} & set(marked)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_test_for_nbgrader_needs_only_what_students_have(lesson, monkeypatch):
+    """Executed below the lesson's imports and an answer, it ends in the points; `check` and `attempt` stand for those of
+    the students' edition, which has all other names, too."""
+    texts = cells(assignment(lesson, "nbgrader", solved=True))
+    asked = []
+    for name in ("check", "attempt"):
+        verdict = Mock(points=GRADED, milestones=GRADED)
+        monkeypatch.setattr(course_lib, name, lambda *answer, verdict=verdict: asked.append(answer) or verdict, False)
     for name in kernels(lesson):
-        assert f'isolated("{name}")' in cells(notebook)[f"test-{name}"]
+        names = {}
+        exec(texts["imports"], names)
+        exec(texts[places(lesson)[name].cell], names)
+        asked.clear()
+        *statements, last = ast.parse(texts[f"test-{name}"]).body
+        imported = {node.module for node in statements if isinstance(node, ast.ImportFrom)}
+        assert imported == {"course_lib"}
+        exec(compile(ast.Module(statements, []), "test", "exec"), names)
+        assert eval(compile(ast.Expression(last.value), "test", "eval"), names) is GRADED
+        (answer,) = asked
+        assert names[places(lesson)[name].function] in answer
 
 
 PROMPT = re.compile(
@@ -85,10 +108,26 @@ def test_otter_has_skeleton_and_solution_and_a_test_for_each_point(lesson):
 
 
 def test_the_command_writes_a_notebook(tmp_path, capsys):
-    assert main(["assignment", "4", "--for", "nbgrader", "--out", str(tmp_path / "source")]) == 0
-    path = tmp_path / "source" / f"{LESSON}.ipynb"
+    assert main(["assignment", "4", "--out", str(tmp_path / "new")]) == 0
+    path = tmp_path / "new" / f"{LESSON}.ipynb"
     assert capsys.readouterr().out == f"{path}: 4 exercises, 15 points\n"
-    assert json.loads(path.read_text(encoding="utf-8")) == assignment(LESSON, "nbgrader")
+    assert json.loads(path.read_text(encoding="utf-8")) == assignment(LESSON, "plain")
+
+
+def test_nbgrader_gets_a_course(tmp_path, capsys):
+    """With a source and the configuration, which stays; solutions are a submission, and in no source."""
+    for solved, folder in ((), ("source",)), (("--solved",), ("submitted", "solved")):
+        assert main(["assignment", "4", "--for", "nbgrader", *solved, "--out", str(tmp_path)]) == 0
+        path = tmp_path.joinpath(*folder, LESSON, f"{LESSON}.ipynb")
+        assert json.loads(path.read_text(encoding="utf-8")) == assignment(LESSON, "nbgrader", bool(solved))
+    assert len(list(tmp_path.rglob("*.ipynb"))) == 2
+    said = capsys.readouterr().out
+    assert said.count(str(tmp_path / "nbgrader_config.py")) == 2
+
+
+def test_otter_says_what_it_cannot_defend(tmp_path, capsys):
+    assert main(["assignment", "4", "--for", "otter", "--out", str(tmp_path)]) == 0
+    assert UNDEFENDED in capsys.readouterr().out
 
 
 # ---- what the tests of both tools call -------------------------------------------------------------------------

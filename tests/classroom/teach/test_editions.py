@@ -54,6 +54,7 @@ def test_students_get_no_material_for_teachers(edition):
     names = set(edition)
     assert {"README.md", "pyproject.toml", "notebooks/04_tiling.ipynb", "course_lib/kernels/tiled.py"} <= names
     assert not [n for n in names if n.startswith(("tests", "docs/teach", "tools", ".git/")) or "solutions" in n]
+    assert not [n for n in names if n.startswith(("course_lib/classroom/teach", "course_lib/classroom/nbgrader"))]
     assert "course_lib/exercises/digests.json" in names and not [n for n in names if n.endswith("drawn.json")]
     assert not any(
         "Speaker notes" in editions.text_of(n, c) for n, c in edition.items() if n.endswith((".ipynb", ".md"))
