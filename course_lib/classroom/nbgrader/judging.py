@@ -86,12 +86,12 @@ def _show(row: Judged, cell: NotebookNode) -> None:
     cell.metadata[OURS] = NotebookNode(said)
     if cell.cell_type == "code":
         shown = new_output("display_data", {"text/html": row._repr_html_(), "text/plain": str(row)})
-        # nbgrader gives all points to a cell without output; `Waiting` takes these away where a person gives them.
+        # nbgrader gives all points to a cell without output; `MarkManualGrades` takes these away where a person gives them.
         points = new_output("execute_result", {"text/plain": repr(float(row.points or 0))}, execution_count=1)
         cell.outputs, cell.execution_count = [shown, points], 1
 
 
-class Waiting(NbGraderPreprocessor):
+class MarkManualGrades(NbGraderPreprocessor):
     """The preprocessor after `SaveAutoGrades`: it marks for a person what was not judged, and what is to be read."""
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:

@@ -28,7 +28,7 @@ TEST, POINTS = "test-", "points-"
 
 
 class Mend(NbGraderPreprocessor):
-    """The first preprocessor of `nbgrader autograde`. It stores in the notebook's metadata what `Submission` found."""
+    """The first preprocessor of `nbgrader autograde`. It stores in the notebook's metadata what `SubmissionReader` found."""
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         where = resources["nbgrader"]

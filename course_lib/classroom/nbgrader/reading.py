@@ -26,7 +26,7 @@ OURS = "tile_by_tile"
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
-class Submission(NotebookExporter):
+class SubmissionReader(NotebookExporter):
     """The exporter of `nbgrader autograde`, which reads each file twice: as it was submitted, and as it was mended.
 
     A file that is no notebook becomes a notebook without cells; ``resources["unreadable"]`` says why.

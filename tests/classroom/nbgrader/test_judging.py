@@ -57,7 +57,7 @@ def points(notebook):
 
 
 def test_each_test_has_an_output_with_the_points(notebook, asked):
-    """One without would get all of them; what waits has none in the metadata, from which `Waiting` takes them."""
+    """One without would get all of them; what waits has none in the metadata, from which `MarkManualGrades` takes them."""
     found, _ = Judge().preprocess(notebook, {})
     assert points(found) == {
         "test-tiles-of-transpose": 4, "test-too-deep": 0, "test-barriers": 2, "my-own-test": 0,

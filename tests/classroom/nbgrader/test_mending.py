@@ -15,7 +15,7 @@ from nbconvert.filters import markdown2html  # noqa: E402
 from nbgrader.api import Gradebook  # noqa: E402
 from nbgrader.nbgraderformat import MetadataValidator  # noqa: E402
 
-from course_lib.classroom.nbgrader import Mend, Submission  # noqa: E402
+from course_lib.classroom.nbgrader import Mend, SubmissionReader  # noqa: E402
 from course_lib.classroom.nbgrader.mending import as_text, clean  # noqa: E402
 from course_lib.classroom.nbgrader.reading import OURS  # noqa: E402
 from course_lib.classroom.teach.cells import places, texts_above  # noqa: E402
@@ -47,9 +47,9 @@ def mended(course, handed_in, name="ana"):
         "student": name,
         "db_url": f"sqlite:///{course / 'gradebook.db'}",
     }
-    text, _ = Submission(config={"Exporter": {"default_preprocessors": [], "preprocessors": [Mend]}}).from_filename(
-        str(path), {"nbgrader": where}
-    )
+    text, _ = SubmissionReader(
+        config={"Exporter": {"default_preprocessors": [], "preprocessors": [Mend]}}
+    ).from_filename(str(path), {"nbgrader": where})
     found = nbformat.reads(text, 4)
     nbformat.validate(found)
     MetadataValidator().validate_nb(found)
@@ -214,7 +214,7 @@ def test_a_link_is_not_followed(course, tmp_path, notebook):
     path.parent.mkdir(parents=True)
     path.symlink_to(tmp_path / "other.ipynb")
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}"):
-        text, resources = Submission(config={"Exporter": {"default_preprocessors": []}}).from_filename(str(path))
+        text, resources = SubmissionReader(config={"Exporter": {"default_preprocessors": []}}).from_filename(str(path))
     assert json.loads(text)["cells"] == [] and "link" in resources["unreadable"]
 
 

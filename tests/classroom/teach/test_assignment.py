@@ -65,8 +65,10 @@ def test_nbgrader_has_the_points_and_leaves_the_answers_alone(lesson):
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_test_for_nbgrader_needs_only_what_students_have(lesson, monkeypatch):
-    """Executed below the lesson's imports and an answer, it ends in the points; `check` and `attempt` stand for those of
-    the students' edition, which has all other names, too."""
+    """Below the lesson's imports and an answer, it ends in the points.
+
+    `check` and `attempt` stand for those of the students' edition, which has all other names, too.
+    """
     texts = cells(assignment(lesson, "nbgrader", solved=True))
     asked = []
     for name in ("check", "attempt"):
