@@ -15,7 +15,7 @@ from traitlets import Integer
 
 from ..teach.cells import places
 from ..teach.isolated import SECONDS, judged_notebook, limits_for
-from ..teach.judge import STOPPED, TO_READ, UNREADABLE, Judged, unjudged
+from ..teach.judge import TO_READ, UNREADABLE, Judged, unjudged
 from ..teach.limits import STANDARD, Limits, Stopped
 from ..teach.sandbox import Sandbox
 from .mending import exercise_of
@@ -61,7 +61,7 @@ class Judge(NbGraderPreprocessor):
                 return judged_notebook(json.dumps({"cells": texts}).encode(), lesson, _sandbox(limits), self.seed)
             except (Stopped, ValueError) as error:
                 problem = f"{error}."
-        return [unjudged(name, UNREADABLE, problem) for name in places(lesson)]
+        return [replace(unjudged(name, UNREADABLE, problem), points=None) for name in places(lesson)]
 
 
 def _not_executed(marks: Any) -> Judged:
@@ -81,12 +81,10 @@ def _sandbox(limits: Limits) -> Sandbox:
 
 def _show(row: Judged, cell: NotebookNode) -> None:
     """Write a verdict into the cell of the assignment that gives its points."""
-    waits = row.points is None or row.status in (STOPPED, UNREADABLE)
-    said = {"exercise": row.exercise, "status": row.status, "hint": row.hint, "points": None if waits else row.points}
-    cell.metadata[OURS] = NotebookNode(said)
+    cell.metadata[OURS] = NotebookNode(exercise=row.exercise, status=row.status, hint=row.hint, points=row.points)
     if cell.cell_type == "code":
         shown = new_output("display_data", {"text/html": row._repr_html_(), "text/plain": str(row)})
-        # nbgrader gives all points to a cell without output; `MarkManualGrades` takes these away where a person gives them.
+        # nbgrader gives all points to a cell without output; `MarkManualGrades` takes away these if a person gives them.
         points = new_output("execute_result", {"text/plain": repr(float(row.points or 0))}, execution_count=1)
         cell.outputs, cell.execution_count = [shown, points], 1
 

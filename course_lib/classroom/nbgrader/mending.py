@@ -28,7 +28,7 @@ TEST, POINTS = "test-", "points-"
 
 
 class Mend(NbGraderPreprocessor):
-    """The first preprocessor of `nbgrader autograde`. It stores in the notebook's metadata what `SubmissionReader` found."""
+    """The first preprocessor of `nbgrader autograde`. The notebook's metadata get what `SubmissionReader` found."""
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         where = resources["nbgrader"]

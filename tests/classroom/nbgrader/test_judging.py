@@ -10,15 +10,16 @@ from traitlets.config import Config  # noqa: E402
 
 from course_lib.classroom.nbgrader import Judge, judging  # noqa: E402
 from course_lib.classroom.nbgrader.reading import OURS  # noqa: E402
-from course_lib.classroom.teach.cells import GRADED, places  # noqa: E402
-from course_lib.classroom.teach.judge import STOPPED, TO_READ, UNREADABLE, Judged, unjudged  # noqa: E402
+from course_lib.classroom.teach.cells import GRADED  # noqa: E402
+from course_lib.classroom.teach.isolated import limits_for  # noqa: E402
+from course_lib.classroom.teach.judge import STOPPED, TO_READ, UNREADABLE, Judged  # noqa: E402
 from course_lib.classroom.teach.limits import Stopped  # noqa: E402
 
 LESSON = "04_tiling"
 #: A verdict of each kind, by exercise.
 ROWS = {
     "tiles-of-transpose": Judged("tiles-of-transpose", 4, 4, "passed"),
-    "too-deep": unjudged("too-deep", STOPPED, "it needed more than 1 second of processor time."),
+    "too-deep": Judged("too-deep", None, 4, STOPPED, "it needed more than 1 second of processor time."),
     "barriers": Judged("barriers", 2, 5, "failed", "a hint", picture="iVBORw0KGgo=", alt="the step"),
     "two-barriers": Judged("two-barriers", None, 2, TO_READ, text="words"),
 }
@@ -57,7 +58,7 @@ def points(notebook):
 
 
 def test_each_test_has_an_output_with_the_points(notebook, asked):
-    """One without would get all of them; what waits has none in the metadata, from which `MarkManualGrades` takes them."""
+    """One without would get all of them. What waits has none in the metadata, which `MarkManualGrades` reads."""
     found, _ = Judge().preprocess(notebook, {})
     assert points(found) == {
         "test-tiles-of-transpose": 4, "test-too-deep": 0, "test-barriers": 2, "my-own-test": 0,
@@ -80,7 +81,7 @@ def test_seed_and_limits_are_settings(notebook, asked):
     config = Config({"Judge": {"seed": 7, "seconds": 8, "memory": 512}})
     Judge(config=config).preprocess(notebook, {})
     ((_, lesson, limits, seed),) = asked
-    assert (lesson, limits.seconds, limits.memory, seed) == (LESSON, 8 // len(places(LESSON)), 512 << 20, 7)
+    assert (lesson, limits.seconds, limits.memory, seed) == (LESSON, limits_for(LESSON, 8).seconds, 512 << 20, 7)
 
 
 @pytest.mark.parametrize("error", [Stopped("it took too long"), ValueError("no")])

@@ -47,9 +47,8 @@ def mended(course, handed_in, name="ana"):
         "student": name,
         "db_url": f"sqlite:///{course / 'gradebook.db'}",
     }
-    text, _ = SubmissionReader(
-        config={"Exporter": {"default_preprocessors": [], "preprocessors": [Mend]}}
-    ).from_filename(str(path), {"nbgrader": where})
+    exporter = SubmissionReader(config={"Exporter": {"default_preprocessors": [], "preprocessors": [Mend]}})
+    text, _ = exporter.from_filename(str(path), {"nbgrader": where})
     found = nbformat.reads(text, 4)
     nbformat.validate(found)
     MetadataValidator().validate_nb(found)
