@@ -84,7 +84,7 @@ def _show(row: Judged, cell: NotebookNode) -> None:
     cell.metadata[OURS] = NotebookNode(exercise=row.exercise, status=row.status, hint=row.hint, points=row.points)
     if cell.cell_type == "code":
         shown = new_output("display_data", {"text/html": row._repr_html_(), "text/plain": str(row)})
-        # nbgrader gives all points to a cell without output; `MarkManualGrades` takes away these if a person gives them.
+        # nbgrader gives all points to a cell without output; `MarkManualGrades` takes these away if a person gives them
         points = new_output("execute_result", {"text/plain": repr(float(row.points or 0))}, execution_count=1)
         cell.outputs, cell.execution_count = [shown, points], 1
 
