@@ -9,7 +9,8 @@ from typing import Any
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.plugins import ExportPlugin
 
-from ..teach.judge import MISSING, UNREADABLE
+from ..teach.grade import NO_NOTEBOOK
+from ..teach.judge import MISSING
 from ..teach.table import write_table
 from .mending import exercise_of, place_of
 from .reading import OURS, named
@@ -59,7 +60,7 @@ class Exercises(ExportPlugin):
                     try:
                         row |= _graded(gradebook, (cell.name, notebook.name, assignment.name, id), said)
                     except MissingEntry:  # nbgrader found no notebook
-                        empty = {"status": UNREADABLE, "hint": "there is no notebook (*.ipynb).", "waits": "yes"}
+                        empty = {"status": NO_NOTEBOOK, "hint": "the folder has no notebook (*.ipynb).", "waits": "yes"}
                         row |= empty if id in handed_in else {"status": MISSING, "points": "0"}
                     yield row
 
