@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 
 from ...simulator.testing import exceeded
 from .. import measurements
-from ..programs.launches import MOST, Fault, Judge
+from ..programs.launches import MOST, Fault, LaunchJudge
 from ..programs.simulated import Simulated
 from .costs import costs
 from .profiling import Profile, examined, outlined
 
 
 @dataclass
-class Profiler(Judge):
+class Profiler(LaunchJudge):
     """Says of a launch what `profile` says.
 
     Attributes:

@@ -1,6 +1,6 @@
 """The launches of a program: each is simulated, and what is found in any of them is kept.
 
-Findings are merged by kernel and line. A :class:`Judge` may say more of a launch than its findings. It is asked once
+Findings are merged by kernel and line. A :class:`LaunchJudge` may say more of a launch than its findings. It is asked once
 for launches that are alike: of one kernel (`kernel_key`), of arguments of the same types, shapes and numbers, in which
 the same was found.
 """
@@ -70,7 +70,7 @@ class Policy:
     has_all: str = "all are told at the end of the program"
 
 
-class Judge:
+class LaunchJudge:
     """What a command says of a launch: here its findings alone. It is pickled, and copied for each process.
 
     ``needs_arguments``: whether it looks at the arguments as they were before the launch.
@@ -160,7 +160,7 @@ class Launches:
         keeps: is called when a launch is known, before the costly parts of its profile.
     """
 
-    judge: Judge = field(default_factory=Judge)
+    judge: LaunchJudge = field(default_factory=LaunchJudge)
     policy: Policy = field(default_factory=Policy)
     max_steps: int | None = None
     simulates: Simulates = field(default=simulated, repr=False)

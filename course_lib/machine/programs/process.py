@@ -21,7 +21,7 @@ from ...simulator.geometry import Launch
 from ...simulator.run import trimmed
 from ...simulator.simulate import RUNNING
 from . import in_process, start
-from .launches import Found, Judge, Launches, Policy, ScriptLaunch
+from .launches import Found, LaunchJudge, Launches, Policy, ScriptLaunch
 from .records import RecordWriter
 from .simulated import Simulated
 from .stand_ins import without_device
@@ -36,7 +36,7 @@ _HERE = str(Path(__file__).parent)
 class Request:
     """How launches are judged, and what a launch raises."""
 
-    judge: Judge = field(default_factory=Judge)
+    judge: LaunchJudge = field(default_factory=LaunchJudge)
     policy: Policy = field(default_factory=Policy)
     max_steps: int | None = None
 
