@@ -1,9 +1,7 @@
 """Judgement in the place of execution: each answer from its text, and the output that has the points for nbgrader."""
 
-import atexit
 import json
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 from nbformat import NotebookNode
@@ -14,10 +12,9 @@ from nbgrader.utils import is_grade, is_locked, is_solution, is_task
 from traitlets import Integer
 
 from ..teach.cells import places
-from ..teach.isolated import SECONDS, judged_notebook, limits_for
+from ..teach.isolated import SECONDS, judged_notebook, limits_for, shared_worker
 from ..teach.judge import TO_READ, UNREADABLE, Judged, unjudged
-from ..teach.limits import STANDARD, Limits, Stopped
-from ..teach.sandbox import Sandbox
+from ..teach.worker import STANDARD, Stopped
 from .mending import exercise_of
 from .reading import OURS
 
@@ -58,7 +55,7 @@ class Judge(NbGraderPreprocessor):
         problem = nb.metadata.get(OURS, {}).get("unreadable", "")
         if not problem:
             try:
-                return judged_notebook(json.dumps({"cells": texts}).encode(), lesson, _sandbox(limits), self.seed)
+                return judged_notebook(json.dumps({"cells": texts}).encode(), lesson, shared_worker(limits), self.seed)
             except (Stopped, ValueError) as error:
                 problem = f"{error}."
         return [replace(unjudged(name, UNREADABLE, problem), points=None) for name in places(lesson)]
@@ -69,14 +66,6 @@ def _not_executed(marks: Any) -> Judged:
     return Judged(
         marks.grade_id, None, marks.points, TO_READ, "This test is none of the course's: it was not executed."
     )
-
-
-@cache
-def _sandbox(limits: Limits) -> Sandbox:
-    """Return the sandbox that all notebooks share: it takes seconds to start."""
-    sandbox = Sandbox(limits)
-    atexit.register(sandbox.__exit__)
-    return sandbox
 
 
 def _show(row: Judged, cell: NotebookNode) -> None:

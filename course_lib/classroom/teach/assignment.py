@@ -14,7 +14,7 @@ from ..lessons import title
 from ..pages.frame import write
 from .cells import GRADED, NOTEBOOKS, lesson_cells, lesson_named, notebook, places, released_test, texts_above
 from .isolated import SECONDS
-from .limits import STANDARD
+from .worker import STANDARD
 
 NBGRADER, OTTER, PLAIN = "nbgrader", "otter", "plain"
 

@@ -33,7 +33,7 @@ def isolated(
     texts = _executed() if cells is None else cells
     place = {exercise: places(lesson)[exercise]}
     answer = answers([("", text) for text in texts], place)[exercise]
-    return judged_answer(exercise, lesson, answer, _worker(limits), seed)
+    return judged_answer(exercise, lesson, answer, shared_worker(limits), seed)
 
 
 #: Of processor time, for one notebook.
@@ -74,7 +74,7 @@ def _executed() -> list[str]:
 
 
 @cache
-def _worker(limits: Limits) -> Worker:
+def shared_worker(limits: Limits) -> Worker:
     """Return the worker that all calls with these limits share: it takes seconds to start."""
     worker = Worker(limits)
     atexit.register(worker.__exit__)

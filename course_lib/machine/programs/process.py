@@ -21,7 +21,7 @@ from ...simulator.geometry import Launch
 from ...simulator.run import trimmed
 from ...simulator.simulate import RUNNING
 from . import in_process, start
-from .launches import Found, LaunchJudge, Launches, Policy, ScriptLaunch
+from .launches import Found, Launches, LaunchJudge, Policy, ScriptLaunch
 from .records import RecordWriter
 from .simulated import Simulated
 from .stand_ins import without_device

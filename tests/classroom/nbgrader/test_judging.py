@@ -13,7 +13,7 @@ from course_lib.classroom.nbgrader.reading import OURS  # noqa: E402
 from course_lib.classroom.teach.cells import GRADED  # noqa: E402
 from course_lib.classroom.teach.isolated import limits_for  # noqa: E402
 from course_lib.classroom.teach.judge import STOPPED, TO_READ, UNREADABLE, Judged  # noqa: E402
-from course_lib.classroom.teach.limits import Stopped  # noqa: E402
+from course_lib.classroom.teach.worker import Stopped  # noqa: E402
 
 LESSON = "04_tiling"
 #: A verdict of each kind, by exercise.
@@ -48,7 +48,7 @@ def asked(monkeypatch):
         return list(ROWS.values())
 
     monkeypatch.setattr(judging, "judged_notebook", judged_notebook)
-    monkeypatch.setattr(judging, "_sandbox", lambda limits: limits)
+    monkeypatch.setattr(judging, "shared_worker", lambda limits: limits)
     return found
 
 
@@ -92,7 +92,7 @@ def test_what_cannot_be_read_waits(error, notebook, monkeypatch):
         raise error
 
     monkeypatch.setattr(judging, "judged_notebook", failing)
-    monkeypatch.setattr(judging, "_sandbox", lambda limits: limits)
+    monkeypatch.setattr(judging, "shared_worker", lambda limits: limits)
     found, _ = Judge().preprocess(notebook, {})
     said = [cell.metadata[OURS] for cell in found.cells[:4]]
     assert {(each.status, each.points) for each in said} == {(UNREADABLE, None)} and set(points(found).values()) == {0}

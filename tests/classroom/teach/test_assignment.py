@@ -139,7 +139,7 @@ def test_otter_says_what_it_cannot_defend(tmp_path, capsys):
 def test_the_test_reads_the_answer_that_was_executed_last(above, below, monkeypatch):
     """Also where the lesson's own cell was executed after it."""
     worker = Mock(**{"do.side_effect": ValueError("as asked")})
-    monkeypatch.setattr(module, "_worker", lambda limits: worker)
+    monkeypatch.setattr(module, "shared_worker", lambda limits: worker)
     verdict = isolated("barriers", ["", "TILE = 8", *above, solution("barriers"), *below, "rest"], seed=5)
     _, lesson, answers, seed = worker.do.call_args.args
     ((name, (source, others, _)),) = answers.items()
