@@ -12,7 +12,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -85,9 +85,9 @@ class Launch:
     def blocks(self) -> int:
         return prod(self.grid)
 
-    @cached_property
+    @property
     def warps(self) -> tuple[WarpLanes, ...]:
-        return tuple(WarpLanes(self, w) for w in range(ceil_div(self.threads_per_block, WARP_SIZE)))
+        return warps_of(self.block)
 
     def chunks(self, most: int = LANES_PER_VECTOR) -> Iterator[Chunk]:
         """Divide the grid into rectangles of at most ``most`` blocks, with about LANES_PER_VECTOR lanes a vector."""
@@ -138,10 +138,10 @@ def _coordinate(values: np.ndarray, axes: Iterable[int] = ()) -> Any:
 class WarpLanes:
     """The lanes of one warp of the block: their shape (rows, columns) and their thread coordinates."""
 
-    def __init__(self, launch: Launch, warp: int) -> None:
-        bx = launch.block[0]
+    def __init__(self, block: Coordinates, warp: int) -> None:
+        bx = block[0]
         first = warp * WARP_SIZE
-        count = min(WARP_SIZE, launch.threads_per_block - first)
+        count = min(WARP_SIZE, prod(block) - first)
         linear = first + np.arange(count)
         if WARP_SIZE % bx == 0 and count % bx == 0:
             shape = (count // bx, bx)
@@ -149,8 +149,14 @@ class WarpLanes:
             shape = (1, count)
         self.warp, self.count, self.shape = warp, count, shape
         self.linear = linear.reshape(*shape, 1, 1)
-        self.thread = tuple(_coordinate(c, (0, 1)) for c in coordinates(self.linear, launch.block))
+        self.thread = tuple(_coordinate(c, (0, 1)) for c in coordinates(self.linear, block))
         self.lane = _coordinate(self.linear - first)
+
+
+@lru_cache(maxsize=64)  # a program launches blocks of a few shapes, many times
+def warps_of(block: Coordinates) -> tuple[WarpLanes, ...]:
+    """Return the lanes of each warp of a block of this shape."""
+    return tuple(WarpLanes(block, warp) for warp in range(ceil_div(prod(block), WARP_SIZE)))
 
 
 class Chunk:

@@ -6,6 +6,7 @@ column of a wide matrix, 1 if all lanes read the same word. Asynchronous copies 
 differently, see :mod:`copy_wavefronts`.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,9 @@ class CoalescingObserver(Counter):
     def counted(self, site: Site, pattern: Pattern) -> None:
         if pattern.array.space != "global":
             return
-        vector, total = pattern.vector, 0
+        total = 0
         for phase, times in pattern.tally.items():
-            total += times * vector.sum_over_blocks(sectors_by_block(pattern, phase))
+            total += times * pattern.once(("sectors", phase), partial(sectors, pattern, phase))
         self.add_counts(key_of(site, pattern), total)
 
     def copied(self, site: Site, pattern: Pattern, base: int, array: Any, index: Any) -> None:
@@ -46,6 +47,11 @@ def sectors_of(pattern: Pattern, phase: int) -> np.ndarray:
     offsets = np.zeros((1, 1, 1, 1), np.int64) if pattern.offsets is None else pattern.offsets
     numbers: np.ndarray = (offsets * pattern.array.itemsize + phase) // SECTOR_BYTES
     return numbers
+
+
+def sectors(pattern: Pattern, phase: int) -> int:
+    """Sectors of one access, summed over the warps of the vector."""
+    return pattern.vector.sum_over_blocks(sectors_by_block(pattern, phase))
 
 
 def sectors_by_block(pattern: Pattern, phase: int) -> np.ndarray:

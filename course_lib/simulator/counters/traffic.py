@@ -61,7 +61,8 @@ class TrafficObserver(Counter):
     def counted(self, site: Site, pattern: Pattern) -> None:
         vector, mask, key = pattern.vector, pattern.mask, key_of(site, pattern)
         times = sum(pattern.tally.values())
-        self.add_counts(key, times * vector.count(mask), times * vector.warps_active(mask))
+        lanes, warps = pattern.once("active", lambda: (vector.count(mask), vector.warps_active(mask)))
+        self.add_counts(key, times * lanes, times * warps)
         if mask is True:
             place = key, vector.warp, vector.chunk
             self.whole[place] = self.whole.get(place, 0) + times

@@ -71,10 +71,19 @@ class Site:
     #: In a wide access of shared memory, are neighbouring groups of lanes served as one if they load the same?
     in_pairs = True
 
-    def __init__(self, line: int, op: str, engine: Host, room: int, width: int = 1) -> None:
+    def __init__(
+        self,
+        line: int,
+        op: str,
+        engine: Host,
+        room: int,
+        width: int = 1,
+        learned: "dict[tuple[Any, ...], Known] | None" = None,
+    ) -> None:
         self.line, self.op, self.engine, self.width = line, op, engine, width
         self.vector: Any = None  # the WarpVector that runs
         self.known: dict[tuple[Any, ...], Known] = {}  # patterns of small vectors, by content
+        self.learned = {} if learned is None else learned  # the same, of all warps of a chunk that run this expression
         self.room, self.held = room, 0  # index elements that `known` may hold, and holds
         self.large: Pattern | None = None  # the latest pattern of a large vector
         self.array: Array | None = None  # this and the following: of the latest access; None if lanes were skipped
@@ -116,24 +125,42 @@ class Site:
         self.limits = self.limits_of(array)
         firsts = [i.item(0) if type(i) is np.ndarray else int(i) for i in index]
         content = self._content(array, index, mask, firsts)
-        known = None if content is None else self.known.get(content)
+        known = self._look_up(content, array, mask, firsts)
         place = None if known is None else known.shifted(firsts, self.limits, array.strides)
         if known is None or place is None:
             known = self._learn(array, index, mask, firsts)
             place = None if known is None else known.shifted(firsts, self.limits, array.strides)
             if known is None or place is None:
                 return self._bind_outside(array, index, mask)
-            if content is None or content in self.known:
-                self._replace_large(known.pattern)
-            else:
-                if self.held > self.room:
-                    self.flush()
-                self.known[content] = known
-                self.held += (1 if known.pattern.offsets is None else known.pattern.offsets.size) + np.size(mask)
+            self._store(content, known)
         self.array, self.mask, self.pattern, (self.shift, base) = array, mask, known.pattern, place
         self.last = tuple(i if type(i) is np.ndarray else None for i in index)
         known.pattern.count(base)
         return known.pattern, base
+
+    def _look_up(
+        self, content: tuple[Any, ...] | None, array: Array, mask: Mask, firsts: list[int]
+    ) -> "Known | None":
+        """The pattern with this content that this warp has used; else that of another warp of the block."""
+        if content is None:
+            return None
+        known = self.known.get(content)
+        if known is None:
+            other = self.learned.get((self.width, self.vector.shape, content))
+            if other is not None and other.shifted(firsts, self.limits, array.strides) is not None:
+                known = Known(other.pattern.of_warp(self.vector, mask), other.rooms)
+                self._store(content, known)
+        return known
+
+    def _store(self, content: tuple[Any, ...] | None, known: "Known") -> None:
+        """Keep a pattern until the end of the chunk, or, of a large vector, until the next one."""
+        if content is None or content in self.known:
+            self._replace_large(known.pattern)
+            return
+        if self.held > self.room:
+            self.flush()
+        self.known[content] = self.learned[self.width, self.vector.shape, content] = known
+        self.held += (1 if known.pattern.offsets is None else known.pattern.offsets.size) + np.size(known.pattern.mask)
 
     def _content(self, array: Array, index: Index, mask: Mask, firsts: list[int]) -> tuple[Any, ...] | None:
         """A key of all that a pattern depends on; None of a large vector: to compare it would cost more."""
@@ -215,7 +242,7 @@ class Site:
     def of_width(self, width: int) -> "WideSite":
         """The same expression, where a lane's element consists of ``width`` elements of the array."""
         if width not in self.wider:
-            self.wider[width] = WideSite(self.line, self.op, self.engine, self.room, width)
+            self.wider[width] = WideSite(self.line, self.op, self.engine, self.room, width, self.learned)
         self.wider[width].vector = self.vector
         return self.wider[width]
 
@@ -227,6 +254,7 @@ class Site:
             self.engine.tell("counted", self, known.pattern)
         self._replace_large(None)
         self.known.clear()
+        self.learned.clear()
         self.held = 0
         self.array = None
 

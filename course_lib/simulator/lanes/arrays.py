@@ -212,6 +212,12 @@ class Pattern:
         self._known: dict[Hashable, Any] = {}
         self.same_in_blocks = offsets is None or offsets.shape[2:] == (1, 1)
 
+    def of_warp(self, vector: LaneVector, mask: Mask) -> Pattern:
+        """The same pattern in another warp of the block, of the same shape; ``mask`` holds the same lanes."""
+        pattern = Pattern(self.array, vector, self.offsets, mask, self.width)
+        pattern._known = self._known
+        return pattern
+
     @property
     def only_lane(self) -> tuple[int, ...] | None:
         """The place in the vector of the lane that takes part, if there is only one."""
@@ -219,7 +225,10 @@ class Pattern:
         return self.once("only lane", lambda: vector.first_lane(mask) if vector.count(mask) == 1 else None)
 
     def once(self, what: Hashable, compute: Callable[[], Result]) -> Result:
-        """Return ``compute()``, which depends on this pattern and on ``what`` alone: computed once, then looked up."""
+        """Return ``compute()``, computed once, then looked up.
+
+        It depends on ``what``, on the array, the offsets and the lanes, not on which warp of the block accesses them.
+        """
         if what not in self._known:
             self._known[what] = compute()
         result: Result = self._known[what]

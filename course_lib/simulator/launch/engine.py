@@ -150,7 +150,13 @@ class Engine(Host):
         waits.go_on()
 
     def _sites(self) -> list[list[Site]]:
-        return [[self._site(*site) for site in self.unit.sites] for _ in self.launch.warps]
+        """Return the sites of each warp."""
+        room = REMEMBERED // max(1, len(self.unit.sites) * len(self.launch.warps))
+        learned: list[dict[Any, Any]] = [{} for _ in self.unit.sites]
+        return [
+            [self._site(*site, room, known) for site, known in zip(self.unit.sites, learned, strict=True)]
+            for _ in self.launch.warps
+        ]
 
     def _blocks_in_memory(self) -> int:
         """Return how many blocks can run together without exceeding MAX_BYTES of shared and local arrays."""
@@ -158,11 +164,10 @@ class Engine(Host):
         local = self.unit.local_bytes * self.launch.threads_per_block
         return max(1, MAX_BYTES // max(1, shared + local))
 
-    def _site(self, line: int, op: str, width: int) -> Site:
-        room = REMEMBERED // (len(self.unit.sites) * len(self.launch.warps))
+    def _site(self, line: int, op: str, width: int, room: int, learned: dict[Any, Any]) -> Site:
         if op == "matrices":
-            return MatrixSite(line, "load", self, room, width)
-        return Site(line, op, self, room) if width == 1 else WideSite(line, op, self, room, width)
+            return MatrixSite(line, "load", self, room, width, learned)
+        return (Site if width == 1 else WideSite)(line, op, self, room, width, learned)
 
     def _run_chunk(
         self, chunk: Chunk, kernels: list[Any], sites: list[list[Site]]

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
@@ -167,9 +168,13 @@ class RacesObserver(Reporter):
 
     def _missing(self, first: int, second: int, ways: list[Way]) -> str:
         """Say where a barrier is missing between these lines: in a loop, the second may come before the first."""
-        nodes = (node for source in self.unit.sources for node in ast.walk(source.tree))
-        loops = [n for n in nodes if isinstance(n, (ast.For, ast.While))]
-        in_loop = any(n.lineno <= first and second <= (n.end_lineno or 0) for n in loops)
+        in_loop = any(start <= first and second <= end for s in self.unit.sources for start, end in loops_of(s.tree))
         if (second, first) in ways:
             return "at the end of the loop's body" if in_loop else f"after line {second}, before line {first}"
         return "between the two" + ", and at the end of the loop's body" * (in_loop and not ways)
+
+
+@lru_cache(maxsize=256)  # a launch may report thousands of races
+def loops_of(tree: ast.AST) -> tuple[tuple[int, int], ...]:
+    """Return the first and the last line of each loop."""
+    return tuple((n.lineno, n.end_lineno or 0) for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While)))
