@@ -138,9 +138,7 @@ class Site:
         known.pattern.count(base)
         return known.pattern, base
 
-    def _look_up(
-        self, content: tuple[Any, ...] | None, array: Array, mask: Mask, firsts: list[int]
-    ) -> "Known | None":
+    def _look_up(self, content: tuple[Any, ...] | None, array: Array, mask: Mask, firsts: list[int]) -> "Known | None":
         """The pattern with this content that this warp has used; else that of another warp of the block."""
         if content is None:
             return None

@@ -1,4 +1,8 @@
-"""A log of the accesses to shared memory, checked for races once for each barrier interval."""
+"""Logs of accesses: to shared memory, checked for races at each barrier, and to global memory, checked at the end.
+
+Most intervals, and most launches, have no race for a plain reason, which is cheaper to find than races are: only the
+others are replayed.
+"""
 
 from typing import Any
 
@@ -7,7 +11,7 @@ import numpy as np
 from ...lanes.access import Site
 from ...lanes.arrays import Ints, Pattern
 from ...lanes.masks import widened
-from ...lanes.memory import SharedArray
+from ...lanes.memory import GlobalArray, SharedArray
 from .shadow_memory import ATOMIC, READ, Access, Reporter, Shadow
 
 #: A log of more accesses, or of more bytes of offsets, masks and values, is replayed early.
@@ -101,6 +105,56 @@ class SharedLog:
         for entry in self.entries:
             self.shadow.see(entry, epoch)
         self._clear()
+
+
+class GlobalLog:
+    """The accesses to one array of global memory, of the whole launch: in kernels without fences."""
+
+    def __init__(self, observer: Reporter, array: GlobalArray) -> None:
+        self.observer, self.array = observer, array
+        self.entries: list[tuple[Access, Ints]] = []  # with the epoch of each
+        self.bytes = 0
+        self.shadow: Shadow | None = None
+
+    def __call__(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
+        entry = Access.at(site, pattern, base, value), self.observer.epoch_of(site.vector.chunk)
+        if self.shadow is not None:
+            self.shadow.see(*entry)
+            return
+        self.entries.append(entry)
+        self.bytes += size(pattern.offsets, pattern.mask, entry[0].value)
+        if len(self.entries) > LOG_ENTRIES or self.bytes > LOG_BYTES:
+            self._replay()
+
+    def settle(self) -> None:
+        """Check the accesses so far: no later one races with them, after a barrier of the grid or at the end."""
+        if self.shadow is None and not self._harmless():
+            self._replay()
+        self.entries.clear()
+        self.bytes, self.shadow = 0, None
+
+    def _harmless(self) -> bool:
+        """Whether all accesses are reads, or all are atomic, or one thread alone accesses each word that is written."""
+        kinds = {access.kind for access, _ in self.entries}
+        if kinds <= {READ} or kinds == {ATOMIC}:
+            return True
+        writer = np.zeros(self.array.words(), np.int64)  # and 1 more; 0: none
+        accesses = []
+        for access, _ in self.entries:
+            keys, _ = access.pattern.words(access.base)
+            thread, _ = access.vector.active(access.pattern.mask)
+            accesses.append((keys, thread + 1))
+            if access.kind != READ:
+                writer[keys] = thread + 1
+        keys, thread = (np.concatenate(parts) for parts in zip(*accesses, strict=True))
+        others = writer[keys]
+        return bool(((others == thread) | (others == 0)).all())
+
+    def _replay(self) -> None:
+        self.shadow = Shadow(self.observer, self.array)
+        for entry in self.entries:
+            self.shadow.see(*entry)
+        self.entries.clear()
 
 
 def elements(access: Access) -> Ints:

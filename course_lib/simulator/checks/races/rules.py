@@ -19,7 +19,7 @@ from ...lanes.memory import GlobalArray, SharedArray
 from ...lanes.warp import WarpVector
 from ...launch.prepare import Prepared
 from .acquire_release import Releases
-from .log import SharedLog
+from .log import GlobalLog, SharedLog
 from .shadow_memory import READ, Access, Ran, Reporter, Shadow, Way
 
 IN_BLOCK, WITHIN_WARP = "; put cuda.syncthreads() ", "; put cuda.syncwarp() or cuda.syncthreads() "
@@ -30,6 +30,7 @@ class RacesObserver(Reporter):
     def start(self, prepared: Prepared) -> None:
         super().start(prepared)
         self.logs: dict[SharedArray, SharedLog] = {}
+        self.of_launch: dict[GlobalArray, GlobalLog] = {}
         self.shadows: dict[GlobalArray | SharedArray, Shadow] = {}
         self.epochs = {}
         self.gravity: dict[FindingKey, tuple[bool, bool]] = {}
@@ -42,6 +43,8 @@ class RacesObserver(Reporter):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The races. None says that a syncwarp is enough if another one of this launch needs a barrier of the block."""
+        for log in self.of_launch.values():
+            log.settle()
         found = super().findings
         if any(IN_BLOCK in finding.message for finding in found):
             found = tuple(replace(each, message=each.message.replace(WITHIN_WARP, IN_BLOCK)) for each in found)
@@ -51,7 +54,11 @@ class RacesObserver(Reporter):
         if isinstance(array, SharedArray) and self.releases is None:
             self.logs[array] = log = SharedLog(self, array)
             return log
-        if isinstance(array, SharedArray) or (isinstance(array, GlobalArray) and self.unit.may_write(*array.names)):
+        if isinstance(array, GlobalArray) and not self.unit.may_write(*array.names):
+            return None
+        if isinstance(array, GlobalArray) and not self.each:
+            return self.of_launch.setdefault(array.memory, GlobalLog(self, array.memory))
+        if isinstance(array, SharedArray | GlobalArray):
             return self._at_once  # fences order accesses, so the position of each access is needed
         return None
 
@@ -66,10 +73,11 @@ class RacesObserver(Reporter):
     def source_read(self, use: SourceUse, done: Ints) -> None:
         """Treat the arrival of an asynchronous copy as a read of its source, like its start."""
         vector = use.site.vector
+        watcher = self.of_launch.get(use.array.memory, self._at_once)
         for words, lanes in zip(use.words, use.lanes & done, strict=True):
             mask = lanes.reshape(vector.shape)
             if mask.any():
-                self._at_once(use.site, Pattern(use.array, vector, words.reshape(vector.shape), mask), 0, None)
+                watcher(use.site, Pattern(use.array, vector, words.reshape(vector.shape), mask), 0, None)
 
     def _at_once(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
         array = pattern.array
@@ -101,6 +109,8 @@ class RacesObserver(Reporter):
         self.epochs[chunk] = self.epoch_of(chunk) + met
 
     def grid_barrier(self) -> None:
+        for log in self.of_launch.values():
+            log.settle()
         self.shadows = {array: shadow for array, shadow in self.shadows.items() if isinstance(array, SharedArray)}
 
     def end_of_chunk(self, vectors: Sequence[WarpVector]) -> None:
