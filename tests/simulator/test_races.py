@@ -47,6 +47,7 @@ def test_a_word_that_thousands_of_threads_share_is_entered_a_few_times_an_access
         return original(self, keys, me, kind)
 
     monkeypatch.setattr(shadow_memory.Shadow, "_enter", counted)
+    monkeypatch.setattr(log, "LOG_ENTRIES", 0)  # else a launch that only updates it needs no look at its words
     assert kinds(shared_total, 256, 64, np.zeros(1, "i4"), np.full(4, -1), schedule=schedule) == []
     assert 0 < sum(entered) <= 2 * 2 * 3  # two chunks of blocks, two warps
     for kernel, arguments in (
@@ -69,6 +70,35 @@ def test_equal_values_are_called_equal_only_if_all_are():
     for kernel_, grid, same in ((kernel, 1, False), (later, 2, False), (always, 2, True)):
         (race,) = findings(kernel_, grid, 32, np.zeros(2, "i4"))
         assert ("same value" in race.message) == same
+
+
+def own_elements(x, shared, out, when):
+    """Each thread updates its own elements; in one iteration thread 40 reads its neighbour's."""
+    i = cuda.grid(1)
+    for k in range(4):
+        x[i] += k
+        if k == when and i == 40:
+            out[0] = x[i + 1]
+    cuda.atomic.add(shared, 0, 1)
+
+
+@pytest.mark.parametrize("entries", [0, 3, 4096])
+def test_a_launch_without_races_is_passed_by_a_plain_reason_and_one_access_of_another_thread_is_a_race(
+    entries, monkeypatch
+):
+    monkeypatch.setattr(log, "LOG_ENTRIES", entries)
+    applied = []
+    original = shadow_memory.Shadow.apply
+    monkeypatch.setattr(shadow_memory.Shadow, "apply", lambda *a: applied.append(a) or original(*a))
+
+    def found(when):
+        applied.clear()
+        zeros = np.zeros(96, "i4"), np.zeros(1, "i4"), np.zeros(1, "i4")
+        return [(f.kind, f.array, f.index, f.count) for f in findings(own_elements, 2, 48, *zeros, when)]
+
+    assert found(9) == []
+    assert bool(applied) == (entries < 4096)
+    assert {race[:3] for race in found(2)} == {("race", "x", (41,))}
 
 
 @pytest.mark.parametrize("which", ["bug", "twin"])

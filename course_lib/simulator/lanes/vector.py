@@ -54,7 +54,7 @@ class LaneVector:
 
     @cached_property
     def _everyone(self) -> np.ndarray:
-        return np.broadcast_to(True, self.shape)
+        return widened(True, self.shape)
 
     def active(self, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
         """Thread and block of each lane of a mask, in one dimension; those of the last mask are kept."""

@@ -16,6 +16,8 @@ from .shadow_memory import ATOMIC, READ, Access, Reporter, Shadow
 
 #: A log of more accesses, or of more bytes of offsets, masks and values, is replayed early.
 LOG_ENTRIES, LOG_BYTES = 4096, 32 * 1024 * 1024
+#: Bytes for the word and the thread of a lane.
+WORD_AND_THREAD = 16
 
 
 def size(*parts: Any) -> int:
@@ -122,7 +124,7 @@ class GlobalLog:
             self.shadow.see(*entry)
             return
         self.entries.append(entry)
-        self.bytes += size(pattern.offsets, pattern.mask, entry[0].value)
+        self.bytes += WORD_AND_THREAD * site.vector.size + size(entry[0].value)
         if len(self.entries) > LOG_ENTRIES or self.bytes > LOG_BYTES:
             self._replay()
 
