@@ -9,11 +9,15 @@ from ..lanes.access import Index, Site
 from ..lanes.arrays import Pattern
 from ..lanes.masks import Mask
 from ..lanes.view import View
+from ..language.types import FromEnd
 from ..observer import Observer
 
 
 class BoundsObserver(Observer):
-    """Reports accesses outside an array (they are not performed) and negative indices (they wrap)."""
+    """Reports accesses outside an array (they are not performed) and negative indices (they wrap).
+
+    A negative constant is meant, and not reported.
+    """
 
     #: The latest index with a negative number, and the lanes in which it was reported.
     _wrapped: tuple[Index | None, Mask] = (None, False)
@@ -51,6 +55,8 @@ class BoundsObserver(Observer):
         self.accessed("misaligned-access", site, pattern, base, lanes, said)
 
     def negative_index(self, site: Site, array: Any, index: Index, dimension: int, lanes: Mask) -> None:
+        if isinstance(index[dimension], FromEnd):
+            return
         numbers = self._first(site, index, lanes)
         wrapped = numbers[dimension] + array.shape[dimension]
         vector, full, (known, before) = site.vector, site.vector.full(lanes), self._wrapped

@@ -51,11 +51,11 @@ class Module:
         self.together: dict[tuple[int, str], Callable[..., object]] = {}
         self.outside: dict[tuple[str, int], tuple[GlobalArray, str]] = {}
         self.chooses = False  # may threads choose between arrays?
-        self._by_value: dict[tuple[str, bytes], str] = {}
+        self._by_value: dict[tuple[type, bytes], str] = {}
 
     def constant(self, value: np.generic) -> str:
         """The name of a NumPy scalar in the generated code."""
-        key = (value.dtype.name, value.tobytes())
+        key = (type(value), value.tobytes())
         if key not in self._by_value:
             self._by_value[key] = self.named(value)
         return self._by_value[key]

@@ -164,6 +164,8 @@ class Context(ABC):
                 if all(types.is_int(str(self.expr(side).type)) for side in (part.left, part.right)):
                     advice = f": write {ast.unparse(ast.BinOp(part.left, ast.FloorDiv(), part.right))}"
             refuse(node, f"the index {text} is {describe_type(index.type)}; an index must be an integer{advice}")
+        if isinstance(index, nodes.Const) and index.value < 0 and not _is_computed(part):
+            return replace(index, type="int64", value=types.FromEnd(index.value))
         return index
 
     def number(self, value: object, literal: bool = True, reason: Why = None) -> nodes.Const:
@@ -431,3 +433,9 @@ def spelled(node: ast.Attribute, owner: object) -> str:
     meant = [n for n in known if n.lower() == node.attr.lower()] or difflib.get_close_matches(node.attr, known, 1)
     module = "cuda" if is_cuda_module(owner) else ast.unparse(node.value)
     return f"write {module}.{meant[0]}" if meant else "look up how it is spelled"
+
+
+def _is_computed(part: ast.AST) -> bool:
+    """Whether an index is the result of an operator, as ``n - 1`` is, even of constants; ``-1`` and ``-N`` are not."""
+    written = ast.parse(ast.unparse(part)) if isinstance(part, nodes.Given) else part
+    return any(isinstance(node, ast.BinOp) for node in ast.walk(written))

@@ -78,6 +78,10 @@ CONFLICT = "conflict"
 COMPILE_TIME = "compile-time"
 
 
+class FromEnd(np.int64):
+    """An index that the source writes as a negative constant: it is meant to count from the end, as in ``x[-1]``."""
+
+
 class TypingError(Exception):
     """The operator is not defined for these types, as in numba."""
 

@@ -316,7 +316,7 @@ WRAPPED = {
     "slow": ("x[i] = o[32 * i - 1]", "SUSPECT", ["negative-index", "sectors"]),
     "wrong": ("x[i] = x[i - 1]\n        x[0] = 1", "WRONG", ["race", "negative-index"]),
     "outside": ("x[i + 1] = o[i - 1] + 0.5", "WRONG", ["out-of-bounds", "negative-index", "float64"]),
-    "literal": ("o[i] = x[-1] + x[i]", "SUSPECT", ["negative-index"]),
+    "one": ("o[i] = x[i - 1] + x[-1]", "SUSPECT", ["negative-index"]),
     "stored": ("x[i - 1] = 1", "SUSPECT", ["negative-index"]),
 }
 
@@ -345,6 +345,13 @@ def test_what_changes_values_is_told_before_what_costs_time(name, tmp_path, caps
     verdict = profile(plain, 1, 32, np.ones(32, np.float32), np.ones(1024, np.float32)).verdict()
     assert verdict.word == word and kinds(verdict.problems)[0] == wanted[0]
     assert set(wanted) <= set(kinds(verdict.problems))
+
+
+def test_an_index_that_counts_from_the_end_is_right(tmp_path):
+    path = tmp_path / "kernel.py"
+    path.write_text(HEAD + "@cuda.jit\ndef kernel(x, o):\n    o[cuda.grid(1)] = x[-1]\n", encoding="utf-8")
+    made = ["--grid", "1", "--block", "32", "--array", "x=ones:float32:32", "--array", "o=ones:float32:32"]
+    assert main(["profile", f"{path}:kernel", *made]) == 0
 
 
 def test_every_problem_is_told_or_allowed():

@@ -69,6 +69,23 @@ for k in range(4):
 #= said("dimension 0", "to 3")
 out[i] = a[i - 2, i - 3]  #? negative-index a (-2, -3) x3
 
+# a negative constant counts from the end, and is not accused : a=np.arange(6.0).reshape(2, 3), out=zeros(64)
+#= (out[-2], out[-1], out[0]) == (10, 4, 3)
+N = 1
+row = a[-N]
+if i < 1:
+    out[0] = a[-1, -3]
+    out[-1] = row[-2]
+    cuda.atomic.add(out, -2, row[2] + row[-1])
+    out[i + 1] += a[-1, i - 1]  #? negative-index a (-1, -1) x1
+
+# a negative constant is computed, or leaves the array : a=np.arange(6.0).reshape(2, 3), out=zeros(64)
+N = 0
+if i == 0:
+    out[3] = a[N - 1, 0]  #? negative-index a (-1, 0) x1
+    out[4] = a[0, -4]  #? out-of-bounds a (0, -4) x1
+    cuda.atomic.add(out, N - 1, 1)  #? negative-index out (-1,) x1
+
 # a reader of another warp is kept beside the latest one, which writes @ 1, 64 : out=zeros(2, "i4")
 #= [thread[0] for _, thread in run.findings[0].threads] == [0, 32]
 s = cuda.shared.array(1, int32)
