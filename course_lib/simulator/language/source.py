@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 from types import CodeType, FunctionType
 
 from ..findings import UnsupportedKernelError
@@ -332,7 +333,7 @@ def parsed(function: FunctionType, tree: ast.FunctionDef, lines: tuple[tuple[int
 
 
 def _read_lambda(function: FunctionType) -> Source:
-    """The source of a lambda: the only one in its line."""
+    """The source of a lambda, of which several may begin in one line."""
     code = function.__code__
     text = linecache.getlines(code.co_filename)
     try:
@@ -340,7 +341,7 @@ def _read_lambda(function: FunctionType) -> Source:
     except SyntaxError:
         nodes = []
     first = code.co_firstlineno
-    found = [node for node in nodes if isinstance(node, ast.Lambda) and node.lineno == first]
+    found = _of_code([node for node in nodes if isinstance(node, ast.Lambda) and node.lineno == first], code)
     if len(found) != 1 or edited(function) and not same_code(function, first):
         raise UnsupportedKernelError(
             f"the lambda in line {first} cannot be read by itself; write it with def, on a separate line"
@@ -349,3 +350,17 @@ def _read_lambda(function: FunctionType) -> Source:
     last = found[0].end_lineno or first
     lines = tuple((i, text[i - 1].rstrip("\n")) for i in range(first, last + 1))
     return parsed(function, tree, lines)
+
+
+def _of_code(lambdas: list[ast.Lambda], code: CodeType) -> list[ast.Lambda]:
+    """The lambda of this code: the innermost one around its instructions; all, if Python keeps no columns of those."""
+    places = [((line, column), (end, last)) for line, end, column, last in code.co_positions() if last]
+    if not places:
+        return lambdas
+    bodies = [(one.body.lineno, one.body.col_offset, one.body.end_lineno, one.body.end_col_offset) for one in lambdas]
+    around = [
+        (body[:2], one)
+        for one, body in zip(lambdas, bodies, strict=True)
+        if all(body[:2] <= start and end <= body[2:] for start, end in places)
+    ]
+    return [max(around, key=itemgetter(0))[1]] if around else []

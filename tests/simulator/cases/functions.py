@@ -99,7 +99,10 @@ def itself(x):
 
 of_lambda = cuda.jit(device=True)(lambda x: 2 * x)
 foreign = cuda.declare_device("foreign", "int32(int32)")
-one, two = cuda.jit(device=True)(lambda x: x + 1), (lambda x: x + 2)
+one, two = map(cuda.jit(device=True), (lambda x: x + 1, lambda x: x + 2))
+several = dict(first=lambda ü: ü, square=lambda x: x * x, nested=(lambda k: lambda x: x * k + 1)(2), last=lambda: (1))
+_, square, nested, last = map(cuda.jit(device=True), several.values())
+chosen, none = map(cuda.jit(device=True), (lambda a, b, c: a + 1 if c else b, lambda: 0))
 
 def grown(value, by):
     raise NotImplementedError
@@ -225,9 +228,10 @@ x[1] = halved(x[1]) + halved(x[1], by=4)
 #= out[0] == 2
 out[0] = of_lambda(1)
 
-# one of two lambdas in a line : out=zeros(1)
-#!
-out[0] = one(two.__code__.co_argcount)
+# lambdas that begin in one line : out=zeros(8)
+#= out.tolist() == [2, 3, 9, 13, 5, 8, 0, 1]
+out[0], out[1], out[2], out[3] = one(1), two(1), square(3), nested(6)
+out[4], out[5], out[6], out[7] = chosen(4, 5, 1), chosen(4, 8, 0), none(), last()
 
 # a store to an item of a tuple in a device function is watched @ 1, 64 : a=zeros(2), b=zeros(2)
 @cuda.jit(device=True)
