@@ -13,7 +13,7 @@ import numpy as np
 
 from ..findings import UnsupportedKernelError
 from ..geometry import Launch
-from . import allocations, conditions, forms, records, tuples, types
+from . import allocations, conditions, forms, packages, records, tuples, types
 from .calls import CUDA, call
 from .context import Analysis
 from .expressions import Expressions
@@ -309,11 +309,9 @@ class Statements(Expressions):
         return saved
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        op = type(node.op).__name__
         if isinstance(node.target, ast.Name):
             left = self.expr(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
-            value = self.binary(node, op, left, self.expr(node.value), node.target, node.value)
-            self.assign_name(node.target.id, value)
+            self.assign_name(node.target.id, self._augmented(node, left))
             return
         if isinstance(node.target, ast.Subscript):
             array, index = self.element(node.target)
@@ -321,8 +319,13 @@ class Statements(Expressions):
             array, index = self._field(node.target), ()
         array, index = once(array), tuple(map(once, index))
         left = self.load(node.target, array, index)
-        value = self.binary(node, op, left, self.expr(node.value), node.target, node.value)
-        self.store(node.target, array, index, value)
+        self.store(node.target, array, index, self._augmented(node, left))
+
+    def _augmented(self, node: ast.AugAssign, left: Expr) -> Expr:
+        right = self.expr(node.value)
+        if isinstance(node.op, ast.Div):
+            packages.check("/=", (str(left.type), str(right.type)))
+        return self.binary(node, type(node.op).__name__, left, right, node.target, node.value)
 
     def _field(self, target: ast.expr) -> Expr:
         """The field of a record that is assigned in ``record.field = ...``; refuses other targets."""

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable
 
-from .types import TypingError, is_float
+from .types import TypingError, is_float, is_int
 
 NUMBA, NUMBA_CUDA = "numba", "numba-cuda"
 #: The types that numba-cuda moves between lanes.
@@ -35,6 +35,11 @@ LACKS: dict[str, dict[str, tuple[Callable[..., bool], str]]] = {
             ),
         ),
         **dict.fromkeys(VOTES, (lambda mask, value: is_float(value), "compare the value, as in x != 0")),
+        # it takes the result for an integer, and then its compiler fails
+        "/=": (
+            lambda value, by: all(kind == "bool" or is_int(kind) for kind in (value, by)),
+            "write x = x / y, or x //= y for a whole number",
+        ),
     },
 }
 #: The options of cuda.jit that numba-cuda alone takes.

@@ -429,6 +429,23 @@ out[0] = x[0, 0].bit_count()
 REFUSED = Table(None, package="numba-cuda", header=IMPORTS, arguments="x=zeros(2)", text="""\
 x[0] = sum(())  #!
 
+# a division of whole numbers in place ; kind in int8 uint32 int64 ; by in n[1] 2 x.size cuda.threadIdx.x
+n = cuda.local.array(2, $kind)
+n[0], n[1] = 5, 2
+n[0] /= $by  #! numba-cuda /= x = x / y
+
+# of a variable
+n = x.size
+n /= True  #! numba-cuda /= int64 bool
+
+# a division in place of which one number is real, or whose result is whole
+#= x.tolist() == [1.25, 7]
+n, m, v, w = 5, 15, x.size, 2.5
+v /= 2.0
+w /= 2
+m //= 2
+x[0], x[1] = w, m
+
 x[0] = sum(x)  #! 1-dimensional float64
 
 match (x[0], 1):
