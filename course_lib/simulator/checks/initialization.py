@@ -25,7 +25,7 @@ class InitializationObserver(Observer):
 
     def _global(self, written: np.ndarray, site: Site, pattern: Pattern, base: int, value: Any) -> None:
         """Judge an access of a GPU's memory. ``written`` holds the bytes of each word, and outlives the launch."""
-        if site.op != "store":
+        if site.reads:
             have = written[pattern.array.keys(pattern, base)].all(axis=-1)
             if not np.all(have):
                 missing = site.vector.full(~np.asarray(have)) & site.vector.full(pattern.mask)
@@ -71,7 +71,7 @@ class SharedInitialization:
     def __call__(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
         if self.complete:
             return
-        if site.op != "store":
+        if site.reads:
             self._load(site, pattern, base)
         if site.op != "load":
             self.store(site, pattern, base)

@@ -68,6 +68,8 @@ class Site:
     number, the pattern is the same and only the base is larger); else a new one.
     """
 
+    #: Does an atomic only replace the element, whose old value nobody uses?
+    replaces = False
     #: In a wide access of shared memory, are neighbouring groups of lanes served as one if they load the same?
     in_pairs = True
 
@@ -93,6 +95,11 @@ class Site:
         self.wider: dict[int, WideSite] = {}
         self.last: tuple[Any, ...] = ()
         self.shift = 0  # what the varying indices add to the base
+
+    @property
+    def reads(self) -> bool:
+        """Whether what the accessed elements hold has an effect."""
+        return self.op != "store" and not self.replaces
 
     def limits_of(self, array: Array) -> tuple[int, ...]:
         """The number of indices, in each dimension, at which an access may begin."""
@@ -329,6 +336,7 @@ class Site:
         pattern, base = self.locate(array, index, mask)
         if pattern.mask is False:
             return (dtype or array.dtype).type(0)
+        self.replaces = operation == "exch" and not used
         if array.space == "local":
             self._check_written(array, pattern, base)
         heard = bool(self.engine.listeners["updated"])

@@ -69,6 +69,19 @@ for k in range(4):
 #= said("dimension 0", "to 3")
 out[i] = a[i - 2, i - 3]  #? negative-index a (-2, -3) x3
 
+# an exchange whose old value nobody uses only writes a word : out=zeros(64)
+#= set(out.tolist()) == {7}
+s = cuda.shared.array(2, int32)
+if i < 2:
+    cuda.atomic.exch(s, i, 7)
+cuda.syncthreads()
+out[i] = s[i % 2]
+t = cuda.shared.array(2, int32)
+if i == 0:
+    cuda.atomic.exch(t, 0, 7)
+    out[i] = min(7, cuda.atomic.exch(t, 0, 8))
+    out[i] = max(7, cuda.atomic.exch(t, 1, 7) % 8)  #? uninitialized-read t (1,) x1
+
 # a negative constant counts from the end, and is not accused : a=np.arange(6.0).reshape(2, 3), out=zeros(64)
 #= (out[-2], out[-1], out[0]) == (10, 4, 3)
 N = 1
