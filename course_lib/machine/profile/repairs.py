@@ -22,6 +22,7 @@ import numpy as np
 from ...simulator.check_all import SCHEDULES
 from ...simulator.edits import Change, edited, expression
 from ...simulator.findings import Finding, SimulatorError
+from ...simulator.hardware import BANKS
 from ...simulator.language.names import cuda_module, is_cuda_module
 from ...simulator.language.source import Source, read
 from ...simulator.run import Run
@@ -38,6 +39,9 @@ SECONDS, MOST, TOGETHER = 5.0, 60, 3
 LEFT = 0.75
 #: Elements that are added to a row of a tile.
 PADDINGS = (1, 2, 4, 8)
+#: Where half a warp reads a row and half of it the next one, the two are in different banks if a row has as many
+#: elements as half of the banks hold, or so many more than all hold. Where a quarter reads a row, half of that will do.
+HALVES = (BANKS // 2, BANKS // 4)
 
 
 @dataclass(frozen=True)
@@ -459,7 +463,8 @@ def padded(at: Launched, cost: Cost) -> Made:
                 if not all(isinstance(size, int) for size in most):
                     continue
                 last = most.pop()
-                for longer in (last + more for more in PADDINGS):
+                halves = [last + (half - last) % (2 * half) for half in HALVES]
+                for longer in dict.fromkeys([*(last + more for more in PADDINGS), *halves]):
                     new = ast.Tuple([*shape.elts[:-1], ast.Constant(longer)], ast.Load())
                     text = f"give {name} the shape {(*most, longer)} in line {node.lineno}"
                     yield Candidate("padded-tile", node.lineno, text, ((shape, new),))

@@ -263,3 +263,26 @@ def test_a_tile_s_width_is_no_global_that_a_variable_hides(hidden):
     found = profile(kernel, 1, (32, 32), np.ones((32, 32), np.float32), np.ones((32, 32), np.float32))
     assert found.verdict().word == "SLOW" and {cost.array for cost in found.slow} == {"tile"}
     assert ("(64, 65)" in found.repair.text) if not hidden else found.repair is None
+
+
+@pytest.mark.parametrize(
+    ("dtype", "width", "threads"),
+    [(np.float32, 24, 16), (np.float32, 36, 16), (np.float32, 18, 8), (np.float64, 16, 8)],
+)
+def test_the_rows_that_a_warp_reads_get_banks_of_their_own(dtype, width, threads):
+    """Part of a warp reads a row of a tile, another part the next one, and a few elements more would not help."""
+
+    @cuda.jit
+    def smoothed(x, out):
+        tile = cuda.shared.array((16, width), dtype)
+        i, j = cuda.threadIdx.y, cuda.threadIdx.x
+        for k in range(j, width, threads):
+            tile[i, k] = x[i, k]
+        cuda.syncthreads()
+        out[i, j] = tile[i, j] + tile[i, j + 4]
+
+    arguments = np.random.default_rng(width).random((16, width)).astype(dtype), np.zeros((16, threads), dtype)
+    found = repaired(smoothed, 1, (threads, 16), arguments)
+    assert [change.id for change in found.changes] == ["padded-tile"]
+    run = simulate(found.function)[1, (threads, 16)](*arguments)
+    assert run.traffic.bank_conflicts == 0
