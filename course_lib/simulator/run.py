@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["AnnotatedSource", "Finding", "Run", "Traffic", "TrafficRow"]
 
 
-def count(space: str | None = None) -> Any:
-    """Return a dataclass field for a count of a row of traffic; with ``space``, one that only its accesses have."""
-    return field(default=0, metadata={"space": space})
+def count(space: str | None = None, op: str | None = None) -> Any:
+    """Return a dataclass field for a count of a row of traffic; with ``space`` or ``op``, only its accesses have it."""
+    return field(default=0, metadata={"space": space, "op": op})
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class TrafficRow:
     itemsize: bytes of one thread's access. accesses: thread-level accesses. requests: warp-level instructions with
     at least one active lane. sectors: distinct 32-byte sectors, summed over the requests (global memory; else 0).
     wavefronts: passes that shared memory needs, and bank_conflicts those beyond the ideal (shared memory; else 0).
+    rounds: of atomics, the most lanes on one word, summed over the requests; retries: the same where a GPU updates a
+    word in a loop that retries, for floating-point numbers in shared memory (atomics; else 0).
     """
 
     line: int
@@ -42,6 +44,8 @@ class TrafficRow:
     sectors: int = count("global")
     wavefronts: int = count("shared")
     bank_conflicts: int = count("shared")
+    rounds: int = count(op="atomic")
+    retries: int = count("shared", op="atomic")
 
     @property
     def bytes(self) -> int:
@@ -76,6 +80,8 @@ class Traffic:
     sectors = total("sectors", "Distinct 32-byte sectors, summed over the requests (global memory).")
     wavefronts = total("wavefronts", "Passes that shared memory needs.")
     bank_conflicts = total("bank_conflicts", "Wavefronts beyond the ideal (shared memory).")
+    rounds = total("rounds", "The most lanes that update one word, summed over the requests (atomics).")
+    retries = total("retries", "Rounds of updates in a loop that retries (atomics on floats in shared memory).")
     bytes = total("bytes", "Bytes that the threads asked for.")
 
     def __init__(
@@ -130,8 +136,9 @@ class Traffic:
 #: The keys of a row of traffic, and its counts.
 NAMES = ("line", "space", "array", "op")
 COUNTS = tuple(entry.name for entry in fields(TrafficRow) if "space" in entry.metadata)
-#: The only space whose accesses have a count; None for all spaces.
+#: The only space, and the only operation, whose accesses have a count; None for all of them.
 SPACE_OF: dict[str, str | None] = {entry.name: entry.metadata.get("space") for entry in fields(TrafficRow)}
+OP_OF: dict[str, str | None] = {entry.name: entry.metadata.get("op") for entry in fields(TrafficRow)}
 
 
 def known_counts(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -149,11 +156,17 @@ def title(name: str) -> str:
 
 
 def table(rows: Sequence[TrafficRow], counts: tuple[str, ...] = COUNTS) -> list[list[str]]:
-    """Return the cells of a table of the rows, below their titles, with a column for each of ``counts``."""
-    names = (*NAMES, *counts)
+    """Return the cells of a table of the rows, below their titles, with a column for each of ``counts``.
+
+    A column of atomics is left out where there is none.
+    """
+    shown = [name for name in counts if OP_OF[name] is None or any(row.op == OP_OF[name] for row in rows)]
+    names = (*NAMES, *shown)
     cells = [[title(name) for name in names]]
     for row in rows:
-        absent = {name for name in names if SPACE_OF[name] not in (None, row.space)}
+        absent = {
+            name for name in names if SPACE_OF[name] not in (None, row.space) or OP_OF[name] not in (None, row.op)
+        }
         values = {name: getattr(row, name) for name in names}
         cells.append(["–" if n in absent else f"{v:,}" if n in counts else str(v) for n, v in values.items()])
     return cells

@@ -13,6 +13,8 @@ def assert_same_counts(run, record):
         if row.space == "shared" and row.op != "atomic" and row.itemsize == 4:
             found["wavefronts"] = row.wavefronts  # the rule for 8 bytes comes from measurements, not from the reference
             assert row.bank_conflicts == row.wavefronts - row.requests
+        if row.op == "atomic":
+            found["rounds"] = row.rounds
         rows[row.line, row.array, row.space, row.op] = found
     wanted = {key: {k: counts[k] for k in rows.get(key, counts)} for key, counts in record.rows().items()}
     assert rows == wanted

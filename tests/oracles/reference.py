@@ -17,6 +17,7 @@ import inspect
 import itertools
 import math
 import textwrap
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 
@@ -131,6 +132,7 @@ def count(accesses):
         "bytes": sum(a.itemsize for a in accesses),
         "sectors": sum(sectors(lanes) for lanes in requests.values() if lanes[0].space == "global"),
         "wavefronts": sum(wavefronts(lanes) for lanes in requests.values() if lanes[0].space == "shared"),
+        "rounds": sum(max(Counter(lane.address for lane in lanes).values()) for lanes in requests.values()),
     }
 
 

@@ -7,13 +7,17 @@ from ...simulator.run import Run
 
 #: A line is slow if its requests cost so many times what they need, and the rest is this share of the launch's whole.
 TIMES, SHARE = 2.0, 0.1
+#: Atomics are slow from so many lanes on a word on: in global memory they then take twice the sectors of neighbouring
+#: elements, in shared memory eight times the wavefronts (``counters/rounds.py``). A few that meet are common.
+MANY = 8.0
 
 
 @dataclass(frozen=True)
 class Cost:
-    """A line's accesses to an array: ``value`` wavefronts (shared memory) or sectors (global) of ``requests``.
+    """A line's accesses to an array: ``value`` wavefronts (shared memory), sectors (global) or rounds (atomics).
 
-    ``least`` would do, if the lanes of a warp accessed different banks, or neighbouring elements.
+    ``least`` would do for its ``requests``, if the lanes of a warp accessed different banks, neighbouring elements, or
+    different words.
     """
 
     line: int
@@ -29,8 +33,18 @@ class Cost:
         """What costs of several launches share that are told once."""
         return self.line, self.array, self.op, self.count
 
+    @property
+    def advises(self) -> bool:
+        """Whether its text says what to change."""
+        return self.count in ("rounds", "retries")
+
     def __str__(self) -> str:
         one, best = self.value / self.requests, self.least / self.requests
+        if self.advises:
+            return (
+                f"line {self.line}: {one:.3g} lanes of a warp update one word of {self.array} one after another, at "
+                "each atomic; add up within the warp or the block first, so that one thread updates it"
+            )
         ways = f"a {one / best:.0f}-way bank conflict" if one % best == 0 else "bank conflicts"
         why = f"would do ({ways})" if self.count == "wavefronts" else "would do for neighbouring elements"
         each = f"{self.op} of {self.array} by a warp"
@@ -41,9 +55,12 @@ def costs(run: Run) -> tuple[Cost, ...]:
     """Return the lines that cost too much, the worst first."""
     sums: dict[tuple[int, str, str, str], list[int]] = {}
     for row in run.traffic.rows:
-        if row.op == "atomic" or row.space not in ("shared", "global") or "." in row.array:
+        if row.space not in ("shared", "global") or "." in row.array:
             continue  # the fields of a record are neighbours, and come together
-        if row.space == "shared":
+        if row.op == "atomic":
+            count = "retries" if row.space == "shared" else "rounds"
+            value, least = getattr(row, count), row.requests
+        elif row.space == "shared":
             count, value, least = "wavefronts", row.wavefronts, row.wavefronts - row.bank_conflicts
         else:
             count, value = "sectors", row.sectors
@@ -52,9 +69,11 @@ def costs(run: Run) -> tuple[Cost, ...]:
         found[:] = (old + new for old, new in zip(found, (row.requests, value, least), strict=True))
     every = [Cost(*key, *numbers) for key, numbers in sums.items()]
     whole = {count: sum(cost.value for cost in every if cost.count == count) for count in ("wavefronts", "sectors")}
+    whole |= dict.fromkeys(("rounds", "retries"), sum(whole.values()))
     slow = [
         cost
         for cost in every
-        if cost.value >= TIMES * cost.least and cost.value - cost.least >= SHARE * whole[cost.count]
+        if cost.value >= (TIMES if cost.op != "atomic" else MANY) * cost.least
+        and cost.value - cost.least >= SHARE * whole[cost.count]
     ]
     return tuple(sorted(slow, key=lambda cost: cost.least - cost.value))

@@ -73,7 +73,8 @@ class Opinion:
 
     def advice(self) -> list[str]:
         """Return the repair, in lines."""
-        none = ("  no repair is known",) if self.word == "SLOW" else ()
+        advised = bool(self.problems) and isinstance(self.problems[0], Cost) and self.problems[0].advises
+        none = ("  no repair is known",) if self.word == "SLOW" and not advised else ()
         what = "repair of what is slow" if self.word == "SUSPECT" else "repair"
         given = (f"  {what}: {self.repair.text}", f"  verified: {self.repair.proof}") if self.repair else none
         return [line for part in given for line in wrapped(part)]

@@ -5,10 +5,11 @@ To add a count, write a file here and add its class to the list, which :func:`si
 
 from .banks import BanksObserver
 from .coalescing import CoalescingObserver
+from .rounds import RoundsObserver
 from .traffic import Counter
 
 #: Observers that count, besides the traffic itself: ``columns()`` returns each count by its name in
 #: :class:`~course_lib.simulator.run.TrafficRow`.
-COUNTERS: tuple[type[Counter], ...] = (CoalescingObserver, BanksObserver)
+COUNTERS: tuple[type[Counter], ...] = (CoalescingObserver, BanksObserver, RoundsObserver)
 
 __all__ = ["COUNTERS"]
