@@ -59,7 +59,18 @@ def digest(kernel: Any, types: Sequence[Any], options: dict[str, Any]) -> str:
                 parts.append(f"{name}={value!r}")
             elif isinstance(value, np.ndarray):
                 parts.append(f"{name}={value.dtype}{value.shape}{value.tobytes().hex()}")
+            elif (kind := _type_name(value)) not in ("", name.rpartition(".")[2]):  # else the text names it
+                parts.append(f"{name}={kind}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:20]
+
+
+def _type_name(value: Any) -> str:
+    """Return the name of a type of numbers or records, the same for numba's and NumPy's; "" for other values."""
+    if isinstance(value, type) and issubclass(value, np.generic):
+        return value.__name__
+    if isinstance(value, np.dtype):
+        return value.name if value.names is None else repr(value)
+    return str(value) if type(value).__module__.startswith("numba.core.types") else ""
 
 
 class _Itself:

@@ -152,6 +152,21 @@ def test_functions_of_one_name_are_told_apart():
     assert all(outline(function)[0] == 0 for function in functions.values())
 
 
+def test_a_digest_takes_the_types_that_a_factory_is_given():
+    """Of NumPy and of numba alike; a name that means its own type says no more than the text does."""
+
+    def made(dtype):
+        @cuda.jit
+        def kernel(x):
+            tile = cuda.shared.array(8, dtype)
+            tile[0] = x[0]
+
+        return digest(kernel, (), {})
+
+    keys = [made(each) for each in (np.float32, float32, np.dtype("float32"), np.float64, np.int32)]
+    assert keys[0] == keys[1] == keys[2] and len(set(keys)) == 3
+
+
 def test_a_digest_takes_the_constants_of_modules_and_of_functions_inside():
     """Those of two modules under one name, too."""
     modules = [types.ModuleType(f"constants_{n}") for n in "ab"]
