@@ -1,6 +1,8 @@
 """A kernel of two or three dimensions in a launch that has fewer: part of its results is stored by no thread."""
 
 import ast
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -10,10 +12,14 @@ from ..findings import Finding
 from ..lanes.access import Site
 from ..lanes.arrays import Array, Pattern, Watcher
 from ..lanes.memory import GlobalArray
+from ..language.source import Source
 from ..launch.prepare import Prepared
 from ..observer import Observer
 
 AXES = "xyz"
+VECTORS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+#: Names of numbers outside the kernel, with their values.
+Numbers = tuple[tuple[str, int], ...]
 NUMBERS = {1: "one dimension", 2: "two dimensions"}
 
 
@@ -21,7 +27,8 @@ class DimensionsObserver(Observer):
     """Watches stores where the kernel reads a coordinate that is 0 in every thread of this launch.
 
     It reports an array of several dimensions if every stored element has the index 0 in one of them, and the kernel
-    computes that index from the coordinate.
+    computes that index from the coordinate. Of an array of one dimension that holds rows one after another, it reports
+    that only the first row is stored, if the kernel multiplies the coordinate for the index.
     """
 
     def start(self, prepared: Prepared) -> None:
@@ -30,12 +37,13 @@ class DimensionsObserver(Observer):
         # one thread is meant, and so is a size of 1 that was given
         flat = AXES[launch.dimensions :] if launch.blocks * launch.threads_per_block > 1 else ""
         trees = tuple(source.tree for source in prepared.unit.sources)
-        self._coordinates = [coordinate_of(axis, prepared.source.tree, trees) for axis in flat]
+        numbers = tuple(number for source in prepared.unit.sources for number in _numbers(source)) if flat else ()
+        self._coordinates = [coordinate_of(axis, prepared.source.tree, trees, numbers) for axis in flat]
         self._stores: dict[str, Stores] = {}
 
     def watch(self, array: Array) -> Watcher | None:
         read = any(coordinate.text for coordinate in self._coordinates)
-        if not (read and isinstance(array, GlobalArray) and array.ndim > 1):
+        if not (read and isinstance(array, GlobalArray) and array.ndim):
             return None
         return self._stores.setdefault(array.name, Stores(array))
 
@@ -44,17 +52,18 @@ class DimensionsObserver(Observer):
         return tuple(
             self._finding(stores, dimension, coordinate)
             for stores in self._stores.values()
-            for dimension in stores.dimensions_of_zeros()[:1]
+            for dimension in (stores.dimensions_of_zeros() if stores.array.ndim > 1 else stores.first_row())[:1]
             for coordinate in self._coordinates
-            if all(coordinate.gives(line, dimension) for line in stores.lines)
+            if all(coordinate.gives(line, dimension, rows=stores.array.ndim == 1) for line in stores.lines)
         )
 
     def _finding(self, stores: "Stores", dimension: int, coordinate: "Coordinate") -> Finding:
         array, axis, needed = stores.array, coordinate.axis, 1 + AXES.index(coordinate.axis)
         missing = array.size - np.count_nonzero(stores.stored)
+        above = "an index above 0" + (f" in dimension {dimension}" if array.ndim > 1 else " for the row")
         said = (
             f"{missing:,} of the {array.size:,} elements of {array.name} are stored by no thread, among them all with "
-            f"an index above 0 in dimension {dimension}: the kernel uses {coordinate.text}, and the launch has "
+            f"{above}: the kernel uses {coordinate.text}, and the launch has "
             f"{NUMBERS[self.launch.dimensions]}, so {axis} is 0 in every thread; give the grid and the block {needed} "
             f"numbers each, as in [{(2,) * needed}, {(8,) * needed}]"
         )
@@ -81,6 +90,12 @@ class Stores:
         pairs = enumerate(zip(indices, self.array.shape, strict=True))
         return [d for d, (index, size) in pairs if offsets.size and size > 1 and not np.any(index)]
 
+    def first_row(self) -> list[int]:
+        """The dimension of an array of several rows, one after another, of which exactly the first was stored."""
+        width = int(np.count_nonzero(self.stored))
+        rows = width and self.stored[:width].all() and self.stored.size > width and self.stored.size % width == 0
+        return [0] if rows else []
+
 
 class Coordinate:
     """What a kernel computes from the thread's or the block's position along an axis, as its text says.
@@ -88,13 +103,19 @@ class Coordinate:
     ``text`` is what reads the position; it is empty if nothing does.
     """
 
-    def __init__(self, axis: str, kernel: ast.FunctionDef, functions: tuple[ast.FunctionDef, ...]) -> None:
+    def __init__(
+        self, axis: str, kernel: ast.FunctionDef, functions: tuple[ast.FunctionDef, ...], numbers: Numbers = ()
+    ) -> None:
         self.axis, self.text = axis, ""
+        self._numbers = dict(numbers)
         self._functions: set[str] = set()
         self._names: set[str] = set()
+        self._values: dict[str, list[ast.expr]] = {}  # what is assigned to each name
         others = [function for function in functions if function is not kernel]
         self._functions = {function.name for function in others if self._reads(function)}
         assignments = [node for node in ast.walk(kernel) if isinstance(node, (ast.Assign, ast.AugAssign, ast.For))]
+        for node in assignments:
+            self._note(node)
         before = -1
         while len(self._names) > before:
             before = len(self._names)
@@ -107,30 +128,56 @@ class Coordinate:
                 line = index[0].lineno if index else 0
                 self._indices.setdefault(line, []).append(index)
 
-    def gives(self, line: int, dimension: int) -> bool:
-        """Whether all that this line of the kernel stores has an index in this dimension that is computed from it."""
+    def gives(self, line: int, dimension: int, *, rows: bool = False) -> bool:
+        """Whether all that this line of the kernel stores has an index in this dimension that is computed from it.
+
+        ``rows``: it is multiplied in the index, by itself: with an offset, as in ``(first + y) * width``, a launch is
+        one of several.
+        """
         indices = self._indices.get(line, [])
-        return bool(indices) and all(len(each) > dimension and self._reads(each[dimension]) for each in indices)
+        through = self._multiplied if rows else self._reads
+        return bool(indices) and all(len(each) > dimension and through(each[dimension]) for each in indices)
+
+    def _multiplied(self, index: ast.AST) -> bool:
+        products = (node for node in ast.walk(index) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult))
+        return any(self._reads(side) and self._alone(side) for node in products for side in (node.left, node.right))
+
+    def _alone(self, node: ast.AST, within: frozenset[str] = frozenset()) -> bool:
+        """Whether an expression is computed from positions and sizes of the launch alone; ``within`` these names."""
+        match node:
+            case ast.Name(name) if name not in within:
+                values = self._values.get(name, [])
+                return bool(values) and all(self._alone(value, within | {name}) for value in values)
+            case ast.Attribute(ast.Attribute(attr=name) | ast.Name(name), _):
+                return name in VECTORS
+            case ast.Subscript(ast.Call(function)) | ast.Call(function):
+                return _is_grid(function)
+            case ast.BinOp(left, ast.Add() | ast.Mult(), right):
+                return self._alone(left, within) and self._alone(right, within)
+        return False
+
+    def _note(self, node: ast.Assign | ast.AugAssign | ast.For) -> None:
+        for name, value in _assigned(node):
+            self._values.setdefault(name, []).append(value)
+            if isinstance(value, ast.Constant) and type(value.value) is int and isinstance(node, ast.Assign):
+                self._numbers.setdefault(name, value.value)
 
     def _assign(self, node: ast.Assign | ast.AugAssign | ast.For) -> None:
-        value = node.iter if isinstance(node, ast.For) else node.value
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            items = target.elts if isinstance(target, ast.Tuple) else [target]
-            for number, item in enumerate(items):
-                if isinstance(item, ast.Name) and self._reads(_item(value, number, len(items))):
-                    self._names.add(item.id)
+        for name, value in _assigned(node):
+            if self._reads(value):
+                self._names.add(name)
 
     def _reads(self, node: ast.AST) -> bool:
         """Whether an expression, or a function, depends on the position along the axis."""
         match node:
             case ast.Attribute(ast.Attribute(attr=name) | ast.Name(name), axis) if name in ("threadIdx", "blockIdx"):
                 return self._found(node, axis == self.axis)
-            case ast.Subscript(ast.Call(function, [ast.Constant(int())]), ast.Constant(int() as number)) if _is_grid(
-                function
-            ):
-                return self._found(node.value, AXES[number] == self.axis)
+            case ast.Subscript(ast.Call(function, [_]), ast.Constant(int() as number)) if _is_grid(function):
+                return self._found(node.value, AXES[number : number + 1] == self.axis)
             case ast.Call(function, [ast.Constant(int() as dimensions)]) if _is_grid(function):
                 return self._found(node, self.axis in AXES[:dimensions])
+            case ast.Call(function, [ast.Name(name)]) if _is_grid(function) and name in self._numbers:
+                return self._found(node, self.axis in AXES[: self._numbers[name]])
             case ast.Call(ast.Name(name)) if name in self._functions:
                 return True
             case ast.Name(name):
@@ -144,8 +191,35 @@ class Coordinate:
 
 
 @lru_cache(maxsize=256)  # a program launches a kernel many times
-def coordinate_of(axis: str, kernel: ast.FunctionDef, functions: tuple[ast.FunctionDef, ...]) -> Coordinate:
-    return Coordinate(axis, kernel, functions)
+def coordinate_of(
+    axis: str, kernel: ast.FunctionDef, functions: tuple[ast.FunctionDef, ...], numbers: Numbers
+) -> Coordinate:
+    return Coordinate(axis, kernel, functions, numbers)
+
+
+def _numbers(source: Source) -> Iterator[tuple[str, int]]:
+    """The numbers outside a function that it names as those of dimensions: N of ``cuda.grid(N)``."""
+    for name in _names_of_dimensions(source.tree):
+        with suppress(KeyError, ValueError):  # it has no value yet
+            value = source.lookup(name)
+            if name not in source.locals and type(value) is int:
+                yield name, value
+
+
+@lru_cache(maxsize=256)
+def _names_of_dimensions(tree: ast.FunctionDef) -> tuple[str, ...]:
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_grid(node.func))
+    return tuple(part.id for call in calls for part in call.args if isinstance(part, ast.Name))
+
+
+def _assigned(node: ast.Assign | ast.AugAssign | ast.For) -> Iterator[tuple[str, ast.expr]]:
+    """The names that a statement binds, with the expression of each."""
+    value = node.iter if isinstance(node, ast.For) else node.value
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        items = target.elts if isinstance(target, ast.Tuple) else [target]
+        for number, item in enumerate(items):
+            if isinstance(item, ast.Name):
+                yield item.id, _item(value, number, len(items))
 
 
 def _is_grid(function: ast.expr) -> bool:

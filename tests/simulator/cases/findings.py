@@ -369,6 +369,7 @@ from course_lib.kernels.vector import store4
 @cuda.jit(device=True)
 def row():
     return cuda.grid(2)[1]
+TWO = 2
 """
 DIMENSIONS = Table(None, header=ROW, arguments="C=zeros(4, 6, 'f4')", text="""\
 # a kernel of two dimensions in a launch of one @ 2, 8
@@ -444,6 +445,35 @@ C[x, y] = 1
 #= run.findings == ()
 i, j = cuda.grid(2)
 C[i, j] = 1
+
+# rows of an array of one dimension, one after another @ 1, 32 : C=zeros(24, "f4")
+#= said("18 of the 24", "cuda.grid(2)")
+x, y = cuda.grid(2)
+if x < 6 and y < 4:
+    C[y * 6 + x] = 1  #? missing-dimension C
+
+# the number of dimensions has a name, inside or outside the kernel @ 1, 32 : C=zeros(4, 6, "f4") ; name in TWO own
+#= said("cuda.grid($name)")
+own = 2
+x, y = cuda.grid($name)
+if x < C.shape[1] and y < C.shape[0]:
+    C[y, x] = 1  #? missing-dimension C
+
+# one dimension has a name @ 1, 32 : C=zeros(4, 6, "f4")
+#= run.findings == ()
+ONE = 1
+i = cuda.grid(ONE)
+if i < C.shape[1]:
+    C[0, i] = 1
+
+# rows of an array of one dimension, of which $why @ 1, 32 : C=zeros($size, "f4")
+#: ; why,size,row in all,6,y a_part,16,y a_launch_stores_one,24,(first+y) a_launch_stores_one,24,later
+#= run.findings == ()
+x, y = cuda.grid(2)
+first = C.size - 24
+later = first + y
+if x < 6 and y < 4:
+    C[$row * 6 + x] = 1
 
 # an array of one dimension @ 1, 8 : C=zeros(8, "f4")
 #= run.findings == ()
