@@ -7,6 +7,7 @@ hides, may mean something else in the next launch.
 import ast
 import linecache
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
@@ -44,9 +45,27 @@ def sure_names(source: Source, values: Mapping[str, Any]) -> dict[str, Any]:
             alias = scope is tree and [isinstance(each, ast.Assign) and _is_name(each.value) for each in bindings]
             sure = len(origins) == 1 and "" not in origins or alias == [True]
             sure = sure and (name in free) == (scope is not tree)
-        if sure:
+        if sure and not any(_gives_another(star, name, value, source) for star in _stars(tree)):
             found[name] = value
     return found
+
+
+def _stars(tree: ast.Module) -> list[ast.ImportFrom]:
+    """Return the imports of all names of a module."""
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    return [node for node in nodes if node.names[0].name == "*"]
+
+
+def _gives_another(star: ast.ImportFrom, name: str, value: Any, source: Source) -> bool:
+    """Whether an import of all names may bind a name to another value, now or in a later statement."""
+    package = source.function.__globals__.get("__package__") or ""
+    parts = package.split(".")[: len(package.split(".")) - star.level + 1] if star.level else []
+    module = sys.modules.get(".".join([*parts, *([star.module] if star.module else [])]))
+    if module is None:  # it was not imported yet
+        return True
+    own = getattr(module, "__all__", None)
+    hidden = name not in own if own is not None else name.startswith("_")
+    return not hidden and getattr(module, name, value) is not value
 
 
 def is_float32(value: Any) -> bool:

@@ -199,6 +199,12 @@ NAMES = {
         "np.float32",
     ),
     "an alias": (f"f4 = np.float32\n{ADD}{LATER}", "f4"),
+    "a star import that binds a name again, later": (
+        "import sys\nfrom types import ModuleType\nsys.modules['wide_types'] = module = ModuleType('wide_types')\n"
+        f"module.float32 = np.float64\nfrom numba import float32\n{ADD}{LATER}from wide_types import *\n",
+        "np.float32",
+    ),
+    "a star import of other names": (f"from numba import float32 as f\nfrom colorsys import *\n{ADD}{LATER}", "f"),
     "an import": (f"from numba import float32 as f\n{ADD}{LATER}", "f"),
     "an import in a try": (
         f"try:\n    from numba import float32\nexcept ImportError:\n    raise\n{ADD}{LATER}",
