@@ -33,6 +33,7 @@ KINDS = {
     "raised-exception": FindingKind("error", "thread"),
     "negative-index": FindingKind("warning"),
     "missing-dimension": FindingKind("warning"),
+    "aliased-memory": FindingKind("warning"),
     "float64": FindingKind("warning", "operand", values=False),
     "changed-constant": FindingKind("warning"),
 }

@@ -39,9 +39,9 @@ def generate(kernel: Function, tracing: Tracing, patient: bool) -> tuple[Module,
 class CompiledKernel:
     """A kernel, compiled for a launch and the types of its arguments.
 
-    For each warp, the engine makes a site for each of ``sites``, (line, op, elements a lane), and calls ``make`` with
-    them. The result is a generator function of (warp vector, mask, place in program order, *arguments) that yields
-    a :class:`~course_lib.simulator.lanes.barrier.Barrier` when the warp arrives at one.
+    For each warp, the engine makes a site for each of ``sites``, (line, op, elements a lane, variable), and calls
+    ``make`` with them. The result is a generator function of (warp vector, mask, place in program order, *arguments)
+    that yields a :class:`~course_lib.simulator.lanes.barrier.Barrier` when the warp arrives at one.
 
     Attributes:
         program: the kernel's typed program.

@@ -35,7 +35,7 @@ class Module:
 
     Attributes:
         functions: the name of each of the program's functions, for the line of its calls (0: its events have its own).
-        sites: (line, op, elements a lane).
+        sites: (line, op, elements a lane, variable that is indexed).
         arrays: the numbers of the shared and local arrays.
         shared: the shared arrays by number: (name, bytes, elements, line).
         together: the operations of whole warps, by line and name.
@@ -45,7 +45,7 @@ class Module:
         self.tracing, self.patient = tracing, patient
         self.constants: dict[str, object] = {}
         self.functions: dict[tuple[Any, int], str] = {}
-        self.sites: list[tuple[int, str, int]] = []
+        self.sites: list[tuple[int, str, int, str]] = []
         self.arrays: dict[Any, int] = {}
         self.shared: dict[int, tuple[str, int, int, int]] = {}
         self.together: dict[tuple[int, str], Callable[..., object]] = {}
@@ -136,9 +136,9 @@ class Writer:
         self.versions.add(version)
         return version
 
-    def site(self, line: int, op: str, width: int = 1) -> str:
+    def site(self, line: int, op: str, width: int = 1, variable: str = "") -> str:
         self.sites.append(f"S{len(self.module.sites)}")
-        self.module.sites.append((self.at(line), op, width))
+        self.module.sites.append((self.at(line), op, width, variable))
         return self.sites[-1]
 
     def keep(self, code: str) -> Code:

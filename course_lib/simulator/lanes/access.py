@@ -68,6 +68,8 @@ class Site:
     number, the pattern is the same and only the base is larger); else a new one.
     """
 
+    #: The variable that the source indexes, if it is one: several may be one array.
+    variable = ""
     #: Does an atomic only replace the element, whose old value nobody uses?
     replaces = False
     #: In a wide access of shared memory, are neighbouring groups of lanes served as one if they load the same?
@@ -248,7 +250,7 @@ class Site:
         """The same expression, where a lane's element consists of ``width`` elements of the array."""
         if width not in self.wider:
             self.wider[width] = WideSite(self.line, self.op, self.engine, self.room, width, self.learned)
-        self.wider[width].vector = self.vector
+        self.wider[width].vector, self.wider[width].variable = self.vector, self.variable
         return self.wider[width]
 
     def flush(self) -> None:

@@ -164,8 +164,8 @@ class Context(ABC):
                 if all(types.is_int(str(self.expr(side).type)) for side in (part.left, part.right)):
                     advice = f": write {ast.unparse(ast.BinOp(part.left, ast.FloorDiv(), part.right))}"
             refuse(node, f"the index {text} is {describe_type(index.type)}; an index must be an integer{advice}")
-        if isinstance(index, nodes.Const) and index.value < 0 and not _is_computed(part):
-            return replace(index, type="int64", value=types.FromEnd(index.value))
+        if isinstance(index, nodes.Const) and int(index.value) < 0 and not _is_computed(part):
+            return replace(index, type="int64", value=types.FromEnd(int(index.value)))
         return index
 
     def number(self, value: object, literal: bool = True, reason: Why = None) -> nodes.Const:

@@ -148,7 +148,8 @@ class Apply(Expr):
     ``code`` is Python: ``{0}``, ``{1}`` are the operands, ``{dtype}`` is that of the result, and ``w`` is the warp. If
     it names ``{mask}``, the lanes that take part, or ``{line}``, it must run in program order, and once. ``{place}`` is
     this execution's place in program order, and ``{branch}`` the line of the branch around it. ``sites`` are
-    the accesses that it makes, (op, elements a lane); ``{sites}`` in its code. ``stores`` is the array that it changes.
+    the accesses that it makes, (op, elements a lane); ``{sites}`` in its code. ``stores`` is the array that it changes,
+    and ``variable`` the one that the source indexes, if it is one.
     """
 
     code: str
@@ -158,6 +159,7 @@ class Apply(Expr):
     text: str = ""
     sites: tuple[tuple[str, int], ...] = ()
     stores: Expr | None = None
+    variable: str = ""
 
     @property
     def acts(self) -> bool:
@@ -171,7 +173,7 @@ class Apply(Expr):
         if told:
             operands = [out.keep(operand).text for operand in operands]
         dtype = out.module.dtype(str(self.type)) if "{dtype}" in self.code else ""
-        sites = ", ".join(out.site(self.line, *accesses) for accesses in self.sites)
+        sites = ", ".join(out.site(self.line, *accesses, self.variable) for accesses in self.sites)
         where = {"place": out.place(), "branch": out.branch()} if "{place}" in self.code else {}
         code = self.code.format(*operands, mask=out.mask, line=out.at(self.line), dtype=dtype, sites=sites, **where)
         if told:
@@ -467,13 +469,14 @@ def load(array: Expr, index: tuple[Expr, ...], kind: Type, line: int, width: int
     ``op`` is "matrices" if each lane loads a row of one of four matrices in shared memory.
     """
     code = _access(array, "load", f"{{0}}, {listed(1, len(index))}, {{mask}}")
-    return Apply(code=code, args=(array, *index), type=kind, line=line, sites=((op, width),))
+    return Apply(code=code, args=(array, *index), type=kind, line=line, sites=((op, width),), variable=_variable(array))
 
 
 def store(array: Expr, index: tuple[Expr, ...], value: Expr, line: int, width: int = 1) -> Apply:
     """Store an element, or a tuple of ``width`` neighbours at once."""
     code = _access(array, "store", f"{{1}}, {listed(2, len(index))}, {{0}}, {{mask}}")
-    return Apply(code=code, args=(value, array, *index), line=line, sites=(("store", width),), stores=array)
+    sites, variable = (("store", width),), _variable(array)
+    return Apply(code=code, args=(value, array, *index), line=line, sites=sites, stores=array, variable=variable)
 
 
 def elementwise(
@@ -497,7 +500,14 @@ def atomic(
     lists = f"{listed(1, len(index))}, {listed(1 + len(index), len(values))}"
     code = _access(array, "atomic", f"{operation!r}, {{0}}, {lists}, {{mask}}, used={used}")
     kind, sites = array.array_type.dtype, (("atomic", 1),)
-    return Apply(code=code, args=(array, *index, *values), type=kind, line=line, sites=sites, stores=array)
+    args, variable = (array, *index, *values), _variable(array)
+    return Apply(code=code, args=args, type=kind, line=line, sites=sites, stores=array, variable=variable)
+
+
+def _variable(array: Expr) -> str:
+    while isinstance(array, Saved):
+        array = array.value
+    return array.name if isinstance(array, Local) else ""
 
 
 def _access(array: Expr, how: str, arguments: str) -> str:

@@ -75,7 +75,7 @@ class Engine(Host):
         self.steps = Steps(None if max_steps is None else int(max_steps))
         self.printed = Printed()
         self.arrays = prepared.may_write
-        self.updates = any(op == "atomic" for _, op, _ in self.unit.sites)
+        self.updates = any(op == "atomic" for _, op, *_ in self.unit.sites)
         self.listeners = {
             name: [getattr(o, name) for o in observers if getattr(type(o), name) is not hook]
             for name, hook in HOOKS.items()
@@ -164,10 +164,11 @@ class Engine(Host):
         local = self.unit.local_bytes * self.launch.threads_per_block
         return max(1, MAX_BYTES // max(1, shared + local))
 
-    def _site(self, line: int, op: str, width: int, room: int, learned: dict[Any, Any]) -> Site:
-        if op == "matrices":
-            return MatrixSite(line, "load", self, room, width, learned)
-        return (Site if width == 1 else WideSite)(line, op, self, room, width, learned)
+    def _site(self, line: int, op: str, width: int, variable: str, room: int, learned: dict[Any, Any]) -> Site:
+        kind = MatrixSite if op == "matrices" else Site if width == 1 else WideSite
+        site = kind(line, "load" if op == "matrices" else op, self, room, width, learned)
+        site.variable = variable
+        return site
 
     def _run_chunk(
         self, chunk: Chunk, kernels: list[Any], sites: list[list[Site]]

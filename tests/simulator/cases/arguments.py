@@ -84,6 +84,52 @@ i32 = cuda.shared.array(0, dtype=np.int32)[1:]
 f32[t] = 1
 out[t] = i32[t]
 
+# two names of the dynamic shared memory are taken for two memories @ 1, 8, 0, 64
+#: a=A, out=zeros(8) ; kind in int32 float32
+#= said("sums", "counts")
+i = cuda.threadIdx.x
+sums = cuda.shared.array(0, float32)
+counts = cuda.shared.array(0, $kind)
+sums[i] = a[i]
+counts[i] = i
+cuda.syncthreads()
+out[i] = sums[7 - i] / (1 + counts[i])  #? aliased-memory sums
+
+# two names of one memory, which is meant @ 1, 8, 0, 64
+#: a=A, out=zeros(8) ; why,begin,bits in behind,8,out[i] behind,8,counts[i] one_after_the_other,0,counts[i]
+#= run.findings == ()
+i = cuda.threadIdx.x
+sums = cuda.shared.array(0, float32)
+whole = cuda.shared.array(0, int32)
+counts = whole[$begin:]
+sums[i] = a[i]
+out[i] = sums[i]
+cuda.syncthreads()
+counts[i] = i
+cuda.syncthreads()
+out[i] += $bits
+
+# one memory under two names, whose values are taken as another type and back @ 1, 8, 0, 64 : a=A, out=zeros(8)
+#= run.findings == () and np.array_equal(out, -a[:8])
+i = cuda.threadIdx.x
+numbers = cuda.shared.array(0, float32)
+bits = cuda.shared.array(0, int32)
+numbers[i] = a[i]
+bits[i] = bits[i] ^ int32(-2147483648)
+out[i] = numbers[i]
+
+# one memory under two names, one after the other @ 1, 8, 0, 64 : a=A, out=zeros(8)
+#= run.findings == ()
+i = cuda.threadIdx.x
+first = cuda.shared.array(0, float32)
+then = cuda.shared.array(0, float32)
+for k in range(3):
+    first[i] = a[i]
+    out[i] += first[i]
+    then[i] = k
+    cuda.atomic.add(then, i, 1)
+    out[i] += then[i]
+
 # a large element of the dynamic shared memory has the banks of its bytes @ 1, 32, 0, 512 : a=zeros(32)
 #= run.traffic.select(space="shared", op="load").wavefronts == 4 and run.traffic.bank_conflicts == 2
 i = cuda.threadIdx.x

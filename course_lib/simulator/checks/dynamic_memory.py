@@ -1,0 +1,98 @@
+"""Two arrays of dynamic shared memory that a kernel takes for two memories: they are one."""
+
+import ast
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..lanes.access import Site
+from ..lanes.arrays import Array, Pattern, Watcher
+from ..lanes.memory import SharedArray
+from ..launch.prepare import Prepared
+from ..observer import Observer
+
+#: A word that nobody stored to, or through what has no name of its own: a part of the memory.
+NOBODY = 0
+
+
+class DynamicMemoryObserver(Observer):
+    """Reports a value stored through one name, overwritten through another one, and then read through the first.
+
+    Where the other name has read the value before, the kernel means to take it as another type. Who takes parts of the
+    memory, from different elements on, stores to different words, and is never accused.
+    """
+
+    def start(self, prepared: Prepared) -> None:
+        super().start(prepared)
+        self._declared, self._names = names_of(prepared.source.tree)
+
+    def watch(self, array: Array) -> Watcher | None:
+        if len(self._names) < 2 or not isinstance(array, SharedArray) or array.name not in self._declared:
+            return None
+        return Words(self, array)
+
+    def name_of(self, site: Site) -> int:
+        """The number of the name through which a site accesses the memory, from 1; NOBODY for a part of the memory."""
+        return 1 + self._names.index(site.variable) if site.variable in self._names else NOBODY
+
+    def overwritten(self, site: Site, pattern: Pattern, base: int, lanes: np.ndarray, line: int, other: int) -> None:
+        mine, others = (self._names[number - 1] for number in (self.name_of(site), other))
+        said = (
+            f"reads element {{}} through {mine}, which {others} has overwritten in line {line}: all arrays of shape 0 "
+            f"are one memory, the launch's dynamic shared memory; let one begin behind the other, as in "
+            f"cuda.shared.array(0, ...)[n:]"
+        )
+        self.accessed("aliased-memory", site, pattern, base, lanes, said, other=line)
+
+
+class Words:
+    """Of each word of the memory: the name and the line of its last store, and the name of a value that it ended."""
+
+    def __init__(self, observer: DynamicMemoryObserver, array: SharedArray) -> None:
+        self.observer = observer
+        self.writer, self.lost, self.line = (np.zeros(array.words(), np.int32) for _ in range(3))
+        self.taken = np.zeros(array.words(), bool)  # was the value read through another name?
+
+    def __call__(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
+        name = self.observer.name_of(site)
+        keys, lanes = pattern.words(base)
+        if site.op != "store":
+            self._load(site, pattern, base, name, keys, lanes)
+        if site.op != "load":
+            before = self.writer[keys]
+            ends = (before != NOBODY) & (before != name) & ~self.taken[keys] & (name != NOBODY)
+            again = (self.lost[keys] == name) | (name == NOBODY)
+            self.lost[keys] = np.where(ends, before, np.where(again, NOBODY, self.lost[keys]))
+            self.writer[keys], self.line[keys], self.taken[keys] = name, site.line, False
+
+    def _load(self, site: Site, pattern: Pattern, base: int, name: int, keys: np.ndarray, lanes: np.ndarray) -> None:
+        wrong = (self.lost[keys] == name) & (self.writer[keys] != name) & (name != NOBODY)
+        if wrong.any():
+            mask = np.zeros(lanes.shape, bool)
+            mask[lanes] = wrong
+            first = keys[np.argmax(wrong)]
+            self.observer.overwritten(site, pattern, base, mask, int(self.line[first]), int(self.writer[first]))
+        self.taken[keys] |= self.writer[keys] != name
+
+
+@lru_cache(maxsize=256)  # a program launches a kernel many times
+def names_of(kernel: ast.FunctionDef) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The variables of dynamic shared memory, and those that are given nothing but the whole of it."""
+    given = [(node.targets[0].id, node.value) for node in ast.walk(kernel) if _binds(node)]  # type: ignore[attr-defined]
+    declared = frozenset(name for name, value in given if any(_is_dynamic(part) for part in ast.walk(value)))
+    whole = {name for name in declared if all(_is_dynamic(value) for other, value in given if other == name)}
+    return declared, tuple(sorted(whole))
+
+
+def _binds(node: ast.AST) -> bool:
+    return isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+
+
+def _is_dynamic(node: ast.AST) -> bool:
+    """Whether an expression is the whole dynamic shared memory: ``cuda.shared.array(0, dtype)``."""
+    match node:
+        case ast.Call(ast.Attribute(ast.Attribute(attr="shared") | ast.Name("shared"), "array"), given, named):
+            shape = given[0] if given else next((each.value for each in named if each.arg == "shape"), None)
+            return isinstance(shape, ast.Constant) and shape.value == 0
+    return False
