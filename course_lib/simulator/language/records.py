@@ -73,8 +73,13 @@ def at(x: Context, node: ast.Subscript, owner: Expr) -> Expr:
     parts = place.elts if isinstance(place, ast.Tuple) else [place]
     if len(parts) != kind.ndim or any(isinstance(part, ast.Slice) for part in parts):
         refuse(node, f"{ast.unparse(node)} is a part of an array of records; give one index for each dimension")
-    indices = [once(x.integer_index(node, part, x.scalar(part))) for part in parts]
-    arrays = once(owner)
+    return record(x, node, once(owner), [once(x.integer_index(node, part, x.scalar(part))) for part in parts])
+
+
+def record(x: Context, node: ast.expr, arrays: Expr, indices: list[Expr]) -> Expr:
+    """One record of an array of them, as a part of each field's array."""
+    kind = arrays.type
+    assert isinstance(kind, RecordsType)
     views = tuple(x.part(node, field(node, arrays, name), [*indices]) for name in kind.fields)
     kinds = tuple(view.type for view in views if isinstance(view.type, ArrayType))
     return MakeTuple(items=views, type=RecordsType(kinds, kind.fields, 0))

@@ -12,7 +12,7 @@ from functools import reduce
 import numpy as np
 
 from ..tables import plural
-from . import packages, refusals, types
+from . import packages, records, refusals, types
 from .context import Context
 from .nodes import (
     After,
@@ -172,6 +172,11 @@ def iterated(x: Context, node: ast.expr) -> Iterated:
         array = _kept(value)
         through = _counted("int64", (x.dimension(node, array, 0),), node.lineno)
         return Iterated(through, lambda path: _row(x, node, array, LoopValue(path=path, type="int64")))
+    if isinstance(value.type, types.RecordsType) and value.type.ndim == 1:
+        arrays = _kept(value)
+        size = x.dimension(node, records.of_numbers(node, arrays)[0], 0)
+        through = _counted("int64", (size,), node.lineno)
+        return Iterated(through, lambda path: records.record(x, node, arrays, [LoopValue(path=path, type="int64")]))
     advice = f"; write range({ast.unparse(node)})" if isinstance(value.type, str) and types.is_int(value.type) else ""
     mistyped(node, value.type, f"a kernel loops over range(...), a tuple or an array{advice}")
 

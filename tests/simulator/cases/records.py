@@ -56,6 +56,17 @@ if i < p.size:
     p["id"][i] -= 1
     cuda.atomic.add(p.id, i, 0)
 
+# a loop over records @ 1, 1, trace=True : p=P, a=BODIES, out=zeros(3)
+#= (p["id"] == old.p["id"] + 1).all() and (out[0], out[1]) == (old.p["mass"].sum(), old.a["at"][:, 1].sum())
+#= traffic(op="load", array="p.mass").accesses == len(p) and out[2] == 2 + 20 + 56
+for q in p:
+    out[0] += q.mass
+    q.id += 1
+for number, body in enumerate(a):
+    out[1] += body.at[1]
+for pair in PAIRS:
+    out[2] += pair.x * pair.y[0]
+
 # records of two dimensions @ 1, (8, 8) : p=GRID.copy("$order"), out=zeros(5, 7) ; order in C F
 #= (out.tolist(), run.findings) == (p["mass"].tolist(), ())
 #= p["x"] == np.add.outer(np.arange(5), 10 * np.arange(7))
