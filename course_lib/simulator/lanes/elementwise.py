@@ -9,7 +9,7 @@ from ..findings import KernelError, UnsupportedKernelError
 from .access import Site
 from .arrays import Array
 from .loops import Steps
-from .masks import Mask, Vector, split
+from .masks import Mask, Vector, blend, split
 from .view import View, as_view, contiguous, load_through, store_through
 
 
@@ -52,6 +52,22 @@ def elementwise(
         found = iter([load_through(load, array, _broadcast(index, array), here) for load, array in own])
         values = [next(found) if isinstance(i, (Array, View)) else i for i in inputs]
         store_through(site, target, tuple(map(np.int64, index)), function(*values), here)
+
+
+def summed(steps: Steps, site: Site, array: Array | View, dtype: np.dtype[Any], mask: Mask, line: int) -> Vector:
+    """The sum of all elements of an array, in C order, in ``dtype``."""
+    array = as_view(array)
+    total: Vector = dtype.type(0)
+    for index in np.ndindex(*(_largest(size, site.vector.full(mask)) for size in array.shape)):
+        steps.spend(line)
+        here = mask
+        for i, size in zip(index, array.shape, strict=True):
+            if type(size) is np.ndarray:
+                here, _ = split(here, i < size)
+        if here is not False:
+            value = load_through(site, array, tuple(map(np.int64, index)), here).astype(dtype)
+            total = blend(here, total + value, total)
+    return total
 
 
 def _largest(size: Vector, lanes: np.ndarray) -> int:

@@ -9,7 +9,7 @@ from .names import dtype_name
 from .nodes import Apply, Expr, Static, after, listed, once, tuple_of
 from .operators import cast
 from .refusals import refuse
-from .types import DTYPE, ArrayType, TupleType, TypingError, is_int
+from .types import DTYPE, SIGNED, UNSIGNED, ArrayType, TupleType, TypingError, is_int
 
 
 def transposed(x: Context, node: ast.expr, array: Expr) -> Expr:
@@ -112,6 +112,23 @@ def number_as(x: Context, node: ast.Call, value: Expr) -> Expr:
     return Apply(code="{0}.view({dtype})", args=(value,), type=name, line=node.lineno)
 
 
+def total(x: Context, node: ast.Call, array: Expr) -> Expr:
+    """``array.sum()``, which each thread computes by itself, in the type in which numba adds."""
+    kind = array.array_type.dtype
+    if node.args or node.keywords:
+        refuse(
+            node, f"{ast.unparse(node.func)}() takes no arguments in a kernel; write a loop over what is to be added"
+        )
+    if kind == "float16":
+        refuse(node, f"numba adds no float16 in {ast.unparse(node)}; write a loop")
+    if kind == "bool" or kind in SIGNED:
+        kind = "int64"
+    elif kind in UNSIGNED:
+        kind = "uint64"
+    code = "summed(w.steps, {sites}, {0}, {dtype}, {mask}, {line})"
+    return Apply(code=code, args=(array,), type=kind, line=node.lineno, sites=(("load", 1),))
+
+
 #: Attributes and methods of arrays.
 ATTRIBUTES: dict[str, Callable[[Context, ast.expr, Expr], Expr]] = {
     "shape": shape,
@@ -127,6 +144,7 @@ ATTRIBUTES: dict[str, Callable[[Context, ast.expr, Expr], Expr]] = {
 METHODS: dict[str, Callable[[Context, ast.Call, Expr], Expr]] = {
     "fill": fill,
     "reshape": reshape,
+    "sum": total,
     "transpose": transpose,
     "view": view,
 }

@@ -147,6 +147,20 @@ np.arctan2(2.0, row, turned.T)
 np.logical_not(A[1:, 0], angle)
 """)  # fmt: skip
 
+SUMS = Table("numba", header=HEADER, text="""\
+# a sum of all elements, in the type in which numba adds @ 1, 4 : x=(np.arange(24) * $of).astype("$kind").reshape(4, 6)
+#: , out=zeros(4, 3) ; kind,of in int8,11 uint8,11 int32,2**27 uint64,3 float32,.1 float64,.1 bool,1
+i = cuda.grid(1)
+row = x[i]
+out[i, 0] = x.sum() / 2
+out[i, 1] = row.sum() / 2
+out[i, 2] = x[1:i, ::2].sum() / 2
+
+# complex numbers, and no elements : x=np.arange(3) * (1 + 2j), out=zeros(3)
+total = x.sum()
+out[0], out[1], out[2] = total.real, total.imag, x[3:].sum().real
+""")  # fmt: skip
+
 OVER_ALL_INDICES = Table("cudasim", header=HEADER, package="numba-cuda", alone=True, text="""\
 # loops over all indices : x=SMALL.reshape($shape), out=zeros(2, 20) ; shape in 3,4 2,3,2 12
 k = 0

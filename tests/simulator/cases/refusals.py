@@ -65,7 +65,8 @@ if a[0] * 1j < 2: a[0] = 0  #! .real a[0] * 1j < 2
 a[0] = (n := a[1]) + n  #! :=
 cuda.cg.this_block().sync()  #! cuda.cg.this_block cuda.cg.this_grid()
 a[0] = math.comb(4, 2)  #! math.comb
-a[0] = a.sum()  #! .sum
+a[0] = a.mean()  #! .mean
+a[0] = a.sum(0)  #! a.sum() loop
 a[0] = cuda.grid(ndim=1)  #! cuda.grid()
 a[0] = scaled()  #! scaled x, factor missing 'x'
 a[0] = scaled(1, scale=3)  #! scaled 'scale'
