@@ -437,5 +437,5 @@ def spelled(node: ast.Attribute, owner: object) -> str:
 
 def _is_computed(part: ast.AST) -> bool:
     """Whether an index is the result of an operator, as ``n - 1`` is, even of constants; ``-1`` and ``-N`` are not."""
-    written = ast.parse(ast.unparse(part)) if isinstance(part, nodes.Given) else part
+    written = part.place if isinstance(part, nodes.Given) else part
     return any(isinstance(node, ast.BinOp) for node in ast.walk(written))

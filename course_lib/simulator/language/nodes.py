@@ -394,7 +394,7 @@ class Given(ast.Name):
     def __init__(self, value: Expr, place: ast.expr) -> None:
         super().__init__(ast.unparse(place), ast.Load())
         ast.copy_location(self, place)
-        self.value = value
+        self.value, self.place = value, place
 
 
 Given.__name__ = "Name"  # by which ast.unparse knows how to write it in a message

@@ -280,9 +280,9 @@ out[0, i] = math.nextafter(x[i], 9)
 
 NEXT = Table(None, package="numba-cuda", alone=True, header=IMPORTS, text="""\
 # hints for the cache @ 1, 8 : x=SPECIAL, out=zeros(8)
-#= close(out, x + x[-1])
+#= close(out, 2 * x)
 i = cuda.threadIdx.x
-cuda.stcs(out, i, cuda.ldcg(x, i) + cuda.ldca(x, -1))  #? negative-index x
+cuda.stcs(out, i, cuda.ldcg(x, i) + cuda.ldca(x, i - 8))  #? negative-index x
 
 # the next number of small integers is a float32, by the rules of math.fmod : x=np.array([1, 9], "i1"), out=zeros(1)
 #= out[0] == np.nextafter(np.float32(1), np.float32(9))
