@@ -17,10 +17,10 @@ NOBODY = 0
 
 
 class DynamicMemoryObserver(Observer):
-    """Reports a value stored through one name, overwritten through another one, and then read through the first.
+    """Reports a value that another name for its memory overwrites unread, and that is then read through the first name.
 
-    Where the other name has read the value before, the kernel means to take it as another type. Who takes parts of the
-    memory, from different elements on, stores to different words, and is never accused.
+    A kernel that has read the value uses its memory again, or takes its bits as another type. One that takes parts of
+    the memory, from different elements on, stores to different words. Neither is reported.
     """
 
     def start(self, prepared: Prepared) -> None:
@@ -52,7 +52,7 @@ class Words:
     def __init__(self, observer: DynamicMemoryObserver, array: SharedArray) -> None:
         self.observer = observer
         self.writer, self.lost, self.line = (np.zeros(array.words(), np.int32) for _ in range(3))
-        self.taken = np.zeros(array.words(), bool)  # was the value read through another name?
+        self.taken = np.zeros(array.words(), bool)  # was the value read?
 
     def __call__(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
         name = self.observer.name_of(site)
@@ -73,7 +73,7 @@ class Words:
             mask[lanes] = wrong
             first = keys[np.argmax(wrong)]
             self.observer.overwritten(site, pattern, base, mask, int(self.line[first]), int(self.writer[first]))
-        self.taken[keys] |= self.writer[keys] != name
+        self.taken[keys] = True
 
 
 @lru_cache(maxsize=256)  # a program launches a kernel many times

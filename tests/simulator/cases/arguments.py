@@ -118,6 +118,17 @@ numbers[i] = a[i]
 bits[i] = bits[i] ^ int32(-2147483648)
 out[i] = numbers[i]
 
+# one memory under two names, of which one clears what the other has read @ 1, 8, 0, 64 : a=A, out=zeros(8)
+#= run.findings == () and not out.any()
+i = cuda.threadIdx.x
+tile = cuda.shared.array(0, float32)
+flat = cuda.shared.array(0, float32)
+tile[i] = a[i]
+tile[i] = tile[i] + tile[i]
+out[i] = tile[i]
+flat[i] = 0
+out[i] = tile[i]
+
 # one memory under two names, one after the other @ 1, 8, 0, 64 : a=A, out=zeros(8)
 #= run.findings == ()
 i = cuda.threadIdx.x
