@@ -2,7 +2,8 @@
 
 Findings are merged by kernel and line. A :class:`LaunchJudge` may say more of a launch than its findings. It is asked
 once for launches that are alike: of one kernel (`kernel_key`), of arguments of the same types, shapes and numbers, in
-which the same was found."""
+which the same was found.
+"""
 
 import hashlib
 import sys
