@@ -35,12 +35,13 @@ REQUESTS_IN_FLIGHT = routine(
 WHERE = Explanation(
     name="where-prefetching-pays",
     model="With 64 warps another warp runs while one waits for its load: few cycles are empty, and the instructions "
-    "for the second buffer cost time. Where many cycles are empty because warps wait for global memory, prefetching "
-    "makes the kernel faster. With few resident warps that is so, because there is often no other warp to run.",
+    "for the second buffer cost time. Where warps wait for global memory and no other part of the multiprocessor "
+    "is nearly full, prefetching makes the kernel faster. With few resident warps that is so, because there is often "
+    "no other warp to run.",
     ideas=(
         "few cycles are empty, because other warps hide the latency already",
         "prefetching costs instructions of its own",
-        "where many cycles are empty for want of values from global memory, it gains",
+        "where warps wait for global memory and no other part is nearly full, it gains",
     ),
 )
 

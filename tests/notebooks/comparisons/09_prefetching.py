@@ -1,5 +1,8 @@
 """What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
 
+from tools.prefetching import COPIED, EARLY, ONE_BARRIER, Found, gain, share
+from tools.prefetching import speed as speed_of
+
 assert races, "with a single buffer there is a race"
 assert more == 0, "as many loads"
 plain, second, third = (
@@ -16,13 +19,32 @@ assert 1.19 < 100 / three[0][0]["l1_wavefronts_percent"] < 1.2, "it can gain a f
 assert round(three[0][0]["issue_active_percent"]) == 43, "start an instruction in only 43 of 100 cycles"
 same = [each[1]["l1_wavefronts"] / each[0]["l1_wavefronts"] for each in three]
 assert all(0.99 < part < 1.01 for part in same), "as many accesses"
-more_instructions = [round(100 * (each[2]["instructions"] / each[0]["instructions"] - 1)) for each in three]
-assert more_instructions == [43, 20], "43 % more instructions in numba and 20 % more in CUDA C"
 more_wavefronts = [round(100 * (each[2]["l1_wavefronts"] / each[0]["l1_wavefronts"] - 1)) for each in three]
 assert more_wavefronts == [9, 13], "9 and 13 % more wavefronts"
-waiting_c = [{key: of[key] for key in of if key.startswith("stalled_")} for of in (three[1][0], three[1][2])]
-queued = [round(100 * of["stalled_mio_throttle_percent"] / sum(of.values())) for of in waiting_c]
-assert queued == [43, 57], "57 instead of 43 % of the waiting"
+varied = measurements.load("prefetching")
+of_2048 = [[varied.result(name + end, N=2048) for name in ("tiled", "prefetched")] for end in ("_unsigned", "_c")]
+gains_2048 = [round(second["gflops"] / first["gflops"], 2) for first, second in of_2048]
+assert gains_2048 == [0.99, 1.00], "0.99 and 1.00 times as fast"
+busy_2048 = [round(first["l1_wavefronts_percent"]) for first, _ in of_2048]
+assert busy_2048 == [89, 91], "busy in 89 and 91 of 100 cycles"
+
+found = Found(varied)
+six = [(language, width) for language in ("numba", "CUDA C") for width in (8, 16, 32)]
+pairs_of_six = [[found.variant(*case, setting, None) for setting in (ONE_BARRIER, COPIED)] for case in six]
+wavefronts = [after["l1_wavefronts"] / before["l1_wavefronts"] for before, after in pairs_of_six]
+assert [round(100 * (end(wavefronts) - 1)) for end in (min, max)] == [11, 30], "11 to 30 % more wavefronts"
+of_pairs = {
+    "speed": [speed_of(before) / speed_of(after) for before, after in pairs_of_six],
+    "wavefronts": wavefronts,
+    "instructions": [after["instructions"] / before["instructions"] for before, after in pairs_of_six],
+    "queue": [share(after, "mio_throttle") - share(before, "mio_throttle") for before, after in pairs_of_six],
+}
+in_order = {what: list(np.argsort(values)) for what, values in of_pairs.items()}
+assert in_order["wavefronts"] == in_order["speed"], "the more wavefronts a pair adds, the more speed it loses"
+assert in_order["speed"] not in (in_order["instructions"], in_order["queue"]), "do not follow this order"
+with_both = [gain(found.variant, (*case, EARLY, 64), (*case, ONE_BARRIER, 64)) for case in six]
+together = [round(100 * (each - 1)) for each in with_both]
+assert [together[0], together[3]] == [3, 5] and max(together[2], together[5]) <= 0, "together gain 3 and 5 % at T = 8"
 assert set(late) == set(early_loads) == {8, 32}, "T = 8 and T = 32"
 gained_early = [round(100 * (late[T]["median"] / early_loads[T]["median"] - 1)) for T in (8, 32)]
 assert gained_early == [4, 10], "early loads alone gain 4 % at T = 8, and 10 % at T = 32"

@@ -1,8 +1,9 @@
 """What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
 
-from course_lib.waiting import plan, stalls_of
+from course_lib.waiting import plan
 
 from course_lib.machine.waiting.predictions import STALLS
+from tools.prefetching import Found, ranks, slots
 
 named = {
     "global memory": ["long_scoreboard", "lg_throttle"],
@@ -66,14 +67,27 @@ apart_16 = [abs(y / on_8 - 1) for (_, y), on_8 in zip(points[16], line_8, strict
 assert max(apart_16) < 0.08 and np.median(apart_16) < 0.03, "near one line"
 below = [y / np.interp(x, *zip(*points[8], strict=True)) for x, y in points[32]]
 assert max(below) < 0.95, "with T = 32 they are below it"
-of_32 = stalls_of(pairs["tiled", 32, 32])
-assert [round(100 * of_32[name]) for name in ("mio_throttle", "long_scoreboard")] == [33, 13], "a full queue"
 gained = [
     round(twins.result("prefetched" + end)["gflops"] / twins.result("tiled" + end)["gflops"], 2)
     for end in ("", "_unsigned")
 ]
 assert gained == [1.04, 1.09] and gain(32, 64) == 0.98, "three numbers"
-assert round(100 - twins.result("tiled_unsigned")["issue_active_percent"]) == 57, "57 of 100 cycles were empty"
+varied = measurements.load("prefetching")
+of_2048 = [varied.result(f"{name}_unsigned", N=2048) for name in ("tiled", "prefetched")]
+assert round(of_2048[1]["gflops"] / of_2048[0]["gflops"], 2) == 0.99, "0.99 times as fast"
+assert round(100 - of_2048[0]["issue_active_percent"]) == 54, "54 of 100 cycles are empty"
+busy_path = [of["l1_wavefronts_percent"] for of in (of_2048[0], twins.result("tiled_unsigned"))]
+assert [round(part) for part in busy_path] == [89, 83], "busy in 89 of 100 cycles, with n = 4096 in 83"
+rows = slots(Found(varied), Found(measurements.load("prefetching_waiting")))
+assert len(rows) == 28, "28 more launches"
+assert all(row["room"] < row["empty"] for row in rows), "the busiest part"
+assert all(row["gain"] < row["most"] for row in rows), "no gain is above this limit"
+in_c = {(row["width"], row["warps"]): row for row in rows if row["language"] == "C"}
+pair = in_c[8, 64], in_c[16, 32]
+assert [(round(row["empty"]), round(100 * row["gain"])) for row in pair] == [(65, 102), (64, 118)], "2 %, and 18 %"
+assert [round(100 - row["room"]) for row in pair] == [90, 74], "in 90 of 100 cycles, the second in 74"
+assert [round(row["most"], 2) for row in pair] == [1.11, 1.34], "the first can become at most 1/0.90 = 1.11"
+assert [round(ranks(rows, key), 2) for key in ("empty", "room")] == [0.49, 0.62], "the rank correlation of the gain"
 reached = {
     name: waiting.play(makers[name](8), small[name].trace, H200, blocks=1).spans[0] for name in ("tiled", "prefetched")
 }
