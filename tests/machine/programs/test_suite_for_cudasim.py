@@ -1,0 +1,61 @@
+"""The command `run` in place of NUMBA_ENABLE_CUDASIM, on a test suite as one writes it for numba's simulator."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SUITE = Path(__file__).with_name("suite_for_cudasim.py")
+#: The kinds of findings in the suite, by their line, as its comments say.
+MARKED = {
+    number: found[1]
+    for number, line in enumerate(SUITE.read_text("utf-8").splitlines(), 1)
+    if (found := re.search(r"  # ([a-z0-9-]+)$", line))
+}
+PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(SUITE.parent), str(SUITE))
+
+
+def done(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with these words; pytest there is not that of this test."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")} | {"COLUMNS": "200"}
+    return subprocess.run(
+        [sys.executable, *command], env=own | variables, capture_output=True, text=True, check=False, timeout=600
+    )
+
+
+@pytest.mark.nightly
+def test_every_test_passes_in_numba_s_simulator():
+    """So each finding below is one that it does not have."""
+    told = done(*PYTEST, NUMBA_ENABLE_CUDASIM="1")
+    assert told.returncode == 0, told.stdout
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        pytest.param({}, id="no variable"),
+        pytest.param({"NUMBA_ENABLE_CUDASIM": "1"}, id="the variable is left", marks=pytest.mark.nightly),
+    ],
+)
+def test_run_finds_the_line_of_each_bug(variables):
+    """One line each, also those whose values are right; the test whose values depend on the race fails, too."""
+    told = done("-m", "course_lib", "run", *PYTEST, **variables)
+    found = re.findall(r"^    ([a-z0-9-]+) \(lines? (?:\d+ and )?(\d+)\)", told.stderr, re.M)
+
+    assert {int(line): kind for kind, line in found} == MARKED
+    assert len(found) == len(MARKED) > 4
+    assert told.returncode == 1
+    assert re.findall(r"^FAILED \S+::(\w+)", told.stdout, re.M) == ["test_histogram"]
+
+
+def test_strict_fails_the_test_that_launches():
+    """Each finding that may change values is raised where the launch is."""
+    told = done("-m", "course_lib", "run", "--strict", *PYTEST)
+    failed = re.findall(r"^FAILED \S+::test_(\w+) - (\S+)", told.stdout, re.M)
+
+    assert {name for name, _ in failed} == {"seen", "histogram", "right_neighbours", "reversed_in_block"}
+    assert all("KernelError" in error for _, error in failed)
+    assert told.returncode == 1
