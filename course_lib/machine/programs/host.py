@@ -638,7 +638,7 @@ def elementwise(original: Callable[..., Any], note: Note, usual: str) -> Callabl
 
 def parts(cuda: ModuleType, table: Mapping[str, Any]) -> list[tuple[ModuleType, Mapping[str, Any]]]:
     """Return modules in a ``cuda`` module through which programs reach the same, with what replaces their names."""
-    devices = {"get_context": table["current_context"], "gpus": table["gpus"]}
+    devices = {"get_context": table["current_context"], "gpus": table["gpus"], "reset": nothing}
     known = {"api": table, "devices": devices, "devicearray": {"DeviceNDArray": DeviceArray}}
     return [(getattr(cuda, part), names) for part, names in known.items() if hasattr(cuda, part)]
 

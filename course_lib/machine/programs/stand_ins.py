@@ -16,6 +16,7 @@ from ...simulator.hardware import FORALL, ceil_div
 from .. import measurements
 from . import host
 from .absent import StandInModule, absent_packages
+from .executed import readable_texts
 from .importing import when_imported
 
 #: The modules with the decorator of kernels; numba-cuda takes the name of numba's.
@@ -99,6 +100,7 @@ def without_device(launch: Launch, note: host.Note, gpu: str = measurements.DEFA
                 for module, known in [(cuda, names), *host.parts(cuda, table())]:
                     replace(module, {name: made for name, made in known.items() if hasattr(module, name)})
 
+        stack.enter_context(readable_texts())
         stack.enter_context(absent_packages(table, note))
         stack.enter_context(when_imported({"numba": of_numba} | dict.fromkeys(CUDA_MODULES, of_cuda)))
         yield

@@ -1,0 +1,45 @@
+"""Texts that a program executes: ``exec`` keeps them, so that a kernel that is defined in one can be read."""
+
+import __future__
+
+import builtins
+import contextlib
+import itertools
+import linecache
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+#: Numbers the texts.
+_TEXTS = itertools.count(1)
+#: What a text takes over from the code that executes it.
+_FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+_EXEC = builtins.exec
+
+
+def _exec(
+    source: Any,
+    /,
+    globals: dict[str, Any] | None = None,
+    locals: Mapping[str, Any] | None = None,
+    **closure: Any,
+) -> None:
+    """Execute code as Python's own ``exec`` does; keep a text with a function where :mod:`inspect` looks for it."""
+    frame = sys._getframe(1)
+    if globals is None:
+        globals, locals = frame.f_globals, frame.f_locals if locals is None else locals
+    if isinstance(source, str) and "def " in source:
+        file = f"<text {next(_TEXTS)}>"
+        source, text = compile(source, file, "exec", frame.f_code.co_flags & _FUTURE, dont_inherit=True), source
+        linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    _EXEC(source, globals, globals if locals is None else locals, **closure)
+
+
+@contextlib.contextmanager
+def readable_texts() -> Iterator[None]:
+    """Keep the texts that are executed, for a while."""
+    before, builtins.exec = builtins.exec, _exec
+    try:
+        yield
+    finally:
+        builtins.exec = before
