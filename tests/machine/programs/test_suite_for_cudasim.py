@@ -15,6 +15,24 @@ MARKED = {
     for number, line in enumerate(SUITE.read_text("utf-8").splitlines(), 1)
     if (found := re.search(r"  # ([a-z0-9-]+)$", line))
 }
+#: Kernels whose values depend on numba's rules for types: the body, the argument's and the result's type, the argument.
+VALUES = (
+    ("out[0] = x[0] * x[0]", "int32", "int64", [100_000]),
+    ("out[0] = x[0] - x[1]", "uint8", "int32", [2, 5]),
+    ("s = 0.0\n    for k in range(x.size):\n        s += x[k]\n    out[0] = s", "float32", "float64", [1, 1e-9, -1]),
+)
+PROGRAM = """
+import numpy as np
+from numba import cuda, njit
+
+def kernel(x, out):
+    {0}
+
+x, out, compiled = np.array({3}, np.{1}), np.zeros(1, np.{2}), np.zeros(1, np.{2})
+cuda.jit(kernel)[1, 1](x, out)
+njit(kernel)(x, compiled)
+print(out[0] == compiled[0])
+"""
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(SUITE.parent), str(SUITE))
 
 
@@ -59,3 +77,13 @@ def test_strict_fails_the_test_that_launches():
     assert {name for name, _ in failed} == {"seen", "histogram", "right_neighbours", "reversed_in_block"}
     assert all("KernelError" in error for _, error in failed)
     assert told.returncode == 1
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("values", VALUES, ids=[each[0][:8] for each in VALUES])
+def test_values_are_those_of_numba_s_compiler(values, tmp_path):
+    """It compiles the same kernels for the CPU, with the same types. Its simulator computes with NumPy's."""
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM.format(*values), encoding="utf-8")
+    assert done("-m", "course_lib", "run", str(file)).stdout == "True\n"
+    assert done(str(file), NUMBA_ENABLE_CUDASIM="1").stdout == "False\n"
