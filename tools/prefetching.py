@@ -1,5 +1,6 @@
 """Write docs/prefetching.md: prefetching.md beside this file, with figures and tables from the recordings."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
@@ -20,7 +21,8 @@ Result = dict[str, Any]
 Setting = tuple[int, str, int]
 LANGUAGES = {"numba": "numba", "CUDA C": "C"}
 BEHIND, LATE, EARLY = (1, "behind", 2), (1, "late", 2), (1, "early", 2)
-TWO_BEHIND, TWO_BUFFERS, ONE_BARRIER, COPIED = (2, "behind", 2), (2, "early", 2), (2, "early", 1), (2, "copied", 1)
+TWO_BEHIND, TWO_LATE, TWO_BUFFERS = (2, "behind", 2), (2, "late", 2), (2, "early", 2)
+ONE_BARRIER, COPIED = (2, "early", 1), (2, "copied", 1)
 #: What is varied from the first setting to the second, and what stays.
 STEPS: tuple[tuple[str, Setting, Setting, str], ...] = (
     ("loads behind the barrier → early", BEHIND, EARLY, "1 buffer, 2 barriers"),
@@ -30,6 +32,8 @@ STEPS: tuple[tuple[str, Setting, Setting, str], ...] = (
     ("2 barriers → 1 barrier", TWO_BUFFERS, ONE_BARRIER, "loads early, 2 buffers"),
     ("1 buffer and 2 barriers → 2 buffers and 1 barrier", EARLY, ONE_BARRIER, "loads early"),
     ("loads → asynchronous copies", ONE_BARRIER, COPIED, "early, 2 buffers, 1 barrier"),
+    ("1 buffer → 2 buffers", BEHIND, TWO_BEHIND, "loads behind, 2 barriers"),
+    ("2 barriers → 1 barrier", TWO_LATE, (2, "late", 1), "loads late, 2 buffers"),
 )
 MANY = dict.fromkeys(WIDTHS, 64)
 FEW = {8: 24, 16: 24, 32: 32}
@@ -37,7 +41,8 @@ FEW = {8: 24, 16: 24, 32: 32}
 SWEEP = {8: (8, 16, 24, 32, 48, 64), 16: (8, 16, 24, 32, 48, 64), 32: (32, 64)}
 #: The lines of the table of the ladder: a rung's name, and what it is called.
 LADDER = (
-    *((name, f"`{name}`, signed") for name in ("tiled", "prefetched", "pipelined")),
+    *((name, f"`{name}`, signed") for name in ("tiled", "prefetched")),
+    ("pipelined", "`pipelined`, mixed"),
     *((f"{name}_unsigned", f"`{name}`, unsigned") for name in ("tiled", "prefetched")),
     *((f"{name}_c", f"`{name}`, CUDA C") for name in ("tiled", "prefetched", "pipelined")),
 )
@@ -77,6 +82,11 @@ def speed(result: Result) -> float:
     if "milliseconds" not in result:
         return float(result["gflops"])
     return 2 * result["M"] * result["N"] * result["K"] / median(result["milliseconds"]) / 1e6
+
+
+def spread(result: Result) -> float:
+    """Return how much longer the slowest repeat took than the fastest, relative to it."""
+    return float(max(result["milliseconds"]) / min(result["milliseconds"]) - 1)
 
 
 def gain(of: Callable[..., Result], before: Sequence[Any], after: Sequence[Any]) -> float:
@@ -143,6 +153,41 @@ def steps_table(found: Found, predicted: Found, warps: dict[int, int]) -> str:
     return table(["varied", "held", *HEAD], rows, 2)
 
 
+def waits_table(found: Found, warps: dict[int, int]) -> str:
+    """Return of every setting the stalls for loads and at barriers, of all stalls, and how full the path is."""
+    rows = []
+    for s in SETTINGS:
+        results = [found.variant(language, width, s, warps[width]) for language, width in columns()]
+        parts = [(100 * share(r, "long_scoreboard"), 100 * share(r, "barrier")) for r in results]
+        cells = [
+            f"{a:.0f} · {b:.0f} · {r['l1_wavefronts_percent']:.0f}" for (a, b), r in zip(parts, results, strict=True)
+        ]
+        rows.append((*said(s), *cells))
+    return table(["buffers", "loads", "barriers", *HEAD], rows, 3)
+
+
+def unrolling_table(found: Found) -> str:
+    """Return the instructions of the main loop for each multiply-add, and the pairs of tiles of an iteration."""
+    rows = []
+    for language, width in columns():
+        loops = [found.variant(language, width, s, None)["loop"] for s in (EARLY, TWO_BUFFERS, ONE_BARRIER)]
+        products = [loop["kinds"]["multiply-add"] for loop in loops]
+        each = zip(loops, products, strict=True)
+        cells = [f"{loop['instructions'] / n:.2f} ({n // width})" for loop, n in each]
+        rows.append((LANGUAGES[language], str(width), *cells))
+    return table(["", "T", "1 buffer, 2 barriers", "2 buffers, 2 barriers", "2 buffers, 1 barrier"], rows)
+
+
+def unused_table(found: Found) -> str:
+    """Return the speed without filler over that with it, and so the bytes from the second-level cache."""
+    rows = []
+    for s in SETTINGS:
+        pairs = [[found.variant(language, width, s, w) for w in (None, 64)] for language, width in columns()]
+        cells = [f"{speed(a) / speed(b):.2f} ({a['l2_bytes'] / b['l2_bytes']:.2f})" for a, b in pairs]
+        rows.append((*said(s), *cells))
+    return table(["buffers", "loads", "barriers", *HEAD], rows, 3)
+
+
 def code_table(found: Found) -> str:
     """Return the instructions of the main loop by kind, of tiles of LISTED."""
     settings = (EARLY, TWO_BUFFERS, ONE_BARRIER)
@@ -161,18 +206,36 @@ def places_table(found: Found) -> str:
     """Return where the compiled loads stand, and the speed with one block on a multiprocessor."""
     rows = []
     for language, short in LANGUAGES.items():
-        for s in (*SETTINGS[:3], *SETTINGS[3:-1]):
+        first = speed(found.variant(language, LISTED, BEHIND, FEW[LISTED]))
+        for s in SETTINGS:
             loop, result = (
                 found.variant(language, LISTED, s, None)["loop"],
                 found.variant(language, LISTED, s, FEW[LISTED]),
             )
             base = found.variant(language, LISTED, BEHIND if s[0] == 1 else TWO_BEHIND, FEW[LISTED])
-            stand = (
-                "behind the barrier" if s[1] == "behind" else " and ".join(map(str, loop["multiply_adds_before_loads"]))
-            )
-            rows.append((short, *said(s), stand, f"{speed(result):,.0f}", f"{speed(result) / speed(base):.2f}"))
-    head = ["", "buffers", "loads in the source", "barriers", "multiply-adds before them in the machine code"]
-    return table([*head, "GFLOP/s", "over behind"], rows, 5)
+            stalls = f"{100 * share(result, 'long_scoreboard'):.0f} %"
+            over = (f"{speed(result) / each:.2f}" for each in (speed(base), first))
+            rows.append((short, *said(s), stand(loop["code"]), f"{speed(result):,.0f}", *over, stalls))
+    head = ["", "buffers", "loads in the source", "barriers", "of 32 multiply-adds, those before the loads"]
+    over_what = ("over behind, as many buffers", "over behind, 1 buffer")
+    return table([*head, "GFLOP/s", *over_what, "long scoreboard"], rows, 5)
+
+
+def stand(code: Sequence[str]) -> str:
+    """Return how many multiply-adds of a loop are before the loads of the next tiles, and whether a barrier is.
+
+    Where all are at one place, it is named once.
+    """
+    products, barriers, places = 0, 0, []
+    for instruction in code:
+        name = re.sub(r"^@\S+ ", "", instruction)
+        products += name.startswith("FFMA")
+        barriers += name.startswith("BAR")
+        if name.startswith("LDG"):
+            places.append((products, barriers))
+    numbers = [str(products) for products, _ in places]
+    text = " and ".join(numbers if len(set(numbers)) > 1 else numbers[:1])
+    return f"{text}, behind the barrier" if any(barriers for _, barriers in places) else text
 
 
 def slots(found: Found, predicted: Found) -> list[dict[str, Any]]:
@@ -186,6 +249,7 @@ def slots(found: Found, predicted: Found) -> list[dict[str, Any]]:
             {
                 **{"language": LANGUAGES[language], "width": width, "warps": warps},
                 **{"empty": 100 - issue, "room": 100 - path, "most": 100 / max(issue, path)},
+                "reserved": before["shared_bytes"] * before["blocks_per_multiprocessor"] / 1024,
                 **{"gain": gain(found.variant, *settings), "predicted": gain(predicted.variant, *settings)},
             }
         )
@@ -194,12 +258,22 @@ def slots(found: Found, predicted: Found) -> list[dict[str, Any]]:
 
 def slots_table(rows: Iterable[dict[str, Any]]) -> str:
     """Return them as a table, the busiest path first."""
-    head = ["", "T", "resident warps", "empty issue slots", "free on the path", "at most", "gain (predicted)"]
+    head = [
+        "",
+        "T",
+        "resident warps",
+        "shared memory, KiB",
+        "empty issue slots",
+        "free on the path",
+        "at most",
+        "gain (predicted)",
+    ]
     cells = (
         (
             r["language"],
             str(r["width"]),
             str(r["warps"]),
+            f"{r['reserved']:.0f}",
             f"{r['empty']:.0f} %",
             f"{r['room']:.0f} %",
             f"{r['most']:.2f}",
@@ -230,24 +304,33 @@ def large_table(found: Found, predicted: Found) -> str:
             result = found.large(of, loads, n)
             over, guess = (gain(x.large, (of, "behind", n), (of, loads, n)) for x in (found, predicted))
             before = min(result["loop"]["multiply_adds_before_loads"])
+            used = (result["issue_active_percent"], result["l1_wavefronts_percent"])
+            stalls = (share(result, stall) for stall in ("long_scoreboard", "short_scoreboard", "barrier"))
             rows.append(
                 (
                     *(f"`{of}`", PLACES[loads], f"{before:,}"),
                     *(f"{speed(found.large(of, loads, size[0])):,.0f}" for size in LARGE_SIZES),
                     beside(over, guess),
-                    f"{result['issue_active_percent']:.0f} %",
-                    f"{share(result, 'long_scoreboard'):.0%}".replace("%", " %"),
+                    f"{100 / max(used):.2f}" if loads == "behind" else "",
+                    *(f"{each:.0f} %" for each in used),
+                    *(f"{100 * each:.0f} %" for each in stalls),
                     str(result["registers"]),
                 )
             )
     cublas = [speed(found.one(rung="cublas", M=size[0])) for size in LARGE_SIZES]
-    rows.append(("cuBLAS", "", "", *(f"{each:,.0f}" for each in cublas), "", "", "", ""))
-    head = ["", "loads", "multiply-adds before them", *(f"n = {size[0]}" for size in LARGE_SIZES)]
-    return table([*head, "over behind (predicted)", "issue slots used", "stalls for loads", "registers"], rows, 2)
+    rows.append(("cuBLAS", "", "", *(f"{each:,.0f}" for each in cublas), *[""] * 8))
+    head = [
+        "",
+        "loads",
+        "of 2,048 multiply-adds, those before the first load",
+        *(f"n = {size[0]}" for size in LARGE_SIZES),
+    ]
+    used = ("at most", "issue slots used", "path used", "long scoreboard", "short scoreboard", "barrier")
+    return table([*head, "over behind (predicted)", *used, "registers"], rows, 2)
 
 
 PLACES = {
-    "early": "early, after 2 of 16 steps (the rung)",
+    "early": "early, after 2 of 16 steps: as the course has it",
     "half": "after 8 steps",
     "14 steps": "after 14 steps",
     "late": "late, before the barrier",
@@ -261,18 +344,20 @@ def ladder_table(found: Found, predicted: Found) -> str:
     rows = []
     for rung, name in LADDER:
         result = found.ladder(rung, LISTED, n)
-        base = rung.replace("prefetched", "tiled").replace("pipelined", "tiled")
+        base = base_of(rung)
         over, guess = (gain(x.ladder, (base, LISTED, n), (rung, LISTED, n)) for x in (found, predicted))
         stalls = (f"{100 * share(result, stall):.0f} %" for stall in ("long_scoreboard", "mio_throttle", "barrier"))
         cells = (f"{speed(result):,.0f}", beside(over, guess), f"{result['instructions'] / 1e9:.2f}")
-        path = (f"{result['l1_wavefronts'] / 1e9:.2f}", f"{result['l1_wavefronts_percent']:.0f} %")
+        more = result["l1_wavefronts"] / found.ladder(base, LISTED, n)["l1_wavefronts"]
+        path = (f"{result['l1_wavefronts'] / 1e9:.2f}", f"{more:.2f}", f"{result['l1_wavefronts_percent']:.0f} %")
         rows.append((name, *cells, *path, f"{result['issue_active_percent']:.0f} %", *stalls))
     head = [
         "",
         "GFLOP/s",
         "over tiled (predicted)",
-        "instructions, 10⁹",
+        "instructions of warps, 10⁹",
         "wavefronts, 10⁹",
+        "wavefronts over tiled",
         "path used",
         "issue slots used",
     ]
@@ -284,18 +369,20 @@ def answers_table(found: Found) -> str:
     rows = []
     for suffix, name in (("", "numba, signed"), ("_unsigned", "numba, unsigned"), ("_c", "CUDA C")):
         pairs = [[found.ladder(f"{r}{suffix}", LISTED, s[0]) for r in ("tiled", "prefetched")] for s in LADDER_SIZES]
-        used = [f"{pair[0]['l1_wavefronts_percent']:.0f} %" for pair in pairs]
+        used = [
+            (f"{pair[0]['l1_wavefronts_percent']:.0f} %", f"{100 * max(map(spread, pair)):.1f} %") for pair in pairs
+        ]
         rows.append(
             (
                 name,
                 *(
                     cell
                     for pair, path in zip(pairs, used, strict=True)
-                    for cell in (f"{speed(pair[1]) / speed(pair[0]):.2f}", path)
+                    for cell in (f"{speed(pair[1]) / speed(pair[0]):.2f}", *path)
                 ),
             )
         )
-    head = [cell for s in LADDER_SIZES for cell in (f"gain, n = {s[0]}", "path used by tiled")]
+    head = [cell for s in LADDER_SIZES for cell in (f"gain, n = {s[0]}", "path used by tiled", "spread")]
     return table([f"`prefetched` over `tiled`, T = {LISTED}", *head], rows)
 
 
@@ -317,7 +404,55 @@ def copies_table(found: Found) -> str:
                 queue,
             )
         )
-    return table(["", "T", "speed", "instructions", "wavefronts", "path used", "MIO throttle"], rows)
+    return table(
+        [
+            "",
+            "T",
+            *(f"{what}, copies / loads" for what in ("speed", "instructions", "wavefronts")),
+            "path used",
+            "MIO throttle",
+        ],
+        rows,
+    )
+
+
+def foretold(found: Found, predicted: Found) -> dict[str, list[tuple[float, float]]]:
+    """Return every gain that the page shows with a prediction, each once: measured and predicted, by what it is of."""
+    n, m = LADDER_SIZES[-1][0], LARGE_SIZES[-1][0]
+    pairs: dict[str, list[tuple[float, float]]] = {}
+    for name, warps in (("sections 1 and 2, 64 warps", MANY), ("sections 1 and 2, 24 or 32 warps", FEW)):
+        pairs[name] = [pair for each in steps(found, predicted, warps).values() for pair in each]
+    cases = [((of, "behind", m), (of, loads, m)) for of in LARGE for loads in MOVED if loads != "behind"]
+    pairs["section 3"] = [(gain(found.large, *case), gain(predicted.large, *case)) for case in cases]
+    ahead = [rung for rung, _ in LADDER if not rung.startswith("tiled")]
+    cases = [((base_of(rung), LISTED, n), (rung, LISTED, n)) for rung in ahead]
+    pairs["section 4"] = [(gain(found.ladder, *case), gain(predicted.ladder, *case)) for case in cases]
+    return {name: [pair for pair in each if not np.isnan(pair[1])] for name, each in pairs.items()}
+
+
+def base_of(rung: str) -> str:
+    """Return the rung of the same language and indices that does not prefetch."""
+    return rung.replace("prefetched", "tiled").replace("pipelined", "tiled")
+
+
+def predictions_table(found: Found, predicted: Found) -> str:
+    """Return how near the predictions are in each part of the page."""
+    rows = []
+    for name, pairs in foretold(found, predicted).items():
+        apart = [abs(guess / one - 1) for one, guess in pairs]
+        worst = pairs[int(np.argmax(apart))]
+        near, middle = str(sum(each <= 0.03 for each in apart)), f"{100 * float(np.median(apart)):.1f} %"
+        rows.append((name, str(len(pairs)), near, middle, beside(*worst)))
+    return table(["gains of", "predicted", "within 3 %", "median error", "largest error: measured (predicted)"], rows)
+
+
+def spreads_table(found: Found) -> str:
+    """Return for each size how far the repeats of a kernel are apart."""
+    rows = []
+    for n in sorted({r["M"] for r in found.results}, reverse=True):
+        apart = [spread(r) for r in found.results if r["M"] == n]
+        rows.append((f"n = {n}", str(len(apart)), f"{100 * median(apart):.1f} %", f"{100 * max(apart):.1f} %"))
+    return table(["", "launches", "median spread", "largest spread"], rows)
 
 
 def per_cent(ratio: float) -> str:
@@ -332,6 +467,16 @@ def between(values: Iterable[float]) -> str:
     return f"{' to '.join(map(str, ends))} %".replace("-", "−")
 
 
+def points(found: Found, warps: dict[int, int]) -> str:
+    """Return by how many points the second buffer changes the stalls for loads, loads early: −2 to 1."""
+    changes = [
+        round(100 * share(found.variant(*case, TWO_BUFFERS, warps[case[1]]), "long_scoreboard"))
+        - round(100 * share(found.variant(*case, EARLY, warps[case[1]]), "long_scoreboard"))
+        for case in columns()
+    ]
+    return f"{min(changes)} to {max(changes)}".replace("-", "−")
+
+
 def figures(found: Found, predicted: Found) -> dict[str, str]:
     """Return what the page's text says, by the names of its fields."""
     many, few = (steps(found, predicted, warps) for warps in (MANY, FEW))
@@ -339,15 +484,8 @@ def figures(found: Found, predicted: Found) -> dict[str, str]:
     measured = {place: [one for one, _ in pairs] for place, pairs in many.items()}
     fewer = {place: [one for one, _ in pairs] for place, pairs in few.items()}
     rows, n = slots(found, predicted), LARGE_SIZES[-1][0]
-    full = [row for row in rows if row["warps"] == 64]
     at = {(row["language"], row["width"], row["warps"]): row for row in rows}
     large = {(of, loads): found.large(of, loads, n) for of in LARGE for loads in MOVED}
-    everything = [pair for part in (many, few) for pairs in part.values() for pair in pairs]
-    everything += [(row["gain"], row["predicted"]) for row in rows]
-    told = [(one, guess) for one, guess in everything if not np.isnan(guess)]
-    apart = [abs(guess / one - 1) for one, guess in told]
-    worst = told[int(np.argmax(apart))]
-    repeats = [r["milliseconds"] for r in found.results if r["M"] == n and "milliseconds" in r]
     wide = [r for r in found.results if r.get("of") in ("tiled", "prefetched") and r["M"] == n]
     shares = {
         of: [r["l1_wavefronts_percent"] for r in wide if r["of"] == of and r["params"]["tile_width"] == LISTED]
@@ -361,7 +499,7 @@ def figures(found: Found, predicted: Found) -> dict[str, str]:
     more = [
         loop[language, TWO_BUFFERS]["instructions"] - loop[language, EARLY]["instructions"] for language in LANGUAGES
     ]
-    cublas = speed(found.one(rung="cublas", M=n))
+    cublas, cublas_small = (speed(found.one(rung="cublas", M=size)) for size in (n, 1024))
     over = {(of, loads): speed(large[of, loads]) / speed(large[of, "behind"]) for of, loads in large}
     highest = max(r["l1_wavefronts_percent"] for r in found.results if "l1_wavefronts_percent" in r)
     copies = [
@@ -369,22 +507,33 @@ def figures(found: Found, predicted: Found) -> dict[str, str]:
         / found.variant(language, width, ONE_BARRIER, None)["l1_wavefronts"]
         for language, width in columns()
     ]
-    slower = [
-        speed(found.variant(language, width, COPIED, None)) / speed(found.variant(language, width, ONE_BARRIER, None))
-        for language, width in columns()
-    ]
-    products = [one * other for one, other in zip(copies, slower, strict=True)]
     free = [r for r in found.results if r.get("of") == "prefetch_variants" and r["warps"] is None]
     registers = [r["registers"] for r in free]
-    apart_free = {
+    unused = {
         widths: [
-            speed(found.variant(language, width, s, None)) / speed(found.variant(language, width, s, 64)) - 1
+            speed(found.variant(language, width, s, None)) / speed(found.variant(language, width, s, 64))
             for language in LANGUAGES
             for width in widths
             for s in SETTINGS
         ]
         for widths in ((8,), (16, 32))
     }
+    unused_bytes = [
+        found.variant(language, 8, s, None)["l2_bytes"] / found.variant(language, 8, s, 64)["l2_bytes"]
+        for language in LANGUAGES
+        for s in SETTINGS
+    ]
+    tiled_of = (("pipelined", "tiled"), ("pipelined", "tiled_unsigned"), ("pipelined_c", "tiled_c"))
+    over_tiled = {(a, b): gain(found.ladder, (b, LISTED, n), (a, LISTED, n)) for a, b in tiled_of}
+    more_wavefronts = [
+        found.ladder(rung, LISTED, n)["l1_wavefronts"] / found.ladder(base_of(rung), LISTED, n)["l1_wavefronts"]
+        for rung in ("pipelined", "pipelined_c")
+    ]
+    ladder = {(rung, s[0]): found.ladder(rung, LISTED, s[0]) for rung, _ in LADDER for s in LADDER_SIZES}
+    small = [
+        speed(ladder[f"prefetched{suffix}", 2048]) / speed(ladder[f"tiled{suffix}", 2048])
+        for suffix in ("", "_unsigned", "_c")
+    ]
     listed = {
         language: " and ".join(
             map(str, found.variant(language, LISTED, EARLY, None)["loop"]["multiply_adds_before_loads"])
@@ -397,44 +546,30 @@ def figures(found: Found, predicted: Found) -> dict[str, str]:
         "few_c_32": per_cent(fewer[key[0]][-1]),
         "few_numba_32": per_cent(fewer[key[0]][len(WIDTHS) - 1]),
         "large": between(over[of, "early"] for of in LARGE),
-        "large_half": between(over[of, "half"] for of in LARGE),
-        "half_early": between(over[of, "early"] / over[of, "half"] for of in LARGE),
         "best_behind_of_cublas": f"{100 * speed(large['best', 'behind']) / cublas:.0f} %",
         "best_of_cublas": f"{100 * speed(large['best', 'early']) / cublas:.0f} %",
-        "early_8": between([measured[key[0]][i] for i in (0, 3)]),
-        "early_32": between([measured[key[0]][i] for i in (2, 5)]),
         "buffer": between(measured[key[3]]),
         "buffer_few": between(fewer[key[3]]),
         "barrier_few": between(fewer[key[4]]),
         "barrier": between(measured[key[4]]),
-        "both": between(measured[key[5]]),
-        "both_32": between([measured[key[5]][i] for i in (2, 5)]),
-        "both_8": between([measured[key[5]][i] for i in (0, 3)]),
         "copied": between(measured[key[6]]),
         "copied_few_numba": between(fewer[key[6]][: len(WIDTHS)]),
         "copied_few_c": between(fewer[key[6]][len(WIDTHS) :]),
-        "copied_product": " to ".join(f"{each:.2f}" for each in (min(products), max(products))),
         "registers": f"{min(registers)} to {max(registers)}",
         "large_registers": " and ".join(
             f"{large[of, 'behind']['registers']} → {large[of, 'early']['registers']} (`{of}`)" for of in LARGE
         ),
-        "unused_16": f"{100 * max(apart_free[16, 32]):.1f} %",
-        "unused_8": f"{100 * max(apart_free[8,]):.0f} %",
+        "unused_16": between(unused[16, 32]),
+        "unused_8": between(unused[8,]),
+        "unused_bytes_8": between(unused_bytes),
         "late_c": between(measured[key[2]]),
         "more": " and ".join(map(str, more)),
         "in_all": " and ".join(str(loop[language, EARLY]["instructions"]) for language in LANGUAGES),
         "highest": f"{highest:.0f} %",
-        "full_room": f"{min(r['room'] for r in full):.0f} to {max(r['room'] for r in full):.0f} %",
         "empty_c_8": f"{at['C', 8, 64]['empty']:.0f} %",
         "gain_c_8": per_cent(at["C", 8, 64]["gain"]),
-        "room_c_8": f"{at['C', 8, 64]['room']:.0f} %",
-        "empty_c_16": f"{at['C', 16, 32]['empty']:.0f} %",
-        "gain_c_16": per_cent(at["C", 16, 32]["gain"]),
-        "room_c_16": f"{at['C', 16, 32]['room']:.0f} %",
         "ranks_empty": f"{ranks(rows, 'empty'):.2f}",
         "ranks_room": f"{ranks(rows, 'room'):.2f}",
-        "ranks_empty_32": f"{ranks([r for r in rows if r['warps'] >= 32], 'empty'):.2f}",
-        "ranks_room_32": f"{ranks([r for r in rows if r['warps'] >= 32], 'room'):.2f}",
         "rows": str(len(rows)),
         "tiled_used": f"{min(shares['tiled']):.0f} to {max(shares['tiled']):.0f} %",
         "prefetched_used": f"{min(shares['prefetched']):.0f} to {max(shares['prefetched']):.0f} %",
@@ -442,16 +577,50 @@ def figures(found: Found, predicted: Found) -> dict[str, str]:
         "copies": between(copies),
         "stands_numba": listed["numba"],
         "stands_c": listed["CUDA C"],
-        "predictions": str(len(told)),
-        "near": str(sum(each <= 0.03 for each in apart)),
-        "middle": f"{100 * float(np.median(apart)):.1f} %",
-        "worst_measured": f"{worst[0]:.2f}",
-        "worst_predicted": f"{worst[1]:.2f}",
-        "spread": f"{100 * max(max(each) / min(each) - 1 for each in repeats):.1f} %",
-        "repeats": str(max(map(len, repeats))),
+        "repeats": str(max(len(r["milliseconds"]) for r in found.results)),
         "few_numba": ", ".join(map(str, FEW.values())),
-        "fit_8": f"{speed(found.variant('numba', 8, ONE_BARRIER, None)):,.0f}",
-        "filled_8": f"{speed(found.variant('numba', 8, ONE_BARRIER, 64)):,.0f}",
+        "late_barrier_c": between(measured[key[8]][len(WIDTHS) :]),
+        "late_barrier_few_c": between(fewer[key[8]][len(WIDTHS) :]),
+        "late_barrier_numba": between(measured[key[8]][: len(WIDTHS)] + fewer[key[8]][: len(WIDTHS)]),
+        "buffer_behind": f"{min(measured[key[7]]):.2f} to {max(measured[key[7]]):.2f}",
+        "buffer_behind_few": f"{min(fewer[key[7]]):.2f} to {max(fewer[key[7]]):.2f}",
+        "middle_behind": between(row["gain"] for row in rows if row["warps"] == 48),
+        "buffer_stalls": points(found, MANY),
+        "buffer_stalls_few": points(found, FEW),
+        "ranks_room_full": f"{ranks([r for r in rows if r['warps'] >= 48], 'room'):.2f}",
+        "ranks_room_low": f"{ranks([r for r in rows if r['warps'] < 32], 'room'):.2f}",
+        "gain_c_32": per_cent(at["C", 32, 64]["gain"]),
+        "empty_c_32": f"{at['C', 32, 64]['empty']:.0f} %",
+        "most_c_8": f"{at['C', 8, 64]['most']:.2f}",
+        "most_c_32": f"{at['C', 32, 64]['most']:.2f}",
+        "reserved": f"{min(r['reserved'] for r in rows):.0f} to {max(r['reserved'] for r in rows):.0f} KiB",
+        "pipelined_signed": f"{over_tiled['pipelined', 'tiled']:.2f}",
+        "pipelined_unsigned": f"{over_tiled['pipelined', 'tiled_unsigned']:.2f}",
+        "pipelined_c": f"{over_tiled['pipelined_c', 'tiled_c']:.2f}",
+        "pipelined_wavefronts": f"{between([more_wavefronts[0]])}",
+        "pipelined_wavefronts_c": f"{between([more_wavefronts[1]])}",
+        "half_stalls": f"{100 * share(large['large_tiles', 'half'], 'long_scoreboard'):.0f} %",
+        "later_stalls": f"{100 * share(large['large_tiles', '14 steps'], 'long_scoreboard'):.0f} %",
+        "half_over": f"{over['large_tiles', 'half']:.2f}",
+        "later_over": f"{over['large_tiles', '14 steps']:.2f}",
+        "half_short": f"{100 * share(large['large_tiles', 'half'], 'short_scoreboard'):.0f} %",
+        "early_short": f"{100 * share(large['large_tiles', 'early'], 'short_scoreboard'):.0f} %",
+        "best_small": f"{100 * speed(found.large('best', 'early', 1024)) / cublas_small:.0f} %",
+        "c_32_one": f"{measured[key[0]][-1]:.2f}",
+        "c_32_two": f"{measured[key[1]][-1]:.2f}",
+        "c_32_two_over": f"{measured[key[1]][-1] * measured[key[7]][-1]:.2f}",
+        "spread": f"{100 * max(spread(r) for r in found.results if r['M'] == n):.1f} %",
+        "small_gains": " to ".join(f"{each:.2f}" for each in (min(small), max(small))),
+        "signed_used": f"{ladder['tiled', 2048]['l1_wavefronts_percent']:.0f} %",
+        "signed_gain": f"{speed(ladder['prefetched', 2048]) / speed(ladder['tiled', 2048]):.2f}",
+        "unsigned_used": f"{ladder['tiled_unsigned', n]['l1_wavefronts_percent']:.0f} %",
+        "unsigned_gain": f"{speed(ladder['prefetched_unsigned', n]) / speed(ladder['tiled_unsigned', n]):.2f}",
+        **{
+            f"{what}_{short.lower()}": stand(found.variant(language, LISTED, s, None)["loop"]["code"])
+            for language, short in LANGUAGES.items()
+            for what, s in (("loads", ONE_BARRIER), ("copies", COPIED))
+        },
+        "late_few_places": stand(found.variant("CUDA C", LISTED, (2, "late", 1), None)["loop"]["code"]),
     }
 
 
@@ -474,6 +643,12 @@ def page(recording: Recording, predictions: Recording) -> str:
         ladder=ladder_table(found, predicted),
         answers=answers_table(found),
         copies_table=copies_table(found),
+        waits_many=waits_table(found, MANY),
+        waits_few=waits_table(found, FEW),
+        unrolling=unrolling_table(found),
+        unused=unused_table(found),
+        predictions_table=predictions_table(found, predicted),
+        spreads=spreads_table(found),
     )
 
 

@@ -136,13 +136,25 @@ def test_what_the_page_says_in_words_holds():
     assert all(row["gain"] < row["most"] for row in rows)
     assert page.ranks(rows, "empty") < page.ranks(rows, "room")
     of = {name: [one for one, _ in pairs] for name, pairs in page.steps(FOUND, FOUND, page.MANY).items()}
-    of = dict(zip(("behind", "behind 2", "late", "buffer", "barrier", "both", "copied"), of.values(), strict=True))
+    names = ("behind", "behind 2", "late", "buffer", "barrier", "both", "copied", "buffer behind", "barrier late")
+    of = dict(zip(names, of.values(), strict=True))
     assert max(of["buffer"]) < 1.005 < min(of["behind"])
+    assert min(of["barrier late"]) < 0.9  # in CUDA C, the second load is nearly last
     assert min(of["barrier"]) > 1
     assert max(of["copied"]) < 0.96
     for loads, stalls in (("early", (0, 0.02)), ("half", (0, 0.02)), ("behind", (0.1, 1))):
         for of in prefetching.LARGE:
             assert stalls[0] <= page.share(FOUND.large(of, loads, 4096), "long_scoreboard") <= stalls[1]
+    assert all(row["room"] < row["empty"] for row in rows)
+    for suffix in ("", "_unsigned", "_c"):
+        tiled, ahead = (FOUND.ladder(f"{name}{suffix}", 32, 4096) for name in ("tiled", "prefetched"))
+        assert ahead["instructions"] > tiled["instructions"]
+        assert page.speed(ahead) > page.speed(tiled)
+    second = {s: page.stand(FOUND.variant("CUDA C", 32, s, None)["loop"]["code"]) for s in variants.SETTINGS}
+    assert {s for s, place in second.items() if "barrier" in place} == {page.BEHIND, page.TWO_BEHIND}
+    nearer = {s: int(place.split()[-1]) <= 4 for s, place in second.items() if "barrier" not in place}
+    waits = {s: page.share(FOUND.variant("CUDA C", 32, s, 32), "long_scoreboard") for s in nearer}
+    assert max(waits[s] for s in nearer if nearer[s]) < min(waits[s] for s in nearer if not nearer[s])
     few = next(iter(page.steps(FOUND, page.Found(PREDICTED), page.FEW).values()))
     assert all(predicted > measured for measured, predicted in few[:3])
     before, after = (partial(FOUND.variant, warps=None, setting=s) for s in (page.ONE_BARRIER, page.COPIED))
