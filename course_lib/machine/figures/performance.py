@@ -178,7 +178,7 @@ def residency(results: Sequence[Mapping[str, Any]], counted: Sequence[Mapping[st
         xlabel=f"of 100 cycles, those in which tiled starts no instruction ({gpu}, n = 2048)",
         ylabel="speed of prefetched / tiled\n(at the marks: warps)",
     )
-    ax.set_title("Prefetching gains where tiled leaves cycles empty")
+    ax.set_title("The gain of prefetching, and the cycles that tiled leaves empty")
     ax.set_ylim(0.8, 1.6)
     ax.legend(loc="upper left", fontsize=11, frameon=False, labelcolor=GROUND)
     return describe(ax, *sentences)
