@@ -425,8 +425,8 @@ def foretold(found: Found, predicted: Found) -> dict[str, list[tuple[float, floa
     cases = [((of, "behind", m), (of, loads, m)) for of in LARGE for loads in MOVED if loads != "behind"]
     pairs["section 3"] = [(gain(found.large, *case), gain(predicted.large, *case)) for case in cases]
     ahead = [rung for rung, _ in LADDER if not rung.startswith("tiled")]
-    cases = [((base_of(rung), LISTED, n), (rung, LISTED, n)) for rung in ahead]
-    pairs["section 4"] = [(gain(found.ladder, *case), gain(predicted.ladder, *case)) for case in cases]
+    rungs = [((base_of(rung), LISTED, n), (rung, LISTED, n)) for rung in ahead]
+    pairs["section 4"] = [(gain(found.ladder, *case), gain(predicted.ladder, *case)) for case in rungs]
     return {name: [pair for pair in each if not np.isnan(pair[1])] for name, each in pairs.items()}
 
 
