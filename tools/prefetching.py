@@ -325,8 +325,8 @@ def large_table(found: Found, predicted: Found) -> str:
         "of 2,048 multiply-adds, those before the first load",
         *(f"n = {size[0]}" for size in LARGE_SIZES),
     ]
-    used = ("at most", "issue slots used", "path used", "long scoreboard", "short scoreboard", "barrier")
-    return table([*head, "over behind (predicted)", *used, "registers"], rows, 2)
+    counted = ("at most", "issue slots used", "path used", "long scoreboard", "short scoreboard", "barrier")
+    return table([*head, "over behind (predicted)", *counted, "registers"], rows, 2)
 
 
 PLACES = {
