@@ -174,7 +174,12 @@ class Observer(Hooks):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        return tuple(replace(finding, count=self._counts[key]) for key, finding in self._findings.items())
+        """What was found in a launch that has ended."""
+        return tuple(replace(finding, count=self._counts[key]) for key, finding in list(self._findings.items()))
+
+    def findings_so_far(self) -> tuple[Finding, ...]:
+        """Return what was found so far in a launch that another thread runs. Nothing of the observer is changed."""
+        return self.findings
 
     def found(
         self,

@@ -200,7 +200,7 @@ class Simulation:
                 raise
             stopped = error
         finally:
-            RUNNING.pop()
+            RUNNING.remove(judges)
         columns: dict[str, Any] = {name: counts for counter in counters for name, counts in counter.columns().items()}
         keys = sorted({key for counts in columns.values() for key in counts})
         rows = tuple(TrafficRow(*key, **{n: counts.get(key, 0) for n, counts in columns.items()}) for key in keys)

@@ -1,17 +1,20 @@
 """Races that are easy to miss, or to invent: partial syncwarps, words that many threads share, long intervals."""
 
 import tracemalloc
+from dataclasses import replace
 
 import kernels_with_bugs as corpus
 import numpy as np
 import pytest
 from nightly import at_night, every
-from numba import cuda, int32
+from numba import cuda, float32, int32
 from oracles import happens_before
 from oracles.sources import line_of
 
 from course_lib import simulate
 from course_lib.simulator.checks.races import log, shadow_memory
+from course_lib.simulator.observer import Observer
+from course_lib.simulator.simulate import RUNNING
 
 SCHEDULES = ("in-order", "reversed", 1)
 
@@ -252,3 +255,33 @@ def test_what_a_loop_repeats_is_looked_up_and_gives_the_same_findings(kernel, th
     assert (looked_up, results) == (worked_out, expected)
     assert many > 480
     assert few < many / (10 if kernel is not take_turns else 1.5)
+
+
+def test_asking_for_races_in_a_launch_that_runs_changes_none():
+    """Races before a barrier of the block and after it, in global and in shared memory, are told as they are."""
+
+    @cuda.jit
+    def sums(x, y):
+        s = cuda.shared.array(64, float32)
+        t = cuda.threadIdx.x
+        y[t // 2] = t
+        s[t // 2] = t
+        cuda.syncthreads()
+        x[t] = s[63 - t // 2] + y[t // 4]
+        cuda.syncthreads()
+
+    so_far = []
+
+    class Asking(Observer):
+        def barrier(self, arrivals, complete):
+            so_far.append({each.key: each.count for judge in RUNNING[-1] for each in judge.findings_so_far()})
+
+    def found(*watching):
+        simulation = replace(simulate(sums, strict=False), watching=watching)
+        run = simulation[2, 64](np.zeros(64, np.float32), np.zeros(64, np.float32))
+        return {each.key: each.count for each in run.findings}
+
+    assert found(Asking()) == found()
+    first, *_ = so_far
+    assert first.keys() < found().keys()
+    assert {key[0] for key in first} == {"race"} and len(first) > 1

@@ -120,7 +120,7 @@ class LaunchRecorder:
         own = self._running
         if own is None:
             return
-        for finding in [each for judges in RUNNING for judge in judges for each in judge.findings]:
+        for finding in [each for judges in list(RUNNING) for judge in judges for each in judge.findings_so_far()]:
             key = own.code, finding.key
             known = self._launches.found.get(key)
             if known is None:

@@ -57,6 +57,10 @@ class DimensionsObserver(Observer):
             if all(coordinate.gives(line, dimension, rows=stores.array.ndim == 1) for line in stores.lines)
         )
 
+    def findings_so_far(self) -> tuple[Finding, ...]:
+        """Return nothing: the elements that are not stored yet may be stored later."""
+        return ()
+
     def _finding(self, stores: "Stores", dimension: int, coordinate: "Coordinate") -> Finding:
         array, axis, needed = stores.array, coordinate.axis, 1 + AXES.index(coordinate.axis)
         missing = array.size - np.count_nonzero(stores.stored)

@@ -292,12 +292,13 @@ def test_a_limit(ran):
         select.select([os.pidfd_open(int(out.split()[1]))], [], [])
 
 
-def test_what_was_found_in_a_launch_that_the_limit_stopped(ran):
-    """It is told beside the launch, which did not end."""
-    body = """
+@pytest.mark.parametrize(("store", "kind"), [("x[65] = 1", "out-of-bounds"), ("x[64] = cuda.grid(1)", "race")])
+def test_what_was_found_in_a_launch_that_the_limit_stopped(ran, store, kind):
+    """It is told beside the launch, which did not end; also a race of accesses that are compared at its end."""
+    body = f"""
 @cuda.jit
 def long(x):
-    x[4] = 1
+    {store}
     for k in range(10**4):
         for j in range(10**3):
             x[cuda.grid(1)] = x[cuda.grid(1)] * 3 + 1
@@ -306,15 +307,15 @@ def stop():
     from pathlib import Path
     from course_lib.machine.programs import start
     from course_lib.simulator.simulate import RUNNING
-    while not any(judge.findings for judges in RUNNING for judge in judges):
+    while not any(judge.findings_so_far() for judges in list(RUNNING) for judge in judges):
         threading.Event().wait(0.01)
     start.stop(Path(os.environ[start.FOLDER]), 0, __file__)
 
 threading.Thread(target=stop, daemon=True).start()
-long[1, 1](np.zeros(4, np.float64))
+long[1, 64](np.zeros(65, np.float64))
 """
     status, _, err = ran(body, options=["--limit", "300"])
-    assert status == 1 and found(err) == [("out-of-bounds", 1)] and "long [1, 1] did not end" in err
+    assert (status, found(err)) == (1, [(kind, 1)]) and "long [1, 64] did not end" in err
 
 
 @forks

@@ -98,6 +98,13 @@ class SharedLog:
             count += np.bincount(e.pattern.words(e.base)[0], minlength=count.size)
         return int(count.max()) <= 1
 
+    def replay_to(self, observer: Reporter) -> None:
+        """Let another observer see the accesses of this interval so far. The log is left as it is."""
+        if entries := tuple(self.entries):
+            shadow, epoch = Shadow(observer, self.array), observer.epoch_of(entries[0].vector.chunk)
+            for entry in entries:
+                shadow.see(entry, epoch)
+
     def _replay(self) -> None:
         if not self.entries:
             return
@@ -151,6 +158,12 @@ class GlobalLog:
         keys, thread = (np.concatenate(parts) for parts in zip(*accesses, strict=True))
         others = writer[keys]
         return bool(((others == thread) | (others == 0)).all())
+
+    def replay_to(self, observer: Reporter) -> None:
+        """Let another observer see the accesses so far. The log is left as it is."""
+        shadow = Shadow(observer, self.array)
+        for entry in tuple(self.entries):
+            shadow.see(*entry)
 
     def _replay(self) -> None:
         self.shadow = Shadow(self.observer, self.array)

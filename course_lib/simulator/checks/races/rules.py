@@ -1,6 +1,7 @@
 """Find races and report them; the package's docstring states the rules."""
 
 import ast
+import copy
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -45,6 +46,19 @@ class RacesObserver(Reporter):
         """The races. None says that a syncwarp is enough if another one of this launch needs a barrier of the block."""
         for log in self.of_launch.values():
             log.settle()
+        return self._found()
+
+    def findings_so_far(self) -> tuple[Finding, ...]:
+        """Return the races so far: also those of accesses that are logged and not replayed yet."""
+        seen = copy.copy(self)
+        seen._findings, seen._counts, seen.gravity = self._findings.copy(), self._counts.copy(), self.gravity.copy()
+        seen.epochs, seen.reported = self.epochs.copy(), []
+        logs: list[GlobalLog | SharedLog] = [*self.of_launch.copy().values(), *self.logs.copy().values()]
+        for log in logs:
+            log.replay_to(seen)
+        return seen._found()
+
+    def _found(self) -> tuple[Finding, ...]:
         found = super().findings
         if any(IN_BLOCK in finding.message for finding in found):
             found = tuple(replace(each, message=each.message.replace(WITHIN_WARP, IN_BLOCK)) for each in found)
