@@ -4,15 +4,18 @@ They hold what kernels and the programs around them use: the names of kernels, t
 functions of :mod:`host`. Whatever else a program asks for raises one sentence that names the package to install.
 """
 
+import ast
 import builtins
 import contextlib
 import functools
+import linecache
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import FunctionType, ModuleType, SimpleNamespace
+from importlib.util import find_spec
+from types import FrameType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 from ...simulator.language.calls import CUDA
@@ -302,7 +305,11 @@ def modules(top: str, table: Mapping[str, Any], note: host.Note) -> dict[str, St
 
 
 class AbsentPackages(MetaPathFinder):
-    """Finds the packages of PACKAGES, asked after all other finders; ``made`` are the modules of those it found."""
+    """Finds the packages of PACKAGES, asked after all other finders; ``made`` are the modules of those it found.
+
+    It does so for an import alone: ``importlib.util.find_spec`` says what is installed. If another one of PACKAGES is
+    installed, an import in a ``try`` fails, too: the program chooses what is there.
+    """
 
     def __init__(self, table: Callable[[], Mapping[str, Any]], note: host.Note) -> None:
         self._table, self._note = table, note
@@ -312,12 +319,40 @@ class AbsentPackages(MetaPathFinder):
         """Return how to load a module of such a package; raise ModuleNotFoundError for one that is not made."""
         top = name.partition(".")[0]
         if name == top and top in PACKAGES and top not in self.made:
+            asking = _asking()
+            if asking is None or asking.f_globals.get("__name__") == "importlib.util":
+                return None
+            if self._is_another_installed(top) and _may_fail(asking):
+                return None
             self.made |= modules(top, self._table(), self._note)
         if name in self.made:
             return ModuleSpec(name, _Made(self.made[name]), is_package=True)
         if top in self.made:
             raise ModuleNotFoundError(lacks(name), name=top)  # named so, `from package import part` says this, too
         return None
+
+    def _is_another_installed(self, top: str) -> bool:
+        return any(find_spec(each) is not None for each in PACKAGES if each != top and each not in self.made)
+
+
+def _asking() -> FrameType | None:
+    """Return what asks for a module: of the program, or of a module such as importlib.util."""
+    frame: FrameType | None = sys._getframe()
+    own = (__name__, f"{__package__}.importing", f"{__package__}.start", "importlib._bootstrap")
+    while frame is not None and frame.f_globals.get("__name__") in own:
+        frame = frame.f_back
+    return frame
+
+
+def _may_fail(importing: FrameType) -> bool:
+    """Whether the line that imports is in a ``try`` that handles an exception. Without its text, it is not."""
+    line = importing.f_lineno
+    try:
+        tree = ast.parse("".join(linecache.getlines(importing.f_code.co_filename, importing.f_globals)))
+    except SyntaxError:  # as in a cell with a magic
+        return False
+    tries = [node for node in ast.walk(tree) if isinstance(node, ast.Try) and node.handlers]
+    return any(node.lineno <= line <= (node.body[-1].end_lineno or 0) for node in tries)
 
 
 class _Made(Loader):

@@ -106,6 +106,30 @@ def test_a_program_with_numpy_alone(tmp_path, package):
     assert done.stdout.split() == ["ran", "race"]
 
 
+#: How programs choose among packages, each with what it gets if numba alone is installed, and if none is.
+CHOICES = {
+    "from importlib.util import find_spec\nprint(bool(find_spec('numba_cuda_mlir')))": ("False", "False"),
+    "try: import numba_cuda_mlir as it\nexcept ImportError: import numba as it\nprint(it.__name__)": (
+        "numba",
+        "numba_cuda_mlir",
+    ),
+    "import numba_cuda_mlir as it\nprint(it.__name__)": ("numba_cuda_mlir", "numba_cuda_mlir"),
+}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("numba", [True, False], ids=["numba", "none"])
+def test_a_program_chooses_among_packages_as_it_does_without_us(tmp_path, choice, numba):
+    """What is not installed is imported where nothing else would do."""
+    path = tmp_path / "program.py"
+    path.write_text(choice, encoding="utf-8")
+    hiding = HEAD.replace('"numba", "llvmlite", "numba_cuda", ', "") if numba else HEAD
+    assert hiding != HEAD or not numba
+    hiding = hiding.rpartition("assert not")[0]
+    done = subprocess.run([sys.executable, "-c", hiding, path], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [CHOICES[choice][0 if numba else 1]]
+
+
 ASKED = {
     "from numba import jitclass": (ImportError, "numba.jitclass needs numba, which is not installed"),
     "import numba.cuda.random": (ImportError, "numba.cuda.random needs numba"),
