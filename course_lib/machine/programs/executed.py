@@ -14,7 +14,25 @@ from typing import Any
 _TEXTS = itertools.count(1)
 #: What a text takes over from the code that executes it.
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
-_EXEC = builtins.exec
+_EXEC, _COMPILE = builtins.exec, builtins.compile
+
+
+def _kept(text: str) -> str:
+    """Keep a text where :mod:`inspect` looks for it; return the name of its file."""
+    file = f"<text {next(_TEXTS)}>"
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    return file
+
+
+def _compile(
+    source: Any, filename: Any, mode: str, flags: int = 0, dont_inherit: bool = False, *rest: Any, **named: Any
+) -> Any:
+    """Compile as Python's own ``compile`` does; keep a text with a function that has no file."""
+    if not dont_inherit:
+        flags |= sys._getframe(1).f_code.co_flags & _FUTURE
+    if isinstance(source, str) and "def " in source and filename == "<string>" and mode == "exec":
+        filename = _kept(source)
+    return _COMPILE(source, filename, mode, flags, True, *rest, **named)
 
 
 def _exec(
@@ -29,17 +47,16 @@ def _exec(
     if globals is None:
         globals, locals = frame.f_globals, frame.f_locals if locals is None else locals
     if isinstance(source, str) and "def " in source:
-        file = f"<text {next(_TEXTS)}>"
-        source, text = compile(source, file, "exec", frame.f_code.co_flags & _FUTURE, dont_inherit=True), source
-        linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+        source = _COMPILE(source, _kept(source), "exec", frame.f_code.co_flags & _FUTURE, dont_inherit=True)
     _EXEC(source, globals, globals if locals is None else locals, **closure)
 
 
 @contextlib.contextmanager
 def readable_texts() -> Iterator[None]:
     """Keep the texts that are executed, for a while."""
-    before, builtins.exec = builtins.exec, _exec
+    before = builtins.exec, builtins.compile
+    builtins.exec, builtins.compile = _exec, _compile
     try:
         yield
     finally:
-        builtins.exec = before
+        builtins.exec, builtins.compile = before

@@ -86,7 +86,20 @@ class DeviceArray(_StandIn):
 
     __cuda_memory__ = __cuda_ndarray__ = True
 
-    def __init__(self, part: device_memory.AllocationView, note: Note, stream: Any = 0) -> None:
+    def __init__(self, shape: Any, strides: Any, dtype: Any, stream: Any = 0, gpu_data: Any = None) -> None:
+        """Make an array in memory that nothing wrote, as numba's class does."""
+        if gpu_data is not None:
+            raise NotImplementedError("gpu_data is memory of a GPU; cuda.as_cuda_array takes memory that is there")
+        self._place(device_memory.allocate(shape, dtype, strides), nothing, stream)
+
+    @classmethod
+    def at(cls, part: device_memory.AllocationView, note: Note, stream: Any = 0) -> DeviceArray:
+        """Return the array of a part of an allocation; ``note`` takes sentences for the user."""
+        made = cls.__new__(cls)
+        made._place(part, note, stream)
+        return made
+
+    def _place(self, part: device_memory.AllocationView, note: Note, stream: Any) -> None:
         self.part, self.stream, self._note = part, stream, note
         self.shape, self.strides, self.dtype, self.ndim = part.shape, part.strides, part.dtype, part.ndim
         self.size, self.nbytes = part.size, part.size * part.dtype.itemsize
@@ -95,7 +108,7 @@ class DeviceArray(_StandIn):
         """Return the array of a view of the elements."""
         if values.size and not np.may_share_memory(values, self.part.values):
             raise NotImplementedError("operation requires copying")
-        return DeviceArray(device_memory.AllocationView(self.part.allocation, values), self._note, self.stream)
+        return DeviceArray.at(device_memory.AllocationView(self.part.allocation, values), self._note, self.stream)
 
     @property
     def flags(self) -> dict[str, bool]:
@@ -214,6 +227,8 @@ class DeviceArray(_StandIn):
 
     def view(self, dtype: Any) -> DeviceArray:
         """Return the same bytes as elements of another type."""
+        if np.dtype(dtype).itemsize != self.dtype.itemsize and not self.is_c_contiguous():
+            raise ValueError("To change to a dtype of a different size, the array must be C-contiguous")
         return self._of(self.part.values.view(dtype))
 
     def transpose(self, axes: Any = None) -> DeviceArray:
@@ -226,13 +241,13 @@ class DeviceArray(_StandIn):
             raise ValueError(f"invalid axes list {axes!r}")
         made = device_memory.allocate(self.shape[::-1], self.dtype)
         made.values[...], made.flags[...] = self.part.values.T, self.part.flags.T
-        return DeviceArray(made, self._note, self.stream)
+        return DeviceArray.at(made, self._note, self.stream)
 
     T = property(transpose)
 
     def bind(self, stream: Any = 0) -> DeviceArray:
         """Return the same array: work on every stream is done at once."""
-        return DeviceArray(self.part, self._note, stream)
+        return DeviceArray.at(self.part, self._note, stream)
 
     def as_cuda_arg(self) -> DeviceArray:
         return self
@@ -317,7 +332,7 @@ class HostArray(np.ndarray):
     def _device(self) -> DeviceArray:
         part = self.part
         assert part is not None
-        return DeviceArray(part, self.note)
+        return DeviceArray.at(part, self.note)
 
     alloc_size = property(attrgetter("nbytes"))
     __cuda_array_interface__ = property(attrgetter("__array_interface__"))
@@ -485,7 +500,11 @@ def as_argument(value: Any) -> Any:
     if isinstance(value, tuple):
         items = [*map(as_argument, value)]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    return np.asarray(value) if isinstance(value, np.ndarray) else value
+    if isinstance(value, np.ndarray):
+        return np.asarray(value)
+    if hasattr(value, "__cuda_array_interface__"):
+        return _part_of(_of_interface(value.__cuda_array_interface__, value))
+    return value
 
 
 class ArrayFactory:
@@ -499,7 +518,7 @@ class ArrayFactory:
         self, shape: Any, dtype: Any = np.float64, strides: Any = None, order: Any = "C", stream: Any = 0
     ) -> DeviceArray:
         """Return an array in memory that nothing wrote."""
-        return DeviceArray(device_memory.allocate(shape, dtype, strides, order), self._note, stream)
+        return DeviceArray.at(device_memory.allocate(shape, dtype, strides, order), self._note, stream)
 
     def device_array_like(self, ary: Any, stream: Any = 0) -> DeviceArray:
         """Return an array of the same shape, type and order in memory that nothing wrote."""
@@ -561,8 +580,7 @@ class ArrayFactory:
 
     def from_interface(self, desc: Mapping[str, Any], owner: Any = None, sync: bool = True) -> DeviceArray:
         """Return the same memory, of the interface of such an array."""
-        values = np.asarray(SimpleNamespace(__array_interface__=desc, owner=owner))
-        return DeviceArray(_part_of(values), self._note)
+        return DeviceArray.at(_part_of(_of_interface(desc, owner)), self._note)
 
     @contextlib.contextmanager
     def mapped(self, *arylist: np.ndarray, stream: Any = 0) -> Iterator[Any]:
@@ -577,9 +595,21 @@ class ArrayFactory:
 
 
 def _like(ary: Any) -> tuple[Any, Any, Any, Any]:
-    """Return shape, type, strides and order of an array like another one, which keeps gaps only of no array."""
-    order = "F" if ary.ndim > 1 and ary.strides == np.empty(ary.shape, ary.dtype, "F").strides else "C"
-    return ary.shape, ary.dtype, None, order
+    """Return shape, type, strides and order of an array like another one: its dimensions' order, without gaps."""
+    if ary.flags["C_CONTIGUOUS"] or ary.ndim <= 1:
+        return ary.shape, ary.dtype, None, "C"
+    if ary.flags["F_CONTIGUOUS"]:
+        return ary.shape, ary.dtype, None, "F"
+    strides, step = [0] * ary.ndim, ary.dtype.itemsize
+    for dimension in sorted(range(ary.ndim), key=lambda each: ary.strides[each]):
+        strides[dimension] = step
+        step *= ary.shape[dimension]
+    return ary.shape, ary.dtype, tuple(strides), "C"
+
+
+def _of_interface(desc: Mapping[str, Any], owner: Any) -> np.ndarray:
+    """Return the elements of a CUDA array interface, whose memory is this machine's."""
+    return np.asarray(SimpleNamespace(__array_interface__=desc, owner=owner))
 
 
 def _part_of(values: np.ndarray) -> device_memory.AllocationView:
@@ -650,6 +680,13 @@ def stand_ins(gpu: Mapping[str, Any], note: Note) -> dict[str, Any]:
     """
     context = DeviceContext(gpu, note)
     device, stream, arrays = context.device, Stream(), ArrayFactory(note)
+
+    def selected(device_id: Any) -> Device:
+        """Return the device of a number; IndexError for one that is not in ``cuda.gpus``, as numba raises."""
+        if int(device_id) not in range(1):
+            raise IndexError(f"there is no device {device_id}: cuda.gpus has 1, the device 0")
+        return device
+
     return {
         **{name: needs(name) for name in NEEDS if "." not in name},
         "device_array": arrays.device_array,
@@ -668,7 +705,7 @@ def stand_ins(gpu: Mapping[str, Any], note: Note) -> dict[str, Any]:
         **dict.fromkeys(("is_bfloat16_supported", "is_fp8_supported", "is_supported_version"), lambda: True),
         "DeviceNDArray": DeviceArray,
         "as_cuda_array": arrays.as_cuda_array,
-        "current_context": lambda devnum=None: context,
+        "current_context": lambda devnum=None: selected(devnum or 0).get_primary_context(),
         "event": context.create_event,
         "event_elapsed_time": lambda evtstart, evtend: evtstart.elapsed_time(evtend),
         "from_cuda_array_interface": arrays.from_interface,
@@ -678,6 +715,6 @@ def stand_ins(gpu: Mapping[str, Any], note: Note) -> dict[str, Any]:
         "mapped": arrays.mapped,
         "require_context": lambda fn: fn,
         "runtime": Runtime(gpu),
-        "select_device": lambda device_id: device,
+        "select_device": selected,
         "to_device": arrays.to_device,
     }

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...simulator.device_memory import AllocationView
 from ...simulator.hardware import FORALL, ceil_div
 from .. import measurements
 from . import host
@@ -68,7 +69,8 @@ def _plain(value: Any) -> Any:
     """Return an argument of a launch as the simulator takes it."""
     hint = type(value).__name__ if type(value).__module__.startswith("numba") else ""
     if hint in ("In", "Out", "InOut"):  # numba copies what a kernel stores in In() nowhere
-        return np.array(value.value) if hint == "In" else _plain(value.value)
+        plain = _plain(value.value)
+        return np.array(plain) if hint == "In" and not isinstance(plain, AllocationView) else plain
     return host.as_argument(value)
 
 

@@ -285,11 +285,36 @@ def test_records_and_fields(hosted):
         ("cuda.to_device(np.ones(9)[::2])", ValueError),
         ("d + 1", TypeError),
         ("d.sum()", AttributeError),
+        ("d[::2].view(np.float64)", ValueError),
+        ("cuda.select_device(1)", IndexError),
+        ("cuda.current_context(1)", IndexError),
+        ("cuda.select_device(-1)", IndexError),
     ],
 )
 def test_what_numba_refuses(hosted, call, error):
     with pytest.raises(error):
         hosted(f"d = cuda.to_device(np.ones(9, np.float32))\n{call}\n")
+
+
+#: Statements that hold with numba on a GPU, by its source.
+AS_NUMBA = [
+    "cuda.select_device(0); double[1, 32](d)",
+    "o = type('O', (), {'__cuda_array_interface__': d.__cuda_array_interface__})()\ndouble[1, 32](o)\nassert d[3] == 2",
+    "double[1, 32](cuda.In(d))\nassert d[3] == 2",
+    "x = np.ones(9)\ndouble[1, 32](cuda.In(x))\nassert x[3] == 1",
+    "x = np.ones(9)\ndouble[1, 32](cuda.InOut(x))\nassert x[3] == 2",
+    "e = type(d)((3, 4), (16, 4), np.float32, stream=0)\ne[:] = 1\ndouble[1, 32](e.ravel())\nassert e[2, 3] == 2",
+    "double[1, 32](d)\nassert d[:8].view(np.float64).shape == (4,) and d.view(np.int16).shape == (18,)",
+    "x = np.ones((2, 3, 4), np.float32).transpose(1, 0, 2)\ndouble[1, 32](d)\n"
+    "assert cuda.device_array_like(x).strides == x.strides",
+    "x = np.ones((3, 1), np.float32, order='F')\ndouble[1, 32](d)\nassert cuda.to_device(x).strides == (4, 4)",
+]
+
+
+@pytest.mark.parametrize("call", AS_NUMBA)
+def test_what_numba_accepts(hosted, call):
+    launches, _ = hosted(f"d = cuda.to_device(np.ones(9, np.float32))\n{call}\n")
+    assert [kinds(each) for each in launches] == [set()]
 
 
 def test_forall_of_no_threads_launches_nothing(hosted):

@@ -31,6 +31,17 @@ def test_kernels_of_texts_are_simulated_each_by_its_own():
     assert x.tolist() == [22] * 8
 
 
+def test_a_kernel_of_a_text_that_is_compiled_first():
+    """As by code that makes kernels; flags of the caller are taken over."""
+    x, names = np.zeros(8, np.float32), {"cuda": cuda}
+    with without_gpu():
+        exec(compile(ADDS.format(number=3), "<string>", "exec"), names)
+        names["made"][1, 8](x)
+        assert compile("1 + 1", "<string>", "eval").co_filename == "<string>"
+        assert eval(compile("1 + 1", "<own>", mode="eval", optimize=2)) == 2
+    assert x.tolist() == [3] * 8
+
+
 def scopes():
     """Return what texts define and see, in all ways of calling ``exec``."""
     seen = {"own": 1}
