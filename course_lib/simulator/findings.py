@@ -182,3 +182,7 @@ class LaunchError(SimulatorError, ValueError):
     Traceback (most recent call last):
     course_lib.simulator.findings.LaunchError: the block (2048, 1, 1) has 2,048 threads; ...
     """
+
+
+class LaunchTypeError(LaunchError, TypeError):
+    """A launch is wrong where numba raises TypeError: the number of arguments, or a grid or block of no integers."""

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .findings import Coordinates, LaunchError, Thread
+from .findings import Coordinates, LaunchError, LaunchTypeError, Thread
 from .hardware import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK, WARP_SIZE, ceil_div
 
 #: Vectors of about this many lanes ran fastest (256 lanes: 12x slower; 256 K: 2x slower).
@@ -33,7 +33,7 @@ def dim3(value: Any, what: str) -> tuple[int, int, int]:
     try:
         dims = tuple(operator.index(v) for v in values)
     except TypeError:
-        raise LaunchError(f"{what} is {value!r}; give whole numbers, such as 16 or (16, 16)") from None
+        raise LaunchTypeError(f"{what} is {value!r}; give whole numbers, such as 16 or (16, 16)") from None
     if any(d < 1 for d in dims):
         raise LaunchError(f"{what} is {dims}; every dimension must be at least 1")
     x, y, z = dims + (1,) * (3 - len(dims))

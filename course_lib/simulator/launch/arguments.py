@@ -7,7 +7,7 @@ import numpy as np
 
 from ..arithmetic import cast
 from ..device_memory import AllocationView
-from ..findings import LaunchError
+from ..findings import LaunchError, LaunchTypeError
 from ..lanes.memory import AllocatedArray, FieldArray, GlobalArray
 from ..language import signatures
 from ..language.reasons import Reason
@@ -43,13 +43,13 @@ def take(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tupl
 
 
 def check_count(source: Source, given: int) -> None:
-    """Raise LaunchError unless each parameter is given an argument: a GPU's launch fills in no defaults."""
+    """Raise LaunchTypeError unless each parameter is given an argument: a GPU's launch fills in no defaults."""
     names, defaults = source.parameters, source.function.__defaults__ or ()
     if given == len(names):
         return
     more = "; a launch on a GPU fills in no defaults, by numba and by numba-cuda: pass them, too"
     left = len(names) - len(defaults) <= given < len(names)
-    raise LaunchError(
+    raise LaunchTypeError(
         f"{source.name} takes {plural(len(names), 'argument')} ({', '.join(names)}) and was given {given}{more * left}"
     )
 

@@ -4,7 +4,9 @@ import copy
 
 import numpy as np
 import pytest
+from numba import cuda
 
+from course_lib import without_gpu
 from course_lib.simulator import device_memory
 
 KERNELS = """
@@ -346,3 +348,10 @@ def test_the_index_of_a_key(strides):
     array = take_allocated("x", device_memory.AllocationView(memory, values))
     keys = {array.first + i * array.strides[0] + j * array.strides[1]: (i, j) for i in range(3) for j in range(3)}
     assert {key: array.index_of_key(key) for key in keys} == keys
+
+
+@pytest.mark.parametrize("call", ["double[1, 4]()", "double[1, 4](d, d)", "double['a', 4](d)", "double[1, 1.5](d)"])
+def test_what_a_launch_raises_is_a_type_error_as_of_numba(call):
+    """So a test suite that expects it passes."""
+    with without_gpu(), pytest.raises(TypeError):
+        eval(call, {"double": cuda.jit(lambda x: None), "d": np.zeros(4)})
