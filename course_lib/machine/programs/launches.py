@@ -6,6 +6,7 @@ which the same was found.
 """
 
 import hashlib
+import linecache
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -120,6 +121,10 @@ class Found:
     problem: Fault
     first: LaunchPlace
     launches: int = 1
+    text: str = ""  # of the line: another process does not know a cell, or a text that was executed
+
+    def __post_init__(self) -> None:
+        self.text = self.text or linecache.getline(self.code[0], getattr(self.problem, "line", 0)).strip()
 
 
 @dataclass

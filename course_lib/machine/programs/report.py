@@ -1,6 +1,5 @@
 """What was found in a program, by kernel and line: each finding once, with the number of launches that have it."""
 
-import linecache
 import os
 import textwrap
 from collections.abc import Sequence
@@ -36,8 +35,9 @@ def report(launches: Launches, allow: Sequence[str] = ()) -> list[str]:
     for code, of_kernel in groupby(told, lambda each: each.code):
         lines.append(f"{code[1]}, {shown(code[0])}")
         for number, at_line in groupby(of_kernel, line_of):
-            lines.append(f"  line {number} | {linecache.getline(code[0], number).strip()}")
-            for each in at_line:
+            found = [*at_line]
+            lines.append(f"  line {number} | {found[0].text}")
+            for each in found:
                 lines += wrapped(f"{each.problem} {where(each.first, each.launches)}", "    ")
     for launch in launches.every:
         if launch.refused:

@@ -318,6 +318,12 @@ long[1, 64](np.zeros(65, np.float64))
     assert (status, found(err)) == (1, [(kind, 1)]) and "long [1, 64] did not end" in err
 
 
+def test_the_line_of_a_kernel_in_a_text_is_shown(ran):
+    """No file has it, and the process that executed it is gone."""
+    status, _, err = ran('exec("@cuda.jit\\ndef made(x):\\n    x[4] = 7\\n")\nmade[1, 1](np.zeros(4))')
+    assert status == 1 and "line 3 | x[4] = 7\n" in err
+
+
 @forks
 def test_a_process_that_goes_on_is_told(ran):
     """It is not ended, as it is not by ``python``; what it found is told."""
