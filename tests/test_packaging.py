@@ -137,7 +137,12 @@ FRONT_ENDS = {
     "numba_cuda_mlir.cuda": "from numba_cuda_mlir import cuda\nfrom numba_cuda_mlir.types import float32",
 }
 PROGRAM = """
+import sys
 import numpy as np
+
+if "without_gpu" in sys.argv:
+    import course_lib
+    assert course_lib.without_gpu()
 {imports}
 
 @cuda.jit("void(float32[:, :], float32[:, :], float32[:, :])")
@@ -179,6 +184,11 @@ def test_programs_of_every_package(installed, tmp_path, package, module):
                 done = run("tile-by-tile", "profile", *words)
                 assert (done.returncode, done.stderr) == (status, ""), (name, done.stderr)
                 assert re.search(rf"^product .*{word}", done.stdout, re.MULTILINE), done.stdout
+
+            done = run("tile-by-tile", "run", "program.py")
+            assert (done.returncode, " race (" in done.stderr) == (status, bool(status)), (name, done.stderr)
+            done = run("python", "program.py", "without_gpu")
+            assert (done.returncode, "KernelError: race" in done.stderr) == (status, bool(status)), (name, done.stderr)
 
     for code, says in NEEDS.items():
         error = run("python", "-c", code).stderr.splitlines()[-1]
