@@ -9,7 +9,7 @@ import ast
 import contextlib
 import linecache
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from types import FunctionType
@@ -24,13 +24,16 @@ from ...simulator.bounded import bounded
 from ...simulator.language.source import defined
 from ...simulator.language.source import parsed as parsed_as
 from .cells import GRADED, ExerciseCell, calls, lesson_cells, parsed
-from .interpreter import Program, Unlisted, assigned_in, known, names_used, unlisted
-from .names import Unknown, constant, names_of
+from .interpreter import Program, Unlisted, assigned_in, known, names_used, sentence, unlisted
+from .interpreter.functions import BUILTINS
+from .names import Unknown, constant, names_of, public
 from .submission import Answer
 
 _OWN = "only a function that the cell itself defines is judged."
 #: What ends a line for Python's parser, which numbers them.
 _LINES = re.compile(r"\r\n?|\n")
+#: Decorators of numba and functools after which a function returns what it did.
+_SAME_RESULTS = ("jit", "njit", "cache", "lru_cache")
 
 
 class Refused(Exception):
@@ -73,15 +76,41 @@ def extract(lesson: str, place: ExerciseCell, answer: Answer) -> Extracted | Non
         takes = ", ".join(exercise.parameters)
         raise Refused(f"{tree.name} must take ({takes}), with no * among its parameters.")
     given, own = trees_of([text for _, text in lesson_cells(lesson)]), [*trees_of(answer.others), cell]
-    names, helpers = names_of([*given, *own]), [f for f in _functions([*given, *own]) if f.name != tree.name]
+    cells = [*given, *own]
+    names, last = names_of(cells), _last_bound(cells)
+    helpers = [f for f in _functions(cells) if f.name != tree.name and last[f.name] is f]
+    if "*" in last:
+        used = set().union(*map(names_used, (tree, *helpers)))
+        last |= dict.fromkeys(used - last.keys() - BUILTINS.keys(), last["*"])
     if isinstance(exercise, Routine):
-        run: Run = _interpreted(tree, names, helpers, set().union(*(assigned_in(each.body) for each in (*given, *own))))
+        run: Run = _interpreted(tree, names, helpers, set(last))
         function = _compiled(tree, place.exercise, source, {"__builtins__": {}})
     else:
+        _refuse_unread(tree, names.keys(), last, _last_bound(given).keys() - names_of(given).keys())
         function, run = _simulated(place.exercise, tree, source, names, helpers), bounded
     shown = definitions(given)
     mine = [f for f in helpers if _dumped(f) not in shown]
     return Extracted(function, run, (tree, *_called(tree, mine)), (remark,) if remark else ())
+
+
+def _last_bound(cells: Sequence[ast.Module]) -> dict[str, ast.stmt]:
+    """Return the last statement that binds each name at the top level; "*" is any name of a module that is not read."""
+    found = dict[str, ast.stmt]()
+    for statement in (statement for cell in cells for statement in cell.body):
+        is_read = isinstance(statement, ast.ImportFrom) and public(str(statement.module))
+        found |= dict.fromkeys(assigned_in([statement]) - ({"*"} if is_read else set()), statement)
+    return found
+
+
+def _refuse_unread(tree: ast.FunctionDef, names: Set[str], bound: Mapping[str, ast.stmt], of_lesson: Set[str]) -> None:
+    """Raise Unlisted if a kernel uses a name to which the student gives a value that is not read.
+
+    ``bound`` has the last statement that binds each name. A value ``of_lesson``, such as a matrix, is not for kernels.
+    """
+    for name in sorted(set(names_used(tree)) & bound.keys() - names - of_lesson):
+        if not isinstance(bound[name], ast.FunctionDef):
+            line = next(node.lineno for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name)
+            raise Unlisted(sentence(line, f"the name {name}"))
 
 
 _dumped = cache(ast.dump)
@@ -135,20 +164,12 @@ def _functions(cells: Sequence[ast.Module]) -> Iterator[ast.FunctionDef]:
 
 def _defined_in(cell: ast.Module, name: str, parameters: int) -> ast.FunctionDef | None:
     """The last statement of the cell that binds the name; where none does, the last function of so many parameters."""
-    bound = [statement for statement in cell.body if _binds(statement, name)]
+    bound = [statement for statement in cell.body if name in assigned_in([statement])]
     if bound and not isinstance(bound[-1], ast.FunctionDef):
         raise Refused(f"{name} is made in line {bound[-1].lineno} by `{_short(bound[-1])}`; {_OWN}")
     fitting = (f for f in cell.body if isinstance(f, ast.FunctionDef) and len(f.args.args) == parameters)
     found = [*fitting, *(f for f in bound if isinstance(f, ast.FunctionDef))]
     return found[-1] if found else None
-
-
-def _binds(statement: ast.stmt, name: str) -> bool:
-    if isinstance(statement, ast.FunctionDef):
-        return statement.name == name
-    nodes = list(ast.walk(statement))
-    stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return name in stored | {node.asname or node.name for node in nodes if isinstance(node, ast.alias)}
 
 
 def _simulated(
@@ -166,7 +187,7 @@ def _interpreted(
     tree: ast.FunctionDef, names: dict[str, Any], helpers: Sequence[ast.FunctionDef], bound: Set[str]
 ) -> Program:
     """The function and those that it calls, to be interpreted; ``bound`` are all names that the cells define."""
-    functions = tuple(map(_undecorated, (*_called(tree, helpers), tree)))
+    functions = tuple(_undecorated(each, names) for each in (*_called(tree, helpers), tree))
     readable = {}
     for name, thing in names.items():
         with contextlib.suppress(KeyError):
@@ -178,7 +199,12 @@ def _interpreted(
     return Program(tree.name, functions, readable)
 
 
-def _undecorated(tree: ast.FunctionDef) -> ast.FunctionDef:
+def _undecorated(tree: ast.FunctionDef, names: Mapping[str, Any]) -> ast.FunctionDef:
+    """The definition without decorators; raise Unlisted for one that may change what the function returns."""
+    for decorator in tree.decorator_list:
+        first, *_, last = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator).split(".") * 2
+        if first not in names or last not in _SAME_RESULTS:
+            raise Unlisted(sentence(decorator.lineno, f"the decorator `{_short(decorator)}`"))
     fields = dict(ast.iter_fields(tree)) | {"decorator_list": []}
     return ast.copy_location(ast.FunctionDef(**fields), tree)
 

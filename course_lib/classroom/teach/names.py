@@ -10,6 +10,7 @@ import numpy as np
 from numba import cuda, types
 
 from ...simulator.language.operators import python_constant
+from .interpreter import assigned_in
 from .interpreter.functions import BUILTINS
 
 #: The modules that an answer may import, or import from.
@@ -37,13 +38,24 @@ class Unknown(Exception):
 def names_of(cells: Iterable[ast.Module]) -> dict[str, Any]:
     """Return the names that the cells define at their top level, in order: a later definition replaces an earlier one.
 
-    What is neither an import nor a constant nor a function is passed over.
+    A name that something else binds later, such as a loop or a call, is left out: its value is not read.
     """
     names: dict[str, Any] = {"__builtins__": BUILTINS, "__name__": "answer"}
+    changed_by_functions = set[str]()
     for tree in cells:
         for statement in tree.body:
-            names.update(_defined(statement, names))
-    return names
+            read = dict(_defined(statement, names))
+            for name in assigned_in([statement]) - read.keys() - _imported_again(statement, names):
+                names.pop(name, None)
+            names.update(read)
+        changed_by_functions.update(*(node.names for node in ast.walk(tree) if isinstance(node, ast.Global)))
+    return {name: thing for name, thing in names.items() if name not in changed_by_functions}
+
+
+def _imported_again(statement: ast.stmt, names: dict[str, Any]) -> set[str]:
+    """The names that imports inside a statement, such as a ``try``, give what they have already."""
+    imports = (node for node in ast.walk(statement) if isinstance(node, ast.Import | ast.ImportFrom))
+    return {name for node in imports for name, thing in _defined(node, names) if names.get(name) is thing}
 
 
 def _defined(statement: ast.stmt, names: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -53,9 +65,10 @@ def _defined(statement: ast.stmt, names: dict[str, Any]) -> Iterator[tuple[str, 
                 top = alias.name if alias.asname else alias.name.split(".")[0]
                 yield alias.asname or top, importlib.import_module(top)
     elif isinstance(statement, ast.ImportFrom):
-        for alias in statement.names:
-            if statement.level == 0 and (thing := _imported(str(statement.module), alias.name)) is not None:
-                yield alias.asname or alias.name, thing
+        for alias in statement.names if statement.level == 0 else ():
+            for name in public(str(statement.module)) if alias.name == "*" else [alias.name]:
+                if (thing := _imported(str(statement.module), name)) is not None:
+                    yield alias.asname or name, thing
     elif isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         try:
@@ -64,6 +77,14 @@ def _defined(statement: ast.stmt, names: dict[str, Any]) -> Iterator[tuple[str, 
             return
         for target in targets:
             yield from _bound(target, value)
+
+
+def public(module: str) -> list[str]:
+    """The names that ``from module import *`` binds; none of a module that an answer may not import."""
+    if module not in (*MODULES, KERNELS):
+        return []
+    imported = importlib.import_module(module)
+    return getattr(imported, "__all__", [name for name in dir(imported) if name[0] != "_"])
 
 
 def _imported(module: str, name: str) -> Any:

@@ -138,7 +138,7 @@ def _called(function: Any, case: Case, call: str, run: Run) -> tuple[Check, str]
         hint = Hint("the function returns nothing: end it with `return` and the answer.", "returns-nothing")
     elif isinstance(got, str):
         hint = Hint("the function returns a text: return the answer itself.", "returns-text")
-    elif isinstance(got, list | tuple | dict) or getattr(got, "ndim", 0) > 0:
+    elif isinstance(got, list | tuple | dict) or (isinstance(got, np.ndarray) and got.ndim > 0):
         many = "the function returns many answers, an array or a list: combine them into one, as .all() does."
         hint = Hint(many, "returns-many")
     else:

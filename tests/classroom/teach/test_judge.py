@@ -61,6 +61,68 @@ def test_a_cheat_earns_what_its_kernel_earns(cheat):
     assert words in (verdict.hint_id or verdict.hint)
 
 
+_SCALED = "def rate(M, N, K, milliseconds):\n    return {} * M * N * K / (milliseconds / 1000) / 1e9\n"
+
+
+@pytest.mark.parametrize(
+    "scale, cells",
+    [
+        ("SCALE", ["SCALE = 2", "for SCALE in (1, 3):\n    pass"]),
+        ("SCALE", ["SCALE = 2", "SCALE += 1"]),
+        ("SCALE", ["SCALE = 2", "SCALE = measured()"]),
+        ("SCALE", ["SCALE = 2", "del SCALE"]),
+        ("SCALE", ["SCALE = 2", "match 3:\n    case SCALE:\n        pass"]),
+        ("SCALE", ["SCALE = 2", "from mine import SCALE"]),
+        ("SCALE", ["def change():\n    global SCALE\n    SCALE = 3\n\nchange()", "SCALE = 2"]),
+        ("scale()", ["def scale():\n    return 2", "scale = half(scale)"]),
+        ("scale()", ["@half\ndef scale():\n    return 2"]),
+        ("SCALES[0]", ["SCALES = [2]", "SCALES.append(3)"]),
+        ("SCALES['a']", ["SCALES = {'a': 2}"]),
+        ("int(np.sqrt(4))", ["import mine as np"]),
+        ("len(range(2))", ["range = mine"]),
+        ("scale()", ["from mine import *"]),
+    ],
+)
+def test_a_name_whose_value_is_not_read_is_left_to_a_person(scale, cells):
+    """No earlier constant, import or function is used for what another statement changes."""
+    verdict = judged(_SCALED.format(scale), "rate", SPEED, cells)
+    assert (verdict.status, verdict.points) == ("to read", None), verdict
+
+
+@pytest.mark.parametrize(
+    "scale, cells",
+    [
+        ("SCALE", ["for SCALE in (1, 3):\n    pass", "SCALE = 2"]),
+        ("int(np.sqrt(4))", ["try:\n    import numpy as np\nexcept ImportError:\n    pass"]),
+        ("int(sqrt(4))", ["from math import *"]),
+        ("scale()", ["scale = 5", "from functools import cache\n@cache\ndef scale():\n    return 2"]),
+    ],
+)
+def test_a_name_whose_last_value_is_read_counts(scale, cells):
+    """A later constant or function, an import that changes nothing, and all names of a module."""
+    assert judged(_SCALED.format(scale), "rate", SPEED, cells).status == "passed"
+
+
+def test_a_kernel_with_a_name_that_is_not_read_is_left_to_a_person():
+    """A tile's edge that a loop has changed; a decorator of the student's own."""
+    verdict = judged(solution("barriers"), beside=["for TILE in (8, 16):\n    pass"])
+    assert (verdict.status, verdict.points) == ("to read", None), verdict
+    decorated = f"def half(f):\n    return lambda *a: f(*a) / 2\n\n@half\n{_SCALED.format(2)}"
+    assert judged(decorated, "rate", SPEED).status == "to read"
+
+
+def test_a_function_defined_again_inside_a_statement_is_refused():
+    """Which of both is checked nobody can tell from the text."""
+    again = "if np:\n    def rate(M, N, K, milliseconds):\n        return 1\n"
+    assert judged(_SCALED.format(2) + again, "rate", SPEED).status == "refused"
+
+
+@pytest.mark.parametrize("answer", ["print", "np", "np.mean", "np.ndarray", "np.float64", "Exception"])
+def test_an_answer_that_is_no_value_is_wrong(answer):
+    """A function, a module or a type fails a check, and nothing of the grader."""
+    assert judged(f"def rate(M, N, K, milliseconds):\n    return {answer}\n", "rate", SPEED).status == "failed"
+
+
 @pytest.mark.parametrize(
     "line, words",
     [
@@ -70,6 +132,8 @@ def test_a_cheat_earns_what_its_kernel_earns(cheat):
         ("return M.tofile", "`.tofile`"),
         ("M.real = 1", "an assignment to `.real`"),
         ("return solve(M)", "the name solve"),
+        ("return max(iter(int, 1))", "`iter` with two arguments"),
+        ("return type('T', (), {})", "`type` with three arguments"),
     ],
 )
 def test_what_no_table_lists_is_left_to_a_person(line, words):
@@ -153,11 +217,11 @@ def test_a_cell_that_cannot_be_parsed_harms_no_other(text):
 
 
 def test_names_come_from_the_notebook_then_from_the_lesson():
-    """A constant of another cell holds, and a later one replaces it; a cell that computes one is passed over."""
+    """A constant of another cell holds, and a later one replaces it; one that a cell computes is not read."""
     kernel = TRANSPOSED.replace("TILE", "WIDTH")
     assert judged(kernel, _NAME).status == "failed"
     assert judged(kernel, _NAME, beside=["WIDTH = 4", "WIDTH = 8"]).status == "passed"
-    assert judged(TRANSPOSED, _NAME, beside=["TILE = int(input())"]).status == "passed"
+    assert judged(TRANSPOSED, _NAME, beside=["TILE = int(input())"]).status == "to read"
 
 
 def test_the_cell_is_known_by_its_id_then_by_its_call_then_by_its_function():

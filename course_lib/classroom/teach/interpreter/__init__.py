@@ -7,9 +7,9 @@ text shows it (`listed.py`).
 One budget (`budget.py`) pays for each node, and for each element that is read or made, before it is (`costs.py`).
 """
 
-from .budget import Unlisted
+from .budget import Unlisted, sentence
 from .listed import known, unlisted
 from .program import Program
 from .scopes import assigned_in, names_used
 
-__all__ = ["Program", "Unlisted", "assigned_in", "known", "names_used", "unlisted"]
+__all__ = ["Program", "Unlisted", "assigned_in", "known", "names_used", "sentence", "unlisted"]

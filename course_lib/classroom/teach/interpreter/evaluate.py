@@ -562,10 +562,14 @@ class Evaluation:
     def print_(self, *values: Any, **named: Any) -> None:
         self.budget.read(*values)
 
-    def iterator(self, items: Any) -> Iterator[Any]:
+    def iterator(self, items: Any, *sentinel: Any) -> Iterator[Any]:
+        if sentinel:
+            raise self.budget.unlisted("`iter` with two arguments")
         return self.each(items)
 
-    def type_(self, value: Any) -> type:
+    def type_(self, value: Any, *members: Any) -> type:
+        if members:
+            raise self.budget.unlisted("`type` with three arguments")
         return type(value)
 
     def sum_(self, items: Any, start: Any = 0) -> Any:

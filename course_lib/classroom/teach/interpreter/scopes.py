@@ -7,6 +7,9 @@ from typing import Any
 
 from .functions import BUILTINS
 
+#: Nodes that bind their ``name``.
+_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+
 
 @dataclass(eq=False)
 class Scope:
@@ -51,7 +54,7 @@ def assigned_in(body: Sequence[ast.AST]) -> set[str]:
         node = waiting.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
             found.add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.ExceptHandler) and node.name:
+        elif isinstance(node, _NAMED) and node.name:
             found.add(node.name)
         elif isinstance(node, ast.alias):
             found.add(node.asname or node.name.partition(".")[0])
@@ -60,7 +63,7 @@ def assigned_in(body: Sequence[ast.AST]) -> set[str]:
         if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
             found |= {inner.target.id for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr)}
             waiting.append(node.generators[0].iter)
-        elif not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda):
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             waiting += ast.iter_child_nodes(node)
     return found - outer
 
