@@ -120,7 +120,10 @@ def _nbgrader(grade_id: str, **changed: Any) -> dict[str, Any]:
 
 
 def _for_otter(name: str, about: Cell, answer: Cell, solution: str) -> Iterator[Cell]:
-    """Write one test for each point, since a test of Otter gives all of its points or none."""
+    """Write one test for each point, since a test of Otter gives all of its points or none.
+
+    An answer that is "to read" fails them all, with the verdict that says so: Otter has no such outcome.
+    """
     exercise = GRADED[name]
     manual = isinstance(exercise, Explanation)
     config = f"name: {name.replace('-', '_')}\npoints: {exercise.points}" + "\nmanual: true" * manual
@@ -135,7 +138,7 @@ def _for_otter(name: str, about: Cell, answer: Cell, solution: str) -> Iterator[
     if not manual:
         yield _cell("raw", f"tests-{name}", "# BEGIN TESTS")
         for point in range(1, exercise.points + 1):
-            test = f'{_ISOLATED}verdict = isolated("{name}")\nassert verdict.points >= {point}, verdict'
+            test = f'{_ISOLATED}verdict = isolated("{name}")\nassert (verdict.points or 0) >= {point}, verdict'
             yield _cell("code", f"test-{name}-{point}", test)
         yield _cell("raw", f"end-tests-{name}", "# END TESTS")
     yield _cell("raw", f"end-{name}", "# END QUESTION")

@@ -12,10 +12,11 @@ from classroom.teach.cheats import LESSON, skeleton, solution
 import course_lib
 from course_lib.classroom.teach import isolated as module
 from course_lib.classroom.teach.assignment import UNDEFENDED, assignment
-from course_lib.classroom.teach.cells import GRADED, NOTEBOOKS, places
+from course_lib.classroom.teach.cells import GRADED, NOTEBOOKS, lesson_named, places
 from course_lib.classroom.teach.command import main
 from course_lib.classroom.teach.isolated import isolated
-from course_lib.classroom.teach.submission import answers
+from course_lib.classroom.teach.judge import TO_READ, judge
+from course_lib.classroom.teach.submission import Answer, answers
 from course_lib.exercises import LESSONS
 from course_lib.exercises.grading.explain import Explanation
 
@@ -107,6 +108,18 @@ def test_otter_has_skeleton_and_solution_and_a_test_for_each_point(lesson):
         else:
             assert "manual: true" in texts[f"begin-{name}"] and tests == []
             assert texts[place.cell] == skeleton(name, lesson)
+
+
+def test_a_test_of_otter_says_what_is_to_be_read(monkeypatch):
+    """Of an answer without points it fails with the verdict, in which the teacher finds why."""
+    lesson = lesson_named("14")
+    texts = cells(assignment(lesson, "otter"))
+    verdict = judge("rate", lesson, Answer("def rate(M, N, K, milliseconds):\n    return open(M)\n"))
+    assert verdict.status == TO_READ
+    monkeypatch.setattr(module, "isolated", lambda name: verdict)
+    for point in range(1, verdict.of + 1):
+        with pytest.raises(AssertionError, match=f"rate: {TO_READ}"):
+            exec(texts[f"test-rate-{point}"], {})
 
 
 def test_the_command_writes_a_notebook(tmp_path, capsys):
