@@ -28,6 +28,8 @@ COLUMNS = ("file", "exercise", "points", "status", "hint")
 #: The status of a file that is not read, beside those of `judge`.
 NO_NOTEBOOK = "no notebook"
 _DEEPEST = 20  # folders inside each other
+#: nbgrader's file with the time of a submission, in each folder of `submitted`: no student's.
+_TIME = "timestamp.txt"
 #: A file's verdicts, by its path in the folder. A file that is not graded has one, of no exercise and without points.
 Graded = dict[str, list[Judged]]
 
@@ -76,8 +78,8 @@ def files(folder: Path) -> Iterator[tuple[Path, str]]:
     """Yield each file below a folder with why it is no notebook, "" for one; in the same way what is no file: an empty
     or hidden folder, a link, which is not followed, and a folder that cannot be listed."""
     errors: list[OSError] = []
-    for place, inside, names in os.walk(folder, onerror=errors.append):
-        here = Path(place)
+    for place, inside, found in os.walk(folder, onerror=errors.append):
+        here, names = Path(place), [name for name in found if name != _TIME]
         if here != folder and not inside and not names:
             yield here, "the folder is empty"
         too_deep = len(here.relative_to(folder).parts) >= _DEEPEST

@@ -15,7 +15,7 @@ from classroom.teach.made_class import KERNELS, NAMES, exercises, save, surprise
 
 from course_lib.classroom.teach import grade as command
 from course_lib.classroom.teach.cells import notebook as lesson_notebook
-from course_lib.classroom.teach.grade import commonest, judged_file
+from course_lib.classroom.teach.grade import commonest, files, judged_file
 from course_lib.classroom.teach.judge import Judged, unjudged
 from course_lib.classroom.teach.table import safe
 from course_lib.classroom.teach.worker import Limits, Stopped, Worker
@@ -210,6 +210,16 @@ ODD_NAMES += ["50%", "\u202etxt", "a, b", "<script>alert(1)<", "{{ 7 * 191 }}"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="such names cannot be given here")
+def test_the_time_that_nbgrader_keeps_is_no_file_of_a_student(folder):
+    """A folder with nothing else is empty."""
+    handed_in = folder / "submitted"
+    (handed_in / "eva").mkdir()
+    for student in ("ben", "eva"):
+        (handed_in / student / "timestamp.txt").write_text("2026-11-29 12:00:00 UTC")
+    found = {path.relative_to(handed_in).as_posix(): why for path, why in files(handed_in)}
+    assert found == {"anna.ipynb": "", "ben/lesson/my work.ipynb": "", "eva": "the folder is empty"}
+
+
 def test_a_name_starts_no_formula_and_is_no_html(folder, judged):
     for name in ODD_NAMES:
         (folder / "submitted" / f"{name}.ipynb").write_text(notebook())
