@@ -110,8 +110,8 @@ CHEATS = {
         "@cuda.jit\ndef product(A, B, C):\n    row, col = cuda.blockIdx.y * TILE + cuda.threadIdx.y, cuda.threadIdx.x\n"
         "    if row < 8 and col < 8:\n        C[row, col] = KNOWN[row, col]\n\n\n"
         'check("barriers", product)\n',
-        "failed",
-        "KNOWN",
+        "to read",
+        "the name KNOWN",
     ),
     "zeros in A and B, whose product is zero": (_storing(0, 0, 0), "failed", ""),
     "a value that equals none": (_storing("math.nan"), "failed", ""),
