@@ -6,7 +6,7 @@ from dataclasses import replace
 from course_lib.machine.gpu import command
 from course_lib.machine.gpu.experiments import EXPERIMENTS, NCU, NVDISASM, RECORDINGS, Experiment
 
-from . import answers, model_errors, patterns, prefetching, probes, registers, residency, tensor, wgmma
+from . import answers, atomics, model_errors, patterns, prefetching, probes, registers, residency, tensor, wgmma
 
 MODULE = "tools.lab"
 _ROWS = (
@@ -38,6 +38,12 @@ _ROWS = (
         "patterns",
         "requests, sectors and wavefronts of access patterns, for the same",
         lambda case, ask: patterns.pattern_counters(ask.names),
+        needs=NCU,
+    ),
+    Experiment(
+        "atomics",
+        "wavefronts, sectors and time of atomics, for 1 to 32 lanes of a warp on a word",
+        lambda case, ask: atomics.atomics(ask.names, ask.repeats),
         needs=NCU,
     ),
     Experiment(

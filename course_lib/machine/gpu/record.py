@@ -24,7 +24,9 @@ from .types import Names, Results
 #: Measures one thing and writes it to a folder; returns the exit status and what was said.
 Measure = Callable[[str, Path, int], tuple[int, str]]
 #: Parameters that distinguish the results of one name.
-ABOUT = tuple("stride warps blocks apart bytes spacing step requests rows pitch copies barriers values readers".split())
+ABOUT = tuple(
+    "stride lanes warps blocks apart bytes spacing step requests rows pitch copies barriers values readers".split()
+)
 
 
 def command_of(experiment: Experiment, ask: Wanted) -> str:

@@ -1,7 +1,11 @@
 """Rounds of atomics: the most lanes of a warp that update one word, one after another.
 
-Measured on an H200, for 1, 2, 8 and 32 lanes on a word: float32 in shared memory, where the update is a loop that
-retries, takes 2, 4, 16 and 64 wavefronts; int32 there always 1; in global memory both take 4, 4, 8 and 32 sectors.
+Recorded on an H200 (``machine/measurements/nvidia-h200/atomics.json``, by ``python -m tools.lab atomics``), for one
+atomic of a warp: in global memory the sectors are those of its lanes times its rounds (but for a maximum of floats,
+which is a loop there). In shared memory an addition of floats is a loop that retries: each round has one request and
+two wavefronts, and 32 rounds take 26 times as long as one. Other updates are one request, of one wavefront for each
+round (``cas``: two), and 32 rounds take three times as long; to add the constant 1 to an integer always takes one.
+A maximum of floats retries only while the word grows: for it, ``retries`` is the most that it takes.
 """
 
 from functools import partial
