@@ -6,11 +6,19 @@ from typing import Any
 import numpy as np
 
 from ..findings import Finding, FindingKey
+from ..lanes.access import Site
+from ..lanes.arrays import Array, Pattern
 from ..lanes.barrier import Barrier
 from ..lanes.masks import Mask
 from ..lanes.warp import WarpVector
 from ..launch.prepare import Prepared
-from ..observer import Arrivals, Observer, Waiting
+from ..observer import Arrivals, Observer, Waiting, Watcher
+
+
+def went_on(site: Site, pattern: Pattern, base: int, value: Any) -> None:
+    """Report lanes that access memory while a syncwarp waits for them."""
+    if site.vector.awaited:
+        site.vector.went_on(pattern.mask)
 
 
 class BarriersObserver(Observer):
@@ -20,6 +28,16 @@ class BarriersObserver(Observer):
         super().start(prepared)
         #: (branch, barrier) lines -> masks of the threads that missed that barrier, on another path
         self._paths: dict[tuple[int, int], dict[int, np.ndarray]] = {}
+
+        self._syncwarps = prepared.unit.syncwarps
+
+    def watch(self, array: Array) -> Watcher | None:
+        return went_on if self._syncwarps and array.space != "local" else None
+
+    def barrier(self, arrivals: Arrivals, complete: bool) -> None:
+        for vector, mask in arrivals:
+            if vector.awaited:
+                vector.went_on(mask)
 
     def divergence(
         self, place: tuple[int, ...], vectors: Sequence[WarpVector], missing: dict[int, np.ndarray], waiting: Waiting

@@ -45,7 +45,8 @@ class CompiledKernel:
 
     Attributes:
         program: the kernel's typed program.
-        sources, cooperative, fences, copies, products, groups, asks_grid, parts: see :class:`~.context.Analysis`.
+        sources, cooperative, fences, copies, products, syncwarps, groups, asks_grid, parts: see
+            :class:`~.context.Analysis`.
         promotions: arithmetic that is in float64 by accident, by line and operand.
         changes: names that changed since the kernel was first compiled, by line and name.
         outside: the global arrays of the program that it reads, as constants.
@@ -60,7 +61,8 @@ class CompiledKernel:
             analysis, self.program = analyse(launch, source, arguments)
             module, self.text = generate(self.program, tracing, patient)
             self._written = written(self.program, {})
-        self.sources, self.fences, self.groups = analysis.sources, analysis.fences, analysis.groups
+        self.sources, self.fences = analysis.sources, analysis.fences
+        self.syncwarps, self.groups = analysis.syncwarps, analysis.groups
         self.asks_grid, self.parts, self._found = analysis.asks_grid, analysis.parts, analysis.found
         self.copies, self.products, self.cooperative = analysis.copies, analysis.products, analysis.cooperative
         self.outside = tuple(array for array, _ in module.outside.values())

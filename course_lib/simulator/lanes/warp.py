@@ -44,6 +44,7 @@ class WarpVector(LaneVector):
         #: while each of them included all lanes; else known[a, b, index of the block] is b's clock at their last
         #: syncwarp, direct or through other lanes: what b did until then is ordered before what a does now.
         self.order: tuple[Any, Any] = (0, None)
+        self.awaited: list[tuple[int, np.ndarray]] = []  # (line, lanes) of syncwarps at which these lanes were missing
         self._paused: tuple[Any, ...] = ()  # its state at the last pause
 
     def forget(self) -> None:
@@ -171,7 +172,7 @@ class WarpVector(LaneVector):
 
     def syncwarp(self, members: Any, mask: Mask, line: int) -> None:
         """Order the memory accesses before and after it, among the active lanes that pass the same ``members``."""
-        self.check_members(members, mask, line)
+        self.check_members(members, mask, line, ends=True)
         clock, known = self.order
         uniform = np.ndim(members) == 0
         if mask is True and known is None and uniform:
@@ -214,8 +215,13 @@ class WarpVector(LaneVector):
         """``value`` as (lanes, block rows, block columns)."""
         return np.broadcast_to(value, self.shape).reshape(self.lanes.count, *self.chunk.shape)
 
-    def check_members(self, members: Any, mask: Mask, line: int) -> None:
-        """Report lanes named by a warp operation that did not arrive (unless they returned), and unnamed ones."""
+    def check_members(self, members: Any, mask: Mask, line: int, ends: bool = False) -> None:
+        """Report lanes named by a warp operation that did not arrive (unless they returned), and unnamed ones.
+
+        ``ends``: it waits no longer for lanes that end, so that missing ones are reported if they go on (`went_on`).
+        """
+        if self.awaited:
+            self.went_on(mask)
         if mask is True and np.ndim(members) == 0 and ~int(members) & (1 << self.lanes.count) - 1 == 0:
             return
         members = np.broadcast_to(np.asarray(members).astype(np.int64) & 0xFFFFFFFF, self.shape)
@@ -226,9 +232,20 @@ class WarpVector(LaneVector):
         lane = self._by_lane(self.lanes.lane.astype(np.int64))
         absent = (((waited_for >> lane) & 1) != 0).reshape(self.shape) & ~here & ~gone
         stray = here & ~named
+        if ends and absent.any():
+            self.awaited.append((line, absent))
+            absent = np.zeros_like(absent)
         for lanes, what in ((absent, "absent"), (stray, "stray")):
             if lanes.any():
                 self.engine.tell("wrong_mask", line, self, lanes, what)
+
+    def went_on(self, mask: Mask) -> None:
+        """Report those of the active lanes for which a syncwarp still waits: they do more than end."""
+        here, awaited = self.full(mask), self.awaited
+        self.awaited = [(line, lanes & ~here) for line, lanes in awaited if (lanes & ~here).any()]
+        for line, lanes in awaited:
+            if (lanes & here).any():
+                self.engine.tell("wrong_mask", line, self, lanes & here, "absent")
 
     @cached_property
     def copies(self) -> Copies:

@@ -55,6 +55,7 @@ class Analysis:
         sources: the kernel's source, and those of device functions in its file.
         cooperative: the kernel has a barrier of the whole grid.
         fences, copies, products: the kernel calls threadfence; it starts asynchronous copies, products of warpgroups.
+        syncwarps: it calls syncwarp.
         groups: it calls syncwarp with a mask that may name a part of the warp.
         asks_grid: the program contains the size of the grid.
         parts: the parts of arrays to which a statement stores one number because it gives few indices, by line.
@@ -66,7 +67,8 @@ class Analysis:
 
     def __init__(self, launch: Launch, kernel: Source) -> None:
         self.launch, self.sources = launch, [kernel]
-        self.fences = self.groups = self.copies = self.products = self.asks_grid = self.cooperative = False
+        self.fences = self.copies = self.products = self.cooperative = False
+        self.syncwarps = self.groups = self.asks_grid = False
         self.parts: dict[int, str] = {}
         self.dynamic: str | None = None
         self.functions: dict[tuple[object, ...], Function] = {}

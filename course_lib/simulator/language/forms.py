@@ -107,6 +107,7 @@ def syncwarp(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     members = x.scalar(node.args[0]) if node.args else x.number(0xFFFFFFFF)
     if not types.is_int(str(members.type)):
         raise types.TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
+    x.analysis.syncwarps = True
     x.analysis.groups |= not (isinstance(members, nodes.Const) and int(members.value) in (0xFFFFFFFF, -1))
     return nodes.Apply(code="w.syncwarp({0}, {mask}, {line})", args=(members,), line=node.lineno)
 

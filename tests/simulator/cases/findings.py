@@ -198,7 +198,27 @@ out[b, i] = tile[i]
 #= [(f.count, f.threads[0][1]) for f in run.findings] == [(12, (20, 0, 0))] * ($n > 20)
 if i < 20:
     cuda.syncwarp()  $tag
-    out[i] = a[i]
+out[i] = a[i]
+
+# a syncwarp waits no longer for a lane that does nothing more than end @ 1, 32 : a=np.arange(40.0), out=zeros(40)
+#= run.findings == ()
+tile[i] = a[i]
+cuda.syncthreads()
+if i < 2:
+    tile[i] += tile[i + 2]
+    cuda.syncwarp()
+if i == 0:
+    out[0] = tile[0] + tile[1]
+
+# but for one that goes on, with $what @ 1, 32 : a=np.arange(40.0), out=zeros(40)
+#: ; what in out[i]=a[i] out[i]=tile[i] cuda.syncwarp() cuda.syncthreads() cuda.atomic.add(out,0,a[i])
+#= [(f.count, f.threads[0][1]) for f in run.findings if f.kind == "barrier-divergence"] == [(30, (2, 0, 0))]
+#? barrier-divergence
+tile[i] = a[i]
+cuda.syncthreads()
+if i < 2:
+    cuda.syncwarp()
+$what
 
 # a syncwarp without a mask waits for no lane that has returned @ 1, 32
 #= run.findings == ()
