@@ -234,6 +234,10 @@ guard_of_one_dimension: Rows are guarded, columns are not: a thread beyond the r
 -  and col < A.shape[1] ->
 ? out-of-bounds A: out[row, col] =; out-of-bounds out: out[row, col] =
 
+grid_of_one_dimension: The kernel computes a row and a column, and the launch has blocks along x alone.
+? missing-dimension out: out[row, col] =
+@ grid=(7, 11), block=1, bug_grid=7
+
 row_index_without_block: Two blocks own the same rows, because the row leaves out blockIdx.y.
 - col, row = cuda.grid(2) -> col, row = cuda.grid(2)[0], cuda.threadIdx.y
 ? race out: out[row, col] = | out[row, col] =

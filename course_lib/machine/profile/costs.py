@@ -1,9 +1,12 @@
 """Lines that ask more of the memory system than they need: bank conflicts, and accesses that are not coalesced."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from ...simulator.hardware import SECTOR_BYTES, ceil_div
 from ...simulator.run import Run
+from ..waiting.player import Instruction
 
 #: A line is slow if its requests cost so many times what they need, and the rest is this share of the launch's whole.
 TIMES, SHARE = 2.0, 0.1
@@ -17,7 +20,8 @@ class Cost:
     """A line's accesses to an array: ``value`` wavefronts (shared memory), sectors (global) or rounds (atomics).
 
     ``least`` would do for its ``requests``, if the lanes of a warp accessed different banks, neighbouring elements, or
-    different words.
+    different words. ``share``: the part of the launch's time that this would save, by the model of waiting; None where it
+    has no time.
     """
 
     line: int
@@ -27,6 +31,7 @@ class Cost:
     requests: int
     value: int
     least: int
+    share: float | None = None
 
     @property
     def key(self) -> tuple[int, str, str, str]:
@@ -48,7 +53,24 @@ class Cost:
         ways = f"a {one / best:.0f}-way bank conflict" if one % best == 0 else "bank conflicts"
         why = f"would do ({ways})" if self.count == "wavefronts" else "would do for neighbouring elements"
         each = f"{self.op} of {self.array} by a warp"
-        return f"line {self.line}: {one:.3g} {self.count} for each {each}, {best:.3g} {why}"
+        time = "" if self.share is None else f"; by the model, this costs {self.share:.0%} of the launch's time"
+        return f"line {self.line}: {one:.3g} {self.count} for each {each}, {best:.3g} {why}{time}"
+
+
+def without(cost: Cost, program: Sequence[Instruction]) -> list[Instruction]:
+    """Return a warp's program in which the accesses of a line take no more wavefronts, or sectors, than would do."""
+    shared, part = cost.count == "wavefronts", cost.least / cost.value
+    kind = f"shared {cost.op}" if shared else cost.op
+
+    def at_least(each: Instruction) -> Instruction:
+        if (each.line, each.kind) != (cost.line, kind) or not (
+            shared or (each.sectors and each.sectors[0][0] == cost.array)
+        ):
+            return each
+        sectors = each.sectors if shared else each.sectors[: ceil(len(each.sectors) * part)]
+        return each._replace(wavefronts=ceil(each.wavefronts * part), sectors=sectors)
+
+    return [at_least(each) for each in program]
 
 
 def costs(run: Run) -> tuple[Cost, ...]:

@@ -4,7 +4,8 @@ import contextlib
 import copy
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -23,7 +24,7 @@ from ..model import Occupancy
 from ..programs.simulated import Simulated, simulated
 from ..waiting.error_bound import largest_error
 from ..waiting.schedule import time_of
-from .costs import Cost, costs
+from .costs import Cost, costs, without
 from .repairs import SECONDS, Launched, Repair, proven
 from .verdicts import Opinion, verdict
 
@@ -183,7 +184,7 @@ def examined(
     else:
         traced = _traced(kernel, run, launch.block, launch.shared_bytes, before, notes)
     if traced is not None:
-        predicted = _time(kernel, traced.trace, residency, recording, notes)
+        predicted, slow = _time(kernel, traced.trace, residency, recording, slow, notes)
     if not launch.failed and (run.findings or slow):
         if repair_seconds <= 0:
             notes.append("No repair was tried: the script's time for repairs is used up.")
@@ -248,17 +249,27 @@ def _traced(
     return None
 
 
-def _time(kernel: Any, trace: Trace | None, residency: Residency, recording: Any, notes: list[str]) -> Time | None:
-    """Return what the model of waiting says of the launch, if it knows all that the kernel does."""
+def _time(
+    kernel: Any, trace: Trace | None, residency: Residency, recording: Any, slow: tuple[Cost, ...], notes: list[str]
+) -> tuple[Time | None, tuple[Cost, ...]]:
+    """Return what the model of waiting says of the launch, if it knows all that the kernel does, and of slow lines."""
     try:
         warps = waiting.programs(kernel, trace)
         resident = min(residency.occupancy.blocks, ceil_div(residency.blocks, residency.multiprocessors))
         if resident * sum(map(len, warps)) > MAX_PLAYED:
             raise ValueError(f"{resident} resident blocks issue more than {MAX_PLAYED:,} instructions")
         machine = waiting.Machine.measured(recording)
-        play = waiting.play_programs(warps, machine, resident, "L2", residency.shared_bytes)
+        play = partial(
+            waiting.play_programs, machine=machine, blocks=resident, served="L2", shared_bytes=residency.shared_bytes
+        )
+        played = play(warps)
+        slow = tuple(
+            cost if cost.op == "atomic" else replace(cost, share=max(0.0, 1 - play(better).cycles / played.cycles))
+            for cost in slow
+            for better in [[without(cost, warp) for warp in warps]]
+        )
     except (ValueError, UnsupportedKernelError) as error:
         notes.append(f"There is no time: {error}.")
-        return None
-    cycles = time_of(play.cycles, residency.blocks, resident, residency.multiprocessors)
-    return Time(play.cycles, 1e6 * cycles / machine.hertz, resident, dict(play.waits))
+        return None, slow
+    cycles = time_of(played.cycles, residency.blocks, resident, residency.multiprocessors)
+    return Time(played.cycles, 1e6 * cycles / machine.hertz, resident, dict(played.waits)), slow

@@ -7,12 +7,12 @@ import numpy as np
 
 from ..findings import Finding, FindingKey
 from ..lanes.access import Site
-from ..lanes.arrays import Array, Pattern
+from ..lanes.arrays import Array, Pattern, Watcher
 from ..lanes.barrier import Barrier
 from ..lanes.masks import Mask
 from ..lanes.warp import WarpVector
 from ..launch.prepare import Prepared
-from ..observer import Arrivals, Observer, Waiting, Watcher
+from ..observer import Arrivals, Observer, Waiting
 
 
 def went_on(site: Site, pattern: Pattern, base: int, value: Any) -> None:
