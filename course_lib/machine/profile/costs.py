@@ -20,8 +20,8 @@ class Cost:
     """A line's accesses to an array: ``value`` wavefronts (shared memory), sectors (global) or rounds (atomics).
 
     ``least`` would do for its ``requests``, if the lanes of a warp accessed different banks, neighbouring elements, or
-    different words. ``share``: the part of the launch's time that this would save, by the model of waiting; None where it
-    has no time.
+    different words. ``share``: the part of the launch's time that this would save, by the model of waiting; None where
+    it has no time.
     """
 
     line: int

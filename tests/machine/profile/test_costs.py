@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from numba import cuda
 
+from course_lib.kernels import rung
+from course_lib.machine.gpu.verification import prepare, random_matrices
 from course_lib.machine.profile import profile
 
 LANES = 256
@@ -54,3 +56,17 @@ def test_atomics_that_many_lanes_contend_for_are_slow(shared, dtype, bins, slow)
     assert found.run.traffic.retries == lanes * (shared and dtype == "float32")
     assert found.verdict().word == ("SLOW" if slow else "RIGHT")
     assert [cost.op for cost in found.slow] == ["atomic"] * slow
+
+
+def profiled(name):
+    """The profile of a rung on 64×64 matrices."""
+    kernel, grid, block, _ = prepare(rung(name), 64, 64, 64)
+    A, B, C = random_matrices(64, 64, 64)
+    return profile(kernel, grid, block, A, B, C, repair_seconds=0)
+
+
+def test_a_slow_line_costs_what_its_twin_without_conflicts_saves():
+    slow, twin = profiled("bank_conflicts"), profiled("padded")
+    (cost,) = slow.slow
+    assert cost.share == pytest.approx(1 - twin.time.cycles / slow.time.cycles, abs=0.1)
+    assert cost.share > 0.1 and f"{cost.share:.0%}" in str(cost)
