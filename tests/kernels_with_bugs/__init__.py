@@ -10,7 +10,9 @@ CASES = cases()
 NAMES = tuple(CASES)
 load = CASES.__getitem__
 #: Those that compute-sanitizer has judged: not those of warpgroups and of the copy engine, no assertions, and no
-#: barriers of the grid.
+#: barriers or dimensions of the grid.
 SANITIZED = tuple(
-    name for name in NAMES if not name.startswith(("wgmma_", "bulk_", "assertion_", "grid_sum", "grid_barrier"))
+    name
+    for name in NAMES
+    if not name.startswith(("wgmma_", "bulk_", "assertion_", "grid_sum", "grid_barrier", "grid_of"))
 )
