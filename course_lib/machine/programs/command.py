@@ -7,7 +7,8 @@
 The findings are printed to stderr after the program's own output.
 
 Exit status: the program's own if that is not 0. Else 1 if there are findings (with ``--fail-on warning``: also those
-that cost only time); else 2 if the command is used wrongly or a launch is not judged; else 0.
+that cost only time); else 2 if the command is used wrongly or a launch is not judged, as one that is refused (unless
+``--allow refused`` accepts that); else 0.
 """
 
 import argparse
@@ -21,7 +22,7 @@ from .. import measurements
 from .launches import Policy
 from .process import Request
 from .program import PythonProgram, run_program
-from .report import fails, report
+from .report import REFUSED, fails, report
 from .start import CUDASIM
 
 
@@ -47,9 +48,9 @@ def parser() -> argparse.ArgumentParser:
         "--allow",
         action="append",
         default=[],
-        choices=KINDS,
+        choices=(*KINDS, REFUSED),
         metavar="KIND",
-        help=f"accept a kind of finding: {', '.join(KINDS)}",
+        help=f"accept a kind of finding: {', '.join(KINDS)}; or {REFUSED}: launches that are not simulated",
     )
     p.add_argument(
         "--fail-on",
@@ -95,5 +96,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return done.status
     if any(fails(each, options.allow, options.fail_on == "warning") for each in launches.found.values()):
         return 1
-    unknown = done.stopped or done.left or done.lost or any(each.stopped for each in launches.every)
-    return 2 if unknown else 0
+    refused = launches.refused and REFUSED not in options.allow
+    running = any(each.stopped for each in launches.every)
+    return 2 if done.stopped or done.left or done.lost or refused or running else 0

@@ -160,7 +160,8 @@ class Launches:
         simulates: simulates a launch.
         every: a ScriptLaunch for each that has a verdict of its own.
         found: what was found in any of them, by the kernel's code and its own `key`.
-        number: how many launches there were; of these, ``more`` have no verdict of their own.
+        number: how many launches there were; of these, ``more`` have no verdict of their own, and ``refused`` were
+            not simulated.
         begins: is called with each launch before it is simulated, with its grid and block.
         keeps: is called when a launch is known, before the costly parts of its profile.
     """
@@ -173,6 +174,7 @@ class Launches:
     found: dict[tuple[Code, Hashable], Found] = field(default_factory=dict)
     number: int = 0
     more: int = 0
+    refused: int = 0
     begins: Callable[[ScriptLaunch, Any, Any], None] = field(default=lambda launch, grid, block: None, repr=False)
     keeps: Callable[[], None] = field(default=lambda: None, repr=False)
     _seen: set[Hashable] = field(default_factory=set, repr=False)
@@ -209,19 +211,23 @@ class Launches:
         place = LaunchPlace(self.number, *_caller(), described(function, arguments))
         shape = kernel_key(kernel), repr((grid, block)), shared_bytes, _types(arguments), _shared(arguments)
         if shape in self._refused:
-            known, refusal = self._refused[shape]
+            known, raised = self._refused[shape]
             known.times += 1
-            raise refusal
+            self.refused += 1
+            raise raised
         own = ScriptLaunch(function.__name__, code_of(function), place)
         self.begins(own, grid, block)
         try:
             settings: Any = {"shared_bytes": shared_bytes, "max_steps": self.max_steps}
             made = self.simulates(kernel, grid, block, arguments, copies=self.judge.needs_arguments, **settings)
-        except SimulatorError as error:
-            own.refused = error.without_option()
-            alike, _ = self._known(own, shape, {("refused", type(error), error.line): own.refused})
-            if alike is not None and _is_refused(kernel, grid, block, shared_bytes, arguments):
-                self._refused[shape] = alike, error
+        except BaseException as error:
+            self.refused += 1
+            refusal = error if isinstance(error, SimulatorError) else None
+            own.refused = refusal.without_option() if refusal else f"{type(error).__name__}: {error}"
+            line = refusal.line if refusal else None
+            alike, _ = self._known(own, shape, {("refused", type(error), line): own.refused})
+            if refusal and alike is not None and _is_refused(kernel, grid, block, shared_bytes, arguments):
+                self._refused[shape] = alike, refusal
             raise
         if made is None:
             return None

@@ -113,7 +113,8 @@ class LaunchRecorder:
             finally:
                 self._running = None
                 self._write()
-                self.writer.write("returned", self._launches.number, self._launches.more)
+                counts = self._launches.number, self._launches.more, self._launches.refused
+                self.writer.write("returned", *counts)
 
     def write_unfinished(self) -> None:
         """Write what is found so far in the launch that runs, because the process is ended."""

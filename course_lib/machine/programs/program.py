@@ -241,7 +241,7 @@ def _collected(folder: Path) -> ProgramRun:
     judged: dict[Any, ScriptLaunch] = {}
     found: dict[Any, Found] = {}
     running: dict[str, ScriptLaunch] = {}
-    counts: dict[str, tuple[int, int]] = {}
+    counts: dict[str, tuple[int, int, int]] = {}
     for kind, process, values in read(folder):
         match kind, values:
             case "begins", (launch,):
@@ -254,9 +254,9 @@ def _collected(folder: Path) -> ProgramRun:
                 found[process, key] = each
             case "launches", (key, number) if (process, key) in found:
                 found[process, key].launches = number
-            case "returned", (number, more):
+            case "returned", (number, more, refused):
                 running.pop(process, None)
-                counts[process] = number, more
+                counts[process] = number, more, refused
             case "note", (said,):
                 done.notes[said] = None
             case "skipped", (said,):
@@ -265,8 +265,9 @@ def _collected(folder: Path) -> ProgramRun:
     launches.every += judged.values()
     known = {(process, each.first.number) for (process, _), each in judged.items()}
     launches.every += [each for process, each in running.items() if (process, each.first.number) not in known]
-    launches.number = sum(number for number, _ in counts.values()) + len(running)
-    launches.more = sum(more for _, more in counts.values())
+    launches.number = sum(number for number, _, _ in counts.values()) + len(running)
+    launches.more = sum(more for _, more, _ in counts.values())
+    launches.refused = sum(refused for _, _, refused in counts.values())
     for each in found.values():
         before = launches.found.get((each.code, each.problem.key))
         if before is None:

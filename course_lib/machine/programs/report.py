@@ -2,6 +2,7 @@
 
 import os
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -10,6 +11,8 @@ from ...simulator.findings import KINDS, Finding
 from ...simulator.tables import plural
 from .launches import Found, Launches, LaunchPlace, ScriptLaunch
 
+#: What `--allow` takes, beside kinds of findings, for launches that are not simulated.
+REFUSED = "refused"
 #: Columns of a line.
 WIDTH = 118
 #: Characters of a launch's arguments.
@@ -27,9 +30,8 @@ def fails(found: Found, allow: Sequence[str], warnings: bool) -> bool:
 
 
 def report(launches: Launches, allow: Sequence[str] = ()) -> list[str]:
-    """Return the findings in lines; those of the kinds ``allow`` are left out."""
+    """Return the findings in lines; those of the kinds ``allow`` are counted alone."""
     told = [each for each in launches.found.values() if getattr(each.problem, "kind", None) not in allow]
-    kernels = len({each.code for each in launches.every})
     told.sort(key=lambda each: (each.code, line_of(each)))
     lines = []
     for code, of_kernel in groupby(told, lambda each: each.code):
@@ -40,14 +42,32 @@ def report(launches: Launches, allow: Sequence[str] = ()) -> list[str]:
             for each in found:
                 lines += wrapped(f"{each.problem} {where(each.first, each.launches)}", "    ")
     for launch in launches.every:
-        if launch.refused:
+        if launch.refused and REFUSED not in allow:
             lines += wrapped(refused(launch))
         elif launch.stopped:
             lines += wrapped(f"{launch.stopped} did not end {where(launch.first)}")
     if not launches.number:
         return [*lines, "No launch was simulated: the program launched no kernel of numba.cuda."]
-    counted = f"{plural(launches.number, 'launch', 'es')} of {plural(kernels, 'kernel')} simulated"
-    return [*lines, f"{counted}, {plural(len(told), 'finding') if told else 'no findings'}; no GPU was used."]
+    return [*lines, _summary(launches, len(told), allow)]
+
+
+def _summary(launches: Launches, told: int, allow: Sequence[str]) -> str:
+    """Return how many launches were simulated and how many were not, and how many findings there are."""
+    running = sum(bool(each.stopped) for each in launches.every)
+    kernels = len({each.code for each in launches.every if not each.refused and not each.stopped})
+    parts = []
+    if whole := launches.number - launches.refused - running:
+        parts.append(f"{plural(whole, 'launch', 'es')} of {plural(kernels, 'kernel')} simulated")
+    if launches.refused:
+        accepted = f" (accepted by --allow {REFUSED})" if REFUSED in allow else ""
+        parts.append(f"{plural(launches.refused, 'launch', 'es')} not simulated{accepted}")
+    if running:
+        parts.append(f"{plural(running, 'launch', 'es')} not ended")
+    if whole or told:
+        parts.append(plural(told, "finding") if told else "no findings")
+    kinds = Counter(getattr(each.problem, "kind", "") for each in launches.found.values())
+    parts += [f"{kinds[kind]:,} accepted by --allow {kind}" for kind in sorted(set(allow)) if kinds[kind]]
+    return f"{', '.join(parts)}; no GPU was used."
 
 
 def wrapped(said: str, indent: str = "") -> list[str]:

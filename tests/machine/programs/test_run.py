@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+import textwrap
 from functools import partial
 
 import nightly
@@ -201,7 +202,39 @@ def test_what_a_program_catches_is_told(ran):
     status, out, err = ran(caught.format("endless"), options=["--max-steps", "100"])
     assert status == 1 and out == "caught\n" and "1 finding" in err
     status, out, err = ran(caught.format("listed"))
-    assert status == 0 and out == "caught\n" and "listed" in err and "sorted" in err
+    assert status == 2 and out == "caught\n" and "listed" in err and "sorted" in err
+
+
+NOT_SIMULATED = {
+    "caught": "try:\n    {}\nexcept course_lib.UnsupportedKernelError:\n    pass",
+    "expected": "with pytest.raises(Exception):\n    {}",
+    "in a child": "subprocess.run([sys.executable, '-c', 'import script, numpy as np; script.{}'], check=False)",
+}
+
+
+@pytest.mark.parametrize(
+    ("program", "further", "options", "status"),
+    [
+        *[(program, "", [], 2) for program in NOT_SIMULATED],
+        ("caught", "", ["--allow", "refused"], 0),
+        ("caught", WRONG, [], 1),
+        nightly.at_night("caught", WRONG, ["--allow", "refused"], 1),
+        nightly.at_night("caught", WRONG, ["--allow", "out-of-bounds"], 2),
+    ],
+)
+def test_a_launch_that_is_not_simulated(ran, program, further, options, status):
+    """It makes the status 2 if the program goes on and ends with 0, unless that is accepted."""
+    body = textwrap.indent(f"{NOT_SIMULATED[program].format('listed[1, 1](np.zeros(1))')}\n{further}", "    ")
+    done, _, err = ran(f"import course_lib, pytest, subprocess\nif __name__ == '__main__':\n{body}", options=options)
+    assert done == status and "1 launch not simulated" in err
+    assert ("listed, " in err) == ("refused" not in options)
+
+
+def test_the_summary_counts_what_is_accepted(ran):
+    """Beside the findings that are not."""
+    status, _, err = ran(f"{WRONG}\nwide[1, 4](np.zeros(4, np.float32))", options=["--allow", "out-of-bounds"])
+    assert status == 0 and found(err) == [("float64", 1)]
+    assert "1 finding, 1 accepted by --allow out-of-bounds" in err
 
 
 CHILDREN = {
