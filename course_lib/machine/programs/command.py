@@ -13,6 +13,7 @@ that cost only time); else 2 if the command is used wrongly or a launch is not j
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -22,7 +23,7 @@ from .. import measurements
 from .launches import Policy
 from .process import Request
 from .program import PythonProgram, run_program
-from .report import REFUSED, fails, report
+from .report import REFUSED, fails, report, wrapped
 from .start import CUDASIM
 
 
@@ -86,6 +87,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     launches = done.launches
     lines = [*done.notes, *report(launches, options.allow)]
+    if any(fails(each, options.allow, warnings=True) for each in launches.found.values()):
+        lines += wrapped(more(words))
     if done.stopped:
         lines.append(f"{done.stopped}; --limit gives it more time.")
     if done.left:
@@ -99,3 +102,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     refused = launches.refused and REFUSED not in options.allow
     running = any(each.stopped for each in launches.every)
     return 2 if done.stopped or done.left or done.lost or refused or running else 0
+
+
+def more(words: Sequence[str]) -> str:
+    """Return which command says more of the findings of a program that these words run."""
+    script, *arguments = words
+    command = called("profile")
+    if not script.endswith(".py"):  # a module, as pytest: profile takes scripts
+        return (
+            "Iterations of a race and repairs that were tried: write a script that makes such a launch, and run "
+            f"{command} SCRIPT.py"
+        )
+    given = shlex.join([script, *(["--", *arguments] if arguments else [])])
+    return f"Iterations of a race and repairs that were tried: {command} {given}"

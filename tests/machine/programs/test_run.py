@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -235,6 +236,15 @@ def test_the_summary_counts_what_is_accepted(ran):
     status, _, err = ran(f"{WRONG}\nwide[1, 4](np.zeros(4, np.float32))", options=["--allow", "out-of-bounds"])
     assert status == 0 and found(err) == [("float64", 1)]
     assert "1 finding, 1 accepted by --allow out-of-bounds" in err
+
+
+@pytest.mark.parametrize("arguments", [(), ("one", "--two", "a word")], ids=["alone", "with arguments"])
+def test_the_command_that_says_more(ran, arguments):
+    """It is told after findings alone, and takes the script with its arguments."""
+    body = f"assert sys.argv[1:] == {[*arguments]}\n{{}}"
+    assert "profile" not in ran(body.format(RIGHT), *arguments)[2]
+    command = re.search(r"tile-by-tile (profile .*)|course_lib (profile .*)", ran(body.format(WRONG), *arguments)[2])
+    assert main(shlex.split(command[1] or command[2])) == 1
 
 
 CHILDREN = {

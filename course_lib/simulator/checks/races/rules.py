@@ -163,10 +163,7 @@ class RacesObserver(Reporter):
         elif line_a == line_b and READ not in (kind_a, kind_b):
             cure = "let one thread write it, or use cuda.atomic"
         elif line_a == line_b:
-            cure = (
-                "where several threads add to one element, use cuda.atomic.add; if not, in one iteration read into a "
-                "variable, put a barrier, and write then; between two, put a barrier at the end of the loop's body"
-            )
+            cure = self._of_one_line(line_a, array.name)
         else:
             cure = f"{(IN_BLOCK if across else WITHIN_WARP)[2:]}{self._missing(line_a, line_b, ways)}"
         note = " (the same value, this time)" if same_value else ""
@@ -190,6 +187,21 @@ class RacesObserver(Reporter):
         self.add(finding)
         self.reported.append((finding.key, gravity >= (across, True)))
 
+    def _of_one_line(self, line: int, array: str) -> str:
+        """Say what orders a read and a write of an array in one line."""
+        sources = self.unit.sources
+        read = {name for source in sources for name in others_read(source.tree, line, array)}
+        updates = not read and any(updates_one(source.tree, line, array) for source in sources)
+        apart = "read into a variable, put a barrier, and write then"
+        if any(start <= line <= end for source in sources for start, end in loops_of(source.tree)):
+            apart = f"between two iterations, put a barrier at the end of the loop's body; within one, {apart}"
+        atomic = "if several threads are to update one element, use cuda.atomic, as cuda.atomic.add"
+        if updates:
+            return atomic
+        if read:
+            return f"one writes what the other reads as {' or '.join(sorted(read))}: {apart}"
+        return f"{atomic}; else {apart}"
+
     def _missing(self, first: int, second: int, ways: list[Way]) -> str:
         """Say where a barrier is missing between these lines: in a loop, the second may come before the first."""
         in_loop = any(start <= first and second <= end for s in self.unit.sources for start, end in loops_of(s.tree))
@@ -198,7 +210,39 @@ class RacesObserver(Reporter):
         return "between the two" + ", and at the end of the loop's body" * (in_loop and not ways)
 
 
+def _stores_of(tree: ast.AST, line: int, array: str) -> list[tuple[str, list[str]]]:
+    """Return the elements of an array to which a line stores, each with those that the statement reads, as written."""
+    found = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Assign | ast.AugAssign) or not node.lineno <= line <= (node.end_lineno or 0):
+            continue
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        read = [ast.unparse(each) for each in ast.walk(node.value) if _is_element(each, array)]
+        for target in targets:
+            if _is_element(target, array):
+                own = [ast.unparse(target)] if isinstance(node, ast.AugAssign) else []
+                found.append((ast.unparse(target), own + read))
+    return found
+
+
+def _is_element(node: ast.AST, array: str) -> bool:
+    return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == array
+
+
 @lru_cache(maxsize=256)  # a launch may report thousands of races
+def others_read(tree: ast.AST, line: int, array: str) -> tuple[str, ...]:
+    """Return the elements that a line reads of an array, as written, if it stores to another one of the same array."""
+    stores = _stores_of(tree, line, array)
+    return tuple(dict.fromkeys(each for stored, read in stores for each in read if each != stored))
+
+
+@lru_cache(maxsize=256)
+def updates_one(tree: ast.AST, line: int, array: str) -> bool:
+    """Whether a line stores to an element of an array that it reads, as ``counts[k] += 1``."""
+    return any(stored in read for stored, read in _stores_of(tree, line, array))
+
+
+@lru_cache(maxsize=256)
 def loops_of(tree: ast.AST) -> tuple[tuple[int, int], ...]:
     """Return the first and the last line of each loop."""
     return tuple((n.lineno, n.end_lineno or 0) for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While)))
