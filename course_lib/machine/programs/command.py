@@ -109,9 +109,6 @@ def more(words: Sequence[str]) -> str:
     script, *arguments = words
     command = called("profile")
     if not script.endswith(".py"):  # a module, as pytest: profile takes scripts
-        return (
-            "Iterations of a race and repairs that were tried: write a script that makes such a launch, and run "
-            f"{command} SCRIPT.py"
-        )
+        return f"To see more and to try repairs, write a script that makes such a launch: {command} SCRIPT.py"
     given = shlex.join([script, *(["--", *arguments] if arguments else [])])
-    return f"Iterations of a race and repairs that were tried: {command} {given}"
+    return f"To see more and to try repairs: {command} {given}"

@@ -66,6 +66,23 @@ def halved(x, out):
         out[i] = x[i] * 0.5  # float64
 
 
+@cuda.jit
+def padded(x, out):
+    held = cuda.shared.array(THREADS + 1, float32)  # refused
+    i = cuda.threadIdx.x
+    held[i + 1] = x[i]
+    cuda.syncthreads()
+    out[i] = held[x.size - i]
+
+
+@cuda.jit
+def announced(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] += 1
+        print(f"x[{i}] is {x[i]}")  # refused
+
+
 def test_doubled():
     x = np.arange(100, dtype=np.float32)
     out = cuda.device_array_like(x)
@@ -113,3 +130,16 @@ def test_halved():
     out = np.zeros_like(x)
     halved[1, THREADS](x, out)
     np.testing.assert_array_equal(out, x / 2)
+
+
+def test_padded():
+    x = np.arange(THREADS, dtype=np.float32)
+    out = np.zeros_like(x)
+    padded[1, THREADS](x, out)
+    np.testing.assert_array_equal(out, x[::-1])
+
+
+def test_announced():
+    x = np.zeros(4, dtype=np.float32)
+    announced[1, 4](x)
+    assert x.tolist() == [1, 1, 1, 1]
