@@ -42,7 +42,7 @@ def main():
         return f"{row[1]}{sum(map(minutes.get, re.findall(r'[(]notebooks/([0-9]+_[^)]+)', row[2])))}{row[2]}"
 
     page = re.sub(r"^(\| \*\*.+?\*\* \| )\d+( \| .+\|)$", part, page, flags=re.MULTILINE)
-    page = re.sub(r"(About )\d+(?= hours)", rf"\g<1>{round(sum(minutes.values()) / 60)}", page)
+    page = re.sub(r"([Aa]bout )\d+(?= hours)", rf"\g<1>{round(sum(minutes.values()) / 60)}", page)
     readme.write_text(page, encoding="utf-8")
 
 
