@@ -49,9 +49,10 @@ def parser() -> argparse.ArgumentParser:
         "--allow",
         action="append",
         default=[],
-        choices=(*KINDS, REFUSED),
-        metavar="KIND",
-        help=f"accept a kind of finding: {', '.join(KINDS)}; or {REFUSED}: launches that are not simulated",
+        type=_allowed,
+        metavar="KIND[:KERNEL]",
+        help=f"accept a kind of finding, in all kernels or in those of this name: {', '.join(KINDS)}; or {REFUSED}: "
+        "launches that are not simulated",
     )
     p.add_argument(
         "--fail-on",
@@ -66,6 +67,17 @@ def parser() -> argparse.ArgumentParser:
         "--gpu", choices=modelled, default=measurements.DEFAULT_GPU, help="the recorded GPU that the program asks for"
     )
     return p
+
+
+def _allowed(word: str) -> str:
+    """Return a word of --allow if there is such a kind."""
+    kind, of_kernel, kernel = word.partition(":")
+    if word != REFUSED and (kind not in KINDS or (of_kernel and not kernel.isidentifier())):
+        raise argparse.ArgumentTypeError(
+            f"{word} is neither a kind nor KIND:KERNEL; the kinds are {', '.join(KINDS)}, and {REFUSED} for launches "
+            "that are not simulated"
+        )
+    return word
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -103,7 +103,7 @@ def without_gpu(*, strict: bool = True, allow: Sequence[str] = ()) -> SimulatedL
     Args:
         strict: an error in a launch raises KernelError, as in ``simulate``. With ``False`` the ``findings`` of what
             is returned hold what was found, in all launches until the next call.
-        allow: kinds of findings that raise nothing.
+        allow: kinds of findings that raise nothing, as "race", or "race:KERNEL" for kernels of one name.
 
     Returns:
         What is true while launches are simulated, with ``findings`` and ``undo()``; a context manager that undoes it at

@@ -61,7 +61,7 @@ class Policy:
     Attributes:
         goes_on: nothing, also where a launch is refused or had to stop; else these raise what `simulate` raises.
         strict: a finding that is an error raises KernelError, too.
-        allow: kinds of findings that do not.
+        allow: kinds of findings that do not, as :func:`accepted` takes them.
         has_all: who has all findings of a launch, in words.
     """
 
@@ -196,7 +196,8 @@ class Launches:
             return None
         if made.stopped and not self.policy.goes_on:
             raise made.stopped.with_traceback(None)
-        errors = tuple(each for each in made.run.errors if each.kind not in self.policy.allow)
+        name, allow = python_function(kernel).__code__.co_name, self.policy.allow
+        errors = tuple(each for each in made.run.errors if not accepted(allow, each.kind, name))
         if self.policy.strict and errors:
             run = replace(made.run, findings=errors)
             raise KernelError(error_text(run, made.run.source.lines, self.policy.has_all), errors, made.run)
@@ -261,6 +262,11 @@ class Launches:
         self._seen |= new
         self.every.append(own)
         return own, True
+
+
+def accepted(allow: Sequence[str], kind: str, kernel: str) -> str:
+    """Return the word of ``allow`` that accepts a kind in a kernel: the kind, or ``kind:kernel``; "" if none does."""
+    return next((each for each in (kind, f"{kind}:{kernel}") if each in allow), "")
 
 
 def code_of(function: FunctionType) -> Code:

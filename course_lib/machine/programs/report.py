@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...simulator.findings import KINDS, Finding
 from ...simulator.tables import plural
-from .launches import Found, Launches, LaunchPlace, ScriptLaunch
+from .launches import Found, Launches, LaunchPlace, ScriptLaunch, accepted
 
 #: What `--allow` takes, beside kinds of findings, for launches that are not simulated.
 REFUSED = "refused"
@@ -22,16 +22,16 @@ ARGUMENTS = 80
 def fails(found: Found, allow: Sequence[str], warnings: bool) -> bool:
     """Whether a program fails by a finding.
 
-    Those do that may change values, or, with ``warnings``, all; not those of the kinds ``allow``.
+    Those do that may change values, or, with ``warnings``, all; not those that are accepted by ``allow``.
     """
     if not isinstance(found.problem, Finding):
         return True
-    return found.problem.kind not in allow and (warnings or KINDS[found.problem.kind].values)
+    return not _accepted(found, allow) and (warnings or KINDS[found.problem.kind].values)
 
 
 def report(launches: Launches, allow: Sequence[str] = ()) -> list[str]:
-    """Return the findings in lines; those of the kinds ``allow`` are counted alone."""
-    told = [each for each in launches.found.values() if getattr(each.problem, "kind", None) not in allow]
+    """Return the findings in lines; those that ``allow`` accepts are counted alone."""
+    told = [each for each in launches.found.values() if not _accepted(each, allow)]
     told.sort(key=lambda each: (each.code, line_of(each)))
     lines = []
     for code, of_kernel in groupby(told, lambda each: each.code):
@@ -51,6 +51,11 @@ def report(launches: Launches, allow: Sequence[str] = ()) -> list[str]:
     return [*lines, _summary(launches, len(told), allow)]
 
 
+def _accepted(found: Found, allow: Sequence[str]) -> str:
+    """Return which of ``allow`` accepts something that was found; "" if none does."""
+    return accepted(allow, found.problem.kind, found.code[1]) if isinstance(found.problem, Finding) else ""
+
+
 def _summary(launches: Launches, told: int, allow: Sequence[str]) -> str:
     """Return how many launches were simulated and how many were not, and how many findings there are."""
     running = sum(bool(each.stopped) for each in launches.every)
@@ -59,14 +64,16 @@ def _summary(launches: Launches, told: int, allow: Sequence[str]) -> str:
     if whole := launches.number - launches.refused - running:
         parts.append(f"{plural(whole, 'launch', 'es')} of {plural(kernels, 'kernel')} simulated")
     if launches.refused:
-        accepted = f" (accepted by --allow {REFUSED})" if REFUSED in allow else ""
-        parts.append(f"{plural(launches.refused, 'launch', 'es')} not simulated{accepted}")
+        by_option = f" (accepted by --allow {REFUSED})" if REFUSED in allow else ""
+        parts.append(f"{plural(launches.refused, 'launch', 'es')} not simulated{by_option}")
     if running:
         parts.append(f"{plural(running, 'launch', 'es')} not ended")
-    if whole or told:
-        parts.append(plural(told, "finding") if told else "no findings")
-    kinds = Counter(getattr(each.problem, "kind", "") for each in launches.found.values())
-    parts += [f"{kinds[kind]:,} accepted by --allow {kind}" for kind in sorted(set(allow)) if kinds[kind]]
+    by = Counter(_accepted(each, allow) for each in launches.found.values())
+    if told:
+        parts.append(plural(told, "finding"))
+    elif whole:
+        parts.append("no other findings" if by else "no findings")
+    parts += [f"{by[word]:,} accepted by --allow {word}" for word in sorted(set(allow)) if by[word]]
     return f"{', '.join(parts)}; no GPU was used."
 
 

@@ -122,6 +122,9 @@ def test_a_traceback_is_that_of_the_program(ran):
         ("", [], 0),
         (WRONG, ["--allow", "out-of-bounds"], 0),
         (WRONG, ["--allow", "race"], 1),
+        (WRONG, ["--allow", "out-of-bounds:store"], 0),
+        (WRONG, ["--allow", "out-of-bounds:store", "--strict"], 0),
+        (WRONG, ["--allow", "out-of-bounds:wide"], 1),
         ("wide[1, 4](np.zeros(4, np.float32))", [], 0),
         ("wide[1, 4](np.zeros(4, np.float32))", ["--fail-on", "warning"], 1),
         ("wide[1, 4](np.zeros(4, np.float32))", ["--fail-on", "warning", "--allow", "float64"], 0),
@@ -173,7 +176,10 @@ def test_a_module(script, tmp_path, capfd):
     assert "json.tool" in capfd.readouterr().out
 
 
-@pytest.mark.parametrize("words", [[], ["-m"], ["--unknown", "script.py"], ["--limit", "0", "script.py"]])
+@pytest.mark.parametrize(
+    "words",
+    [[], ["-m"], ["--unknown", "script.py"], ["--limit", "0", "script.py"], ["--allow", "no-kind", "script.py"]],
+)
 def test_wrong_words(words, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["run", *words])
