@@ -1,5 +1,6 @@
 """Races that are easy to miss, or to invent: partial syncwarps, words that many threads share, long intervals."""
 
+import ast
 import tracemalloc
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from oracles import happens_before
 from oracles.sources import line_of
 
 from course_lib import simulate
-from course_lib.simulator.checks.races import log, shadow_memory
+from course_lib.simulator.checks.races import log, rules, shadow_memory
 from course_lib.simulator.observer import Observer
 from course_lib.simulator.simulate import RUNNING
 
@@ -285,3 +286,20 @@ def test_asking_for_races_in_a_launch_that_runs_changes_none():
     first, *_ = so_far
     assert first.keys() < found().keys()
     assert {key[0] for key in first} == {"race"} and len(first) > 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "others", "updates"),
+    [
+        ("counts[k] += 1", (), True),
+        ("counts[k] = 2 * counts[k]", (), True),
+        ("counts[k] += counts[k + 1] + x[k]", ("counts[k + 1]",), True),
+        ("counts[k] = counts[j] - counts[j]", ("counts[j]",), False),
+        ("x[k] += counts[k]", (), False),
+    ],
+)
+def test_what_a_line_reads_of_the_array_that_it_stores_to(statement, others, updates):
+    """So a race in it is told apart: several threads update one element, or one reads another's."""
+    tree = ast.parse(f"\n{statement}\n")
+    assert (rules.others_read(tree, 2, "counts"), rules.updates_one(tree, 2, "counts")) == (others, updates)
+    assert not rules.others_read(tree, 1, "counts") and not rules.updates_one(tree, 1, "counts")
