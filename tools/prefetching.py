@@ -12,6 +12,7 @@ from course_lib.kernels.prefetch_variants import SETTINGS
 from course_lib.kernels.twins import MOVED
 from course_lib.machine.gpu.prefetching import LADDER_SIZES, LARGE, LARGE_SIZES, LISTED, WIDTHS
 from course_lib.machine.measurements import Recording, load
+from course_lib.machine.model.machine import Machine
 
 #: The page's text, with the names of figures and tables in braces; and the page.
 TEXT = Path(__file__).with_suffix(".md")
@@ -386,6 +387,27 @@ def answers_table(found: Found) -> str:
     return table([f"`prefetched` over `tiled`, T = {LISTED}", *head], rows)
 
 
+def beside_table(found: Found) -> str:
+    """Return kernels of the ladder beside the settings of the switches that are nearest to them, tiles of LISTED."""
+    rows = []
+    for suffix, language in (("_unsigned", "numba"), ("_c", "CUDA C")):
+        for name, setting in (("tiled", BEHIND), ("prefetched", ONE_BARRIER)):
+            rung = found.ladder(f"{name}{suffix}", LISTED, LADDER_SIZES[-1][0])
+            loop = found.variant(language, LISTED, setting, None)["loop"]
+            variant = found.variant(language, LISTED, setting, MANY[LISTED])
+            buffers, loads, barriers = said(setting)
+            called = f"{buffers} buffer{'s' * (buffers > '1')}, {loads}, {barriers} barrier{'s' * (barriers > '1')}"
+            for what, result, code in ((f"`{name}`", rung, rung["loop"]), (called, variant, loop)):
+                place = "each pair before its own products" if what == "`tiled`" else stand(code["code"])
+                stalls = f"{100 * share(result, 'long_scoreboard'):.0f} %"
+                path = f"{result['l1_wavefronts_percent']:.0f} %"
+                rows.append(
+                    (LANGUAGES[language], what, place, f"{speed(result):,.0f}", str(code["instructions"]), path, stalls)
+                )
+    head = ["", "kernel", "of 32 multiply-adds, those before the loads", "GFLOP/s", "instructions in the loop"]
+    return table([*head, "path used", "long scoreboard"], rows, 3)
+
+
 def copies_table(found: Found) -> str:
     """Return what asynchronous copies cost beside loads, all else equal."""
     rows = []
@@ -467,6 +489,18 @@ def between(values: Iterable[float]) -> str:
     return f"{' to '.join(map(str, ends))} %".replace("-", "−")
 
 
+def thousands(speeds: Iterable[float]) -> str:
+    """Return the smallest and the largest of some speeds: 9,368 to 9,683."""
+    each = sorted(speeds)
+    return " to ".join(f"{end:,.0f}" for end in sorted({each[0], each[-1]}))
+
+
+def percents(results: Iterable[Result]) -> str:
+    """Return the smallest and the largest part of the stalls for loads: 0 to 1 %."""
+    parts = [round(100 * share(r, "long_scoreboard")) for r in results]
+    return f"{' to '.join(map(str, sorted({min(parts), max(parts)})))} %"
+
+
 def points(found: Found, warps: dict[int, int]) -> str:
     """Return by how many points the second buffer changes the stalls for loads, loads early: −2 to 1."""
     changes = [
@@ -534,6 +568,23 @@ def figures(found: Found, predicted: Found) -> dict[str, str]:
         speed(ladder[f"prefetched{suffix}", 2048]) / speed(ladder[f"tiled{suffix}", 2048])
         for suffix in ("", "_unsigned", "_c")
     ]
+    gains_few = sorted(row["gain"] for row in rows if row["warps"] <= 32)
+    small_large = {of: gain(found.large, (of, "behind", 1024), (of, "early", 1024)) for of in LARGE}
+    held = [found.variant(*case, BEHIND, MANY[case[1]]) for case in columns()]
+    taken = {r["blocks_per_multiprocessor"] * (r["shared_bytes"] + 1024) for r in held}
+    numba_8 = [
+        f"{gain(found.variant, *(('numba', 8, s, None) for s in pair)):.2f}"
+        for pair in ((BEHIND, TWO_BEHIND), (TWO_BEHIND, TWO_BUFFERS))
+    ]
+    near = [found.variant("CUDA C", LISTED, s, FEW[LISTED]) for s in (LATE, EARLY, TWO_BUFFERS, ONE_BARRIER)]
+    two_late, one_late = (found.variant("CUDA C", LISTED, s, FEW[LISTED]) for s in (TWO_LATE, (2, "late", 1)))
+    *path_lost, path_gained = sorted(
+        found.variant(*case, COPIED, None)["l1_wavefronts_percent"]
+        - found.variant(*case, ONE_BARRIER, None)["l1_wavefronts_percent"]
+        for case in columns()
+    )
+    both = {language: [(language, LISTED, s, MANY[LISTED]) for s in (BEHIND, ONE_BARRIER)] for language in LANGUAGES}
+    measured_both = {language: gain(found.variant, *pair) for language, pair in both.items()}
     listed = {
         language: " and ".join(
             map(str, found.variant(language, LISTED, EARLY, None)["loop"]["multiply_adds_before_loads"])
@@ -541,8 +592,35 @@ def figures(found: Found, predicted: Found) -> dict[str, str]:
         for language in LANGUAGES
     }
     return {
-        "many_behind": between(measured[key[0]]),
-        "few_behind": between(row["gain"] for row in rows if row["warps"] <= 32),
+        "many_behind": between([max(measured[key[0]])]),
+        "few_behind": between(gains_few[:-1]),
+        "few_most": between(gains_few[-1:]),
+        "best_gain_small": between([small_large["best"]]),
+        "large_gain_small": between([small_large["large_tiles"]]),
+        "held_bytes": "{:,}, {:,} and {:,}".format(
+            *(found.variant("numba", width, BEHIND, MANY[width])["shared_bytes"] for width in WIDTHS)
+        ),
+        "all_shared": " to ".join(f"{size / 1024:.0f}" for size in sorted(taken)) + " KiB",
+        "l1": f"{Machine.l1_bytes / 1024:.0f} KiB",
+        "numba_8_buffer": f"{measured[key[7]][0]:.2f}",
+        "numba_8_early": f"{measured[key[1]][0]:.2f}",
+        "numba_8_unreserved": " and ".join(numba_8),
+        "near": thousands(speed(r) for r in near),
+        "near_stalls": percents(near),
+        "two_late_place": stand(found.variant("CUDA C", LISTED, TWO_LATE, None)["loop"]["code"]),
+        "two_late": thousands([speed(two_late)]),
+        "two_late_stalls": percents([two_late]),
+        "one_late": thousands([speed(one_late)]),
+        "one_late_stalls": percents([one_late]),
+        "unused_most": f"{max(unused[8,]):.2f}",
+        "copies_path": " to ".join(f"{-each:.0f}" for each in (path_lost[-1], path_lost[0])),
+        "copies_path_32": f"{path_gained:.0f}",
+        "variants_gain": f"{measured_both['numba']:.2f}",
+        "c_variants_gain": f"{measured_both['CUDA C']:.2f}",
+        "c_gain": f"{speed(ladder['prefetched_c', n]) / speed(ladder['tiled_c', n]):.2f}",
+        "variants_unreserved": " and ".join(
+            f"{speed(found.variant('numba', LISTED, s, None)):,.0f}" for s in (BEHIND, ONE_BARRIER)
+        ),
         "few_c_32": per_cent(fewer[key[0]][-1]),
         "few_numba_32": per_cent(fewer[key[0]][len(WIDTHS) - 1]),
         "large": between(over[of, "early"] for of in LARGE),
@@ -584,7 +662,7 @@ def figures(found: Found, predicted: Found) -> dict[str, str]:
         "late_barrier_numba": between(measured[key[8]][: len(WIDTHS)] + fewer[key[8]][: len(WIDTHS)]),
         "buffer_behind": f"{min(measured[key[7]]):.2f} to {max(measured[key[7]]):.2f}",
         "buffer_behind_few": f"{min(fewer[key[7]]):.2f} to {max(fewer[key[7]]):.2f}",
-        "middle_behind": between(row["gain"] for row in rows if row["warps"] == 48),
+        "middle_behind": between([max(row["gain"] for row in rows if row["warps"] == 48)]),
         "buffer_stalls": points(found, MANY),
         "buffer_stalls_few": points(found, FEW),
         "ranks_room_full": f"{ranks([r for r in rows if r['warps'] >= 48], 'room'):.2f}",
@@ -643,6 +721,7 @@ def page(recording: Recording, predictions: Recording) -> str:
         ladder=ladder_table(found, predicted),
         answers=answers_table(found),
         copies_table=copies_table(found),
+        beside=beside_table(found),
         waits_many=waits_table(found, MANY),
         waits_few=waits_table(found, FEW),
         unrolling=unrolling_table(found),

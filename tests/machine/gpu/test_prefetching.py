@@ -146,6 +146,11 @@ def test_what_the_page_says_in_words_holds():
         for of in prefetching.LARGE:
             assert stalls[0] <= page.share(FOUND.large(of, loads, 4096), "long_scoreboard") <= stalls[1]
     assert all(row["room"] < row["empty"] for row in rows)
+    assert max(row["gain"] for row in rows if (row["width"], row["warps"]) == (8, 48)) < 1.005
+    for language in prefetching.LANGUAGES:
+        one, two = (FOUND.variant(language, 32, setting, None)["loop"] for setting in (page.EARLY, page.TWO_BUFFERS))
+        added = {kind: two["kinds"][kind] - one["kinds"][kind] for kind in two["kinds"]}
+        assert added == {**dict.fromkeys(added, 0), "address": two["instructions"] - one["instructions"]}
     for suffix in ("", "_unsigned", "_c"):
         tiled, ahead = (FOUND.ladder(f"{name}{suffix}", 32, 4096) for name in ("tiled", "prefetched"))
         assert ahead["instructions"] > tiled["instructions"]
@@ -160,3 +165,5 @@ def test_what_the_page_says_in_words_holds():
     before, after = (partial(FOUND.variant, warps=None, setting=s) for s in (page.ONE_BARRIER, page.COPIED))
     for language, width in page.columns():
         assert after(language, width)["l1_wavefronts"] > 1.1 * before(language, width)["l1_wavefronts"]
+        path = [each(language, width)["l1_wavefronts_percent"] for each in (before, after)]
+        assert (path[1] > path[0]) == ((language, width) == ("numba", 32))
