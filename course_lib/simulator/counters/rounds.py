@@ -4,7 +4,8 @@ Recorded on an H200 (``machine/measurements/nvidia-h200/atomics.json``, by ``pyt
 atomic of a warp: in global memory the sectors are those of its lanes times its rounds (but for a maximum of floats,
 which is a loop there). In shared memory an addition of floats is a loop that retries: each round has one request and
 two wavefronts, and 32 rounds take 26 times as long as one. Other updates are one request, of one wavefront for each
-round (``cas``: two), and 32 rounds take three times as long; to add the constant 1 to an integer always takes one.
+round (``cas``: two), and 32 rounds take three times as long (``cas``: 5.6 times); to add the constant 1 to an integer
+always takes one wavefront.
 A maximum of floats retries only while the word grows: for it, ``retries`` is the most that it takes.
 """
 
