@@ -326,12 +326,17 @@ def test_what_a_kernel_prints_is_in_stdout(ran):
     assert ran(body)[:2] == (0, "7\n")
 
 
+def starts_another_session(first):
+    """A script's body that makes a launch, and starts ``p`` in another session: a process that launches and waits."""
+    child = f"import script, threading; script.{WRONG}; print(flush=True); threading.Event().wait()"
+    body = f"import subprocess\nif __name__ == '__main__':\n    {first}\n"
+    return f"{body}    p = subprocess.Popen([sys.executable, '-c', {child!r}], stdout=-1, start_new_session=True)\n"
+
+
 @forks
 def test_a_limit(ran):
     """Findings before it are told, and those of a process that waits in another session."""
-    child = f"import script, threading; script.{WRONG}; print(flush=True); threading.Event().wait()"
-    body = f"import subprocess\nif __name__ == '__main__':\n    {WRONG}\n"
-    body += f"    p = subprocess.Popen([sys.executable, '-c', {child!r}], stdout=-1, start_new_session=True)\n"
+    body = starts_another_session(WRONG)
     body += "    print('process', p.pid, p.stdout.readline(), flush=True)\n"
     body += "    from course_lib.machine.programs import start\n    from pathlib import Path\n"
     body += "    start.stop(Path(os.environ[start.FOLDER]), 0, __file__)\n"
@@ -376,9 +381,7 @@ def test_the_line_of_a_kernel_in_a_text_is_shown(ran):
 @forks
 def test_a_process_that_goes_on_is_told(ran):
     """It is not ended, as it is not by ``python``; what it found is told."""
-    child = f"import script, threading; script.{WRONG}; print(flush=True); threading.Event().wait()"
-    body = f"import subprocess\nif __name__ == '__main__':\n    {RIGHT}\n"
-    body += f"    p = subprocess.Popen([sys.executable, '-c', {child!r}], stdout=-1, start_new_session=True)\n"
+    body = starts_another_session(RIGHT)
     body += "    p.stdout.readline()\n    print(p.pid)\n"
     status, out, err = ran(body)
     try:
