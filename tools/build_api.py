@@ -14,6 +14,7 @@ import pdoc
 import pdoc.render
 
 import course_lib
+import course_lib.classroom
 
 
 def modules() -> list[str]:
@@ -26,6 +27,9 @@ def modules() -> list[str]:
 
 def build(folder: Path) -> None:
     """Write a page for each module into ``folder``, and index.html, which leads to the package's."""
+    # pdoc imports each module of a package to draw its page, except where an __all__ leaves it out
+    parts = [module.name for module in pkgutil.iter_modules(course_lib.classroom.__path__)]
+    vars(course_lib.classroom)["__all__"] = [name for name in parts if name != "nbgrader"]
     pdoc.render.configure(docformat="google", show_source=False, footer_text="Tile by Tile")
     with warnings.catch_warnings():
         # pdoc finds the modules of a package itself, except where its __all__ does not name them
