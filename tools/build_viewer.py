@@ -1,16 +1,17 @@
 """Bundles the browser side of each of the viewer's widgets into the one module and the one stylesheet that it takes.
 
-    uv run python tools/build_viewer.py          check the types, then bundle
-    uv run python tools/build_viewer.py --check  say whether the bundle is that of these sources; write nothing
+    uv run python tools/build_viewer.py          format and lint the sources, check their types, then bundle
+    uv run python tools/build_viewer.py --check  say what of this fails or would change; write nothing
 
 The sources are course_lib/trace/viewer/web/; the bundles, beside the widgets that take them, are committed, so only who
-changes the sources needs Node.js with npm, which fetches the compilers that tools/viewer/package.json names. The first
-line of a bundle holds two digests, of the sources and of what follows it: without Node.js, they tell whether somebody
-changed the one and not the other.
+changes the sources needs Node.js with npm, which fetches the tools that tools/viewer/package.json names. biome.jsonc
+holds the style, also of the site's scripts and of the tests' own. The first line of a bundle holds two digests, of the
+sources and of what follows it: without Node.js, they tell whether somebody changed the one and not the other.
 """
 
 import argparse
 import hashlib
+import json
 import shutil
 import subprocess
 import sys
@@ -63,15 +64,27 @@ def stale(entry: Path, bundle: Path) -> str | None:
     return None
 
 
-def compilers() -> Path | None:
-    """Return the folder of the compilers' commands, fetched if need be, or None where there is no npm."""
-    commands = COMPILERS / "node_modules" / ".bin"
-    npm = shutil.which("npm")
-    if not (commands / "esbuild").exists():
+def fetched_tools() -> Path:
+    """Return the folder of the commands of `tools/viewer/package.json`, fetched if any is not there.
+
+    Raises FileNotFoundError if npm is needed and not there.
+    """
+    wanted = json.loads((COMPILERS / "package.json").read_text(encoding="utf-8"))["devDependencies"]
+    packages = COMPILERS / "node_modules"
+    here = [packages / name / "package.json" for name in wanted]
+    versions = [json.loads(path.read_text(encoding="utf-8"))["version"] if path.exists() else None for path in here]
+    if versions != [*wanted.values()]:
+        npm = shutil.which("npm")
         if npm is None:
-            return None
+            raise FileNotFoundError("The browser's code needs Node.js with npm (Debian: apt-get install npm).")
         subprocess.run([npm, "install", "--no-package-lock", "--no-audit", "--no-fund"], cwd=COMPILERS, check=True)
-    return commands
+    return packages / ".bin"
+
+
+def check_style(commands: Path, write: bool) -> None:
+    """Format and lint the browser's code; raise CalledProcessError where it fails. ``write``: change the files."""
+    how = ["check", "--write"] if write else ["ci"]
+    subprocess.run([commands / "biome", *how, "--error-on-warnings"], cwd=REPOSITORY, check=True)
 
 
 def check_types(commands: Path) -> None:
@@ -91,24 +104,29 @@ def bundled(commands: Path, entry: Path) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Bundle the stepper's browser side.")
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; fail if a bundle is not that of its sources"
-    )
-    if parser.parse_args().check:
-        faults = [f"{TOKENS.name} is not that of the palette"] * (TOKENS.read_text(encoding="utf-8") != tokens())
-        faults += list(filter(None, (stale(entry, bundle) for entry, bundle in BUNDLES.items())))
-        print("\n".join(faults) or "The bundle is that of these sources.")
-        return bool(faults)
-    TOKENS.write_text(tokens(), encoding="utf-8")
-    commands = compilers()
-    if commands is None:
-        print("Bundling needs Node.js with npm, and neither npm nor tools/viewer/node_modules is here.")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if style, types or bundles differ")
+    writes = not parser.parse_args().check
+    if writes:
+        TOKENS.write_text(tokens(), encoding="utf-8")
+    faults = [f"{TOKENS.name} is not that of the palette"] * (TOKENS.read_text(encoding="utf-8") != tokens())
+    try:
+        commands = fetched_tools()
+        check_style(commands, write=writes)
+        check_types(commands)
+    except FileNotFoundError as error:
+        print(error)
         return 1
-    check_types(commands)
+    except subprocess.CalledProcessError as error:
+        return error.returncode
     for entry, bundle in BUNDLES.items():
-        bundle.write_text(bundled(commands, entry), encoding="utf-8")
-        print(f"{bundle.name}: {bundle.stat().st_size / 1000:.0f} kB")
-    return 0
+        made = bundled(commands, entry)
+        if writes:
+            bundle.write_text(made, encoding="utf-8")
+            print(f"{bundle.name}: {len(made) / 1000:.0f} kB")
+        elif made != bundle.read_text(encoding="utf-8"):
+            faults.append(stale(entry, bundle) or f"{bundle.name} is not what the tools make of its sources")
+    print("\n".join(faults) or "The bundles are those of these sources.")
+    return bool(faults)
 
 
 if __name__ == "__main__":

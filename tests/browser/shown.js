@@ -13,7 +13,9 @@ function planeState(plane) {
   const marks = (group) => JSON.parse(plane.shown.get(group) ?? "[]");
   const inside = (path) => {
     // left of an element inside lies an odd number of its row's vertical borders
-    const borders = [...(path.getAttribute("d") ?? "").matchAll(/M([\d.]+) ([\d.]+)v([\d.]+)/g)].map(([, ...at]) => at.map(Number));
+    const borders = [...(path.getAttribute("d") ?? "").matchAll(/M([\d.]+) ([\d.]+)v([\d.]+)/g)].map(([, ...at]) =>
+      at.map(Number),
+    );
     return Array.from({ length: plane.size }, (_, i) => i).filter((i) => {
       const [x, y] = [margin + ((i % columns) + 0.5) * unit, margin + (Math.floor(i / columns) + 0.5) * unit];
       return borders.filter(([left, top, high]) => left < x && top < y && y < top + high).length % 2;
@@ -30,7 +32,7 @@ function planeState(plane) {
     rows,
     columns,
     looks: Array.from(plane.looks, (look) => LETTERS[look & ~FAINT]).join(""),
-    texts: texts && texts.map((text) => lines(text) || text.textContent),
+    texts: texts ? texts.map((text) => lines(text) || text.textContent) : null,
     mine: marks(plane.rings),
     dots: marks(plane.dots),
     outside: marks(plane.faults).filter(Array.isArray),
@@ -134,7 +136,9 @@ const VIEWS = {
     sight: [sight.from, sight.span],
     arrows: arrows.map(({ steps }) => steps),
   }),
-  launch: ({ rows, shown }) => ({ launch: { ...shown, rows: rows.map(({ row }) => [isHere(row), ...textsOf(row, "td")]) } }),
+  launch: ({ rows, shown }) => ({
+    launch: { ...shown, rows: rows.map(({ row }) => [isHere(row), ...textsOf(row, "td")]) },
+  }),
   compare({ loads, rows }) {
     const bars = rows.map(({ name, of }) => [name, ...of.map(({ text, total }) => [Number(text.textContent), total])]);
     return { compare: { bars, loads: loads.map(({ name, counts }) => [name, ...counts]) } };
@@ -153,17 +157,20 @@ window.shown = (number = 0) => {
   const [says, ...findings] = [...said[number].children].map((node) => node.textContent);
   const { frames } = run.film;
   const states = [...run.views, ...lenses].map((view) => VIEWS[view.constructor.at || view.constructor.id]?.(view));
-  return Object.assign({
-    step: player.step,
-    last: player.last,
-    where: [trace.blocks[blockNumber].at, thread, position, length],
-    title: ["kernel", "launch", "count"].map((name) => root.querySelector(`.tt-${name}`).textContent),
-    says,
-    findings,
-    legend: [...root.querySelector(".tt-marks").children].map((node) => node.textContent),
-    frame: run.context.frame ? frames.indexOf(run.context.frame) : null,
-    frames: frames.length,
-    ticks: [...new Set(timeline.marks.map(({ step }) => step))].sort((x, y) => x - y),
-    timeline: timeline.strips.map(({ name, spans }) => [name, spans]),
-  }, ...states);
+  return Object.assign(
+    {
+      step: player.step,
+      last: player.last,
+      where: [trace.blocks[blockNumber].at, thread, position, length],
+      title: ["kernel", "launch", "count"].map((name) => root.querySelector(`.tt-${name}`).textContent),
+      says,
+      findings,
+      legend: [...root.querySelector(".tt-marks").children].map((node) => node.textContent),
+      frame: run.context.frame ? frames.indexOf(run.context.frame) : null,
+      frames: frames.length,
+      ticks: [...new Set(timeline.marks.map(({ step }) => step))].sort((x, y) => x - y),
+      timeline: timeline.strips.map(({ name, spans }) => [name, spans]),
+    },
+    ...states,
+  );
 };

@@ -5,19 +5,32 @@ const TOLERANCE = 0.01;
 function numbers(text, count) {
   const parts = count === 1 ? [text] : text.split(/[;,]\s*|\s+and\s+|\s+/);
   const found = parts.filter(Boolean).map((part) => {
-    const sum = part.replace(/(?<=\d),(?=\d{3}(?!\d))/g, "").replace(/\^/g, "**").replace(/[·×]/g, "*").trim();
+    const sum = part
+      .replace(/(?<=\d),(?=\d{3}(?!\d))/g, "")
+      .replace(/\^/g, "**")
+      .replace(/[·×]/g, "*")
+      .trim();
     if (!/^[\d.+\-*/() eE]+$/.test(sum)) return NaN;
-    try { return Number(Function(`"use strict"; return (${sum})`)()); } catch { return NaN; }
+    try {
+      return Number(Function(`"use strict"; return (${sum})`)());
+    } catch {
+      return NaN;
+    }
   });
   return found.length === count && found.every(Number.isFinite) ? found : null;
 }
 /** What became of a guess: "yes", "no", or "" and what is wanted instead. */
 function judged(guess, answer, choices) {
   if (choices.length) return [guess === answer || answer.endsWith(`(${guess})`) ? "yes" : "no", ""];
-  const wanted = answer.split(", "), truths = numbers(answer, wanted.length);
+  const wanted = answer.split(", "),
+    truths = numbers(answer, wanted.length);
   if (!truths) return [guess.toLowerCase() === answer.toLowerCase() ? "yes" : "no", ""];
   const given = numbers(guess, wanted.length);
-  if (!given) return ["", `'${guess}' cannot be compared; please give ${wanted.length > 1 ? `${wanted.length} numbers with a space between them` : "a number"}`];
+  if (!given)
+    return [
+      "",
+      `'${guess}' cannot be compared; please give ${wanted.length > 1 ? `${wanted.length} numbers with a space between them` : "a number"}`,
+    ];
   const same = (a, b, whole) => (whole ? a === b : Math.abs(a - b) <= TOLERANCE * Math.max(Math.abs(a), Math.abs(b)));
   return [given.every((number, i) => same(number, truths[i], /^-?[\d,]+$/.test(wanted[i]))) ? "yes" : "no", ""];
 }
@@ -28,7 +41,9 @@ function score() {
 }
 for (const place of document.querySelectorAll("script.tile-by-tile-predict")) {
   const state = { guess: "", right: "", problem: "", score: "", ...JSON.parse(place.textContent) };
-  const listeners = [], key = ["guess", state.question, ...state.choices].join(" "), kept = window.tileByTile.kept;
+  const listeners = [],
+    key = ["guess", state.question, ...state.choices].join(" "),
+    kept = window.tileByTile.kept;
   const el = document.createElement("div");
   const judge = () => {
     if (!state.guess) return;
@@ -54,5 +69,8 @@ for (const place of document.querySelectorAll("script.tile-by-tile-predict")) {
   models.push(model);
   place.replaceWith(el);
   state.guess = kept.get(key) ?? "";
-  queueMicrotask(() => { judge(); viewer.render({ model, el }); });
+  queueMicrotask(() => {
+    judge();
+    viewer.render({ model, el });
+  });
 }

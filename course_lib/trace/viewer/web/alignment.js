@@ -3,14 +3,16 @@
 // Or the steps are the statements of one of the runs, and the other one is shown after the same multiply-add.
 
 import { full, sentence } from "./text.js";
-import { Access, LOAD, ITERATION, popcount } from "./trace.js";
+import { LOAD, ITERATION, popcount } from "./trace.js";
 
 /** @typedef {import("./machine.js").Machine} Machine */
+/** @typedef {import("./trace.js").Access} Access */
 /** @typedef {import("./trace.js").Trace} Trace */
 /** @typedef {{positions: number[], what: string, sum: () => string}} Marks  where a run has done each; what it does; the sum so far */
 
 /** The accesses of the chosen thread in a step. @param {Machine} machine @param {number} i */
-const accesses = ({ block, thread }, i) => (block.runs(i, thread) ? block.accesses(i).filter(({ mask }) => (mask >>> (thread & 31)) & 1) : []);
+const accesses = ({ block, thread }, i) =>
+  block.runs(i, thread) ? block.accesses(i).filter(({ mask }) => (mask >>> (thread & 31)) & 1) : [];
 
 /**
  * The multiply-adds by which the chosen thread computes an element of C, or null without any.
@@ -22,14 +24,23 @@ function multiplyAdds(machine, element) {
   const { block, thread, trace } = machine;
   const [lane, lines] = [thread & 31, new Map(trace.source.map(([line, text]) => [line, text]))];
   const own = (/** @type {Access} */ access) => access.element(popcount(access.mask & ((1 << lane) - 1)));
-  const covers = (/** @type {Access} */ access, /** @type {number} */ wanted) => own(access) <= wanted && wanted < own(access) + access.width;
+  const covers = (/** @type {Access} */ access, /** @type {number} */ wanted) =>
+    own(access) <= wanted && wanted < own(access) + access.width;
   let stores = -1;
   for (let i = 0; i < block.length; i++) {
-    if (accesses(machine, i).some((access) => access.op !== LOAD && access.array === trace.owner && covers(access, element))) stores = i;
+    if (
+      accesses(machine, i).some(
+        (access) => access.op !== LOAD && access.array === trace.owner && covers(access, element),
+      )
+    )
+      stores = i;
   }
   if (stores < 0) return null;
   const says = `multiply-add of ${trace.element(trace.arrays[trace.owner], element)}`;
-  const from = accesses(machine, stores).find(({ op, array }) => op === LOAD && trace.arrays[array].space === "local" && trace.accumulators.includes(trace.arrays[array].name));
+  const from = accesses(machine, stores).find(
+    ({ op, array }) =>
+      op === LOAD && trace.arrays[array].space === "local" && trace.accumulators.includes(trace.arrays[array].name),
+  );
   /** @type {number[]} */
   const positions = [];
   if (from) {
@@ -39,7 +50,9 @@ function multiplyAdds(machine, element) {
       if (mine.some(({ op }) => op === LOAD) && mine.some(({ op }) => op !== LOAD)) positions.push(i + 1);
     }
     const { name } = trace.arrays[array];
-    return positions.length ? { positions, what: says, sum: () => `${name} = ${full(machine.value(array, at))}` } : null;
+    return positions.length
+      ? { positions, what: says, sum: () => `${name} = ${full(machine.value(array, at))}` }
+      : null;
   }
   const text = lines.get(block.line(stores)) ?? "";
   const name = trace.accumulators.find((each) => trace.names.includes(each) && new RegExp(`\\b${each}\\b`).test(text));
@@ -64,12 +77,17 @@ function iterations({ block, thread, trace }) {
   const parents = new Set(trace.loops.values());
   const warp = thread >> 5;
   const positions = [];
-  for (let i = 0; i < block.length; i++) if (block.warp(i) === warp && block.has(i, ITERATION) && !parents.has(block.line(i))) positions.push(i + 1);
+  for (let i = 0; i < block.length; i++)
+    if (block.warp(i) === warp && block.has(i, ITERATION) && !parents.has(block.line(i))) positions.push(i + 1);
   return positions.length ? { positions, what: "iteration", sum: () => "" } : null;
 }
 
 /** The ends of the phases of the chosen thread's warp. @param {Machine} machine @returns {Marks} */
-const phases = ({ block, thread }) => ({ positions: (block.phases[thread >> 5] ?? []).map(([end]) => end), what: "phase", sum: () => "" });
+const phases = ({ block, thread }) => ({
+  positions: (block.phases[thread >> 5] ?? []).map(([end]) => end),
+  what: "phase",
+  sum: () => "",
+});
 
 /**
  * The block and thread of another run that store the same element of C as these; without one, those of the same numbers.
@@ -79,7 +97,8 @@ const phases = ({ block, thread }) => ({ positions: (block.phases[thread >> 5] ?
  * @returns {[number, number]}
  */
 export function partner(from, to, [block, thread]) {
-  const same = from.owner >= 0 && to.owner >= 0 && String(from.arrays[from.owner].shape) === String(to.arrays[to.owner].shape);
+  const same =
+    from.owner >= 0 && to.owner >= 0 && String(from.arrays[from.owner].shape) === String(to.arrays[to.owner].shape);
   const element = same ? from.owned.indexOf(block * from.threads + thread) : -1;
   const owner = element < 0 ? -1 : to.owned[element];
   if (owner >= 0) return [Math.floor(owner / to.threads), owner % to.threads];
@@ -115,13 +134,16 @@ export class Alignment {
   /** Where each run is at a step. @param {number} step @returns {number[]} */
   at(step) {
     if (!this.marks.length) return [step];
-    if (this.lead !== null) return this.common(this.reached(this.lead, step)).map((position, run) => (run === this.lead ? step : position));
+    if (this.lead !== null)
+      return this.common(this.reached(this.lead, step)).map((position, run) => (run === this.lead ? step : position));
     return this.common(step);
   }
 
   /** Where each run is at a common step. @param {number} step */
   common(step) {
-    return this.marks.map(({ positions }, run) => (step <= 0 ? 0 : step > this.done ? this.machines[run].length : positions[step - 1]));
+    return this.marks.map(({ positions }, run) =>
+      step <= 0 ? 0 : step > this.done ? this.machines[run].length : positions[step - 1],
+    );
   }
 
   /** The last common step that a run at a position has done. @param {number} run @param {number} position */
@@ -153,7 +175,10 @@ export class Alignment {
     const total = sum();
     if (!number) return `at its end${total && `; ${total}`}.`;
     const read = machine.events
-      .filter(({ op, array, values }) => op === LOAD && values.length === 1 && !trace.accumulators.includes(trace.arrays[array].name))
+      .filter(
+        ({ op, array, values }) =>
+          op === LOAD && values.length === 1 && !trace.accumulators.includes(trace.arrays[array].name),
+      )
       .map(({ array, element, values }) => `${trace.element(trace.arrays[array], element)} = ${full(values[0])}`);
     return `${what}, ${number} of ${this.done}${read.length ? `: ${read.join(", ")}` : ""}${total && `; ${total}`}.`;
   }

@@ -23,11 +23,25 @@ const RECORDED =
 function drawn([kind, ...fields]) {
   if (kind === "box") {
     const [x, y, width, height, fill, edge, thick, rx] = fields;
-    return svg("rect", { x, y, width, height, rx, fill: fill ?? "none", stroke: edge ?? "none", "stroke-width": thick });
+    return svg("rect", {
+      x,
+      y,
+      width,
+      height,
+      rx,
+      fill: fill ?? "none",
+      stroke: edge ?? "none",
+      "stroke-width": thick,
+    });
   }
   if (kind === "polygon") {
     const [points, fill, edge, thick] = fields;
-    return svg("polygon", { points: points.join(" "), fill: fill ?? "none", stroke: edge ?? "none", "stroke-width": thick });
+    return svg("polygon", {
+      points: points.join(" "),
+      fill: fill ?? "none",
+      stroke: edge ?? "none",
+      "stroke-width": thick,
+    });
   }
   const [x, y, text, size, fill, anchor, , bold] = fields;
   const at = { x, y, fill, "font-size": size, "text-anchor": ANCHORS[/** @type {"left"} */ (anchor)] };
@@ -38,7 +52,11 @@ function drawn([kind, ...fields]) {
 function picture(sketch) {
   const label = sketch.says.join(". ");
   const box = `0 0 ${WIDE} ${sketch.height}`;
-  return svg("svg", { viewBox: box, class: "tt-dialled", role: "img", "aria-label": label }, ...sketch.shapes.map(drawn));
+  return svg(
+    "svg",
+    { viewBox: box, class: "tt-dialled", role: "img", "aria-label": label },
+    ...sketch.shapes.map(drawn),
+  );
 }
 
 /** @param {{model: import("./waiting.js").Model, el: HTMLElement}} place */

@@ -110,7 +110,8 @@ export function drag(place, to) {
  * @param {boolean} [around]  whether the first follows the last
  */
 export function rove(place, which, [on, back], around = false) {
-  const all = () => /** @type {HTMLElement[]} */ ([...place.querySelectorAll(which)]).filter((one) => one.getClientRects().length);
+  const all = () =>
+    /** @type {HTMLElement[]} */ ([...place.querySelectorAll(which)]).filter((one) => one.getClientRects().length);
   place.addEventListener("keydown", (event) => {
     const [some, way] = [all(), { [on]: 1, [back]: -1 }[event.key]];
     const at = some.indexOf(/** @type {HTMLElement} */ (event.target));
@@ -121,6 +122,7 @@ export function rove(place, which, [on, back], around = false) {
   });
   place.addEventListener("focusin", ({ target }) => {
     const some = all();
-    if (some.includes(/** @type {HTMLElement} */ (target))) for (const one of some) one.tabIndex = one === target ? 0 : -1;
+    if (some.includes(/** @type {HTMLElement} */ (target)))
+      for (const one of some) one.tabIndex = one === target ? 0 : -1;
   });
 }

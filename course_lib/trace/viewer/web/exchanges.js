@@ -44,9 +44,11 @@ function says(operation, lanes, gave, source, got) {
     if (silent) parts.push(`${silent} take from a lane that gives none`);
     return `${operation}: ${parts.join(", ")}.`;
   }
-  if (operation === "match_any_sync") return `${operation}: ${lanes.length} lanes in ${results.length} groups of equal values.`;
+  if (operation === "match_any_sync")
+    return `${operation}: ${lanes.length} lanes in ${results.length} groups of equal values.`;
   const [result, yes] = [results.join(" or "), gave.filter((text) => text === "yes").length];
-  if (COMPARE.includes(operation)) return `${operation}: ${lanes.length} lanes compare their values; the result is ${result}.`;
+  if (COMPARE.includes(operation))
+    return `${operation}: ${lanes.length} lanes compare their values; the result is ${result}.`;
   return `${operation}: ${yes} of ${lanes.length} lanes vote yes; the result is ${result}.`;
 }
 

@@ -52,7 +52,13 @@ const MOST = 20; // iterations that are a frame each; of more, several are one f
 class Reordered extends Block {
   /** @param {Block} block @param {number[]} order  the recorded number of each step */
   constructor(block, order) {
-    super(block.trace, { at: block.at, first: block.first, steps: block.length, releases: block.releases, phases: block.phases });
+    super(block.trace, {
+      at: block.at,
+      first: block.first,
+      steps: block.length,
+      releases: block.releases,
+      phases: block.phases,
+    });
     this.order = order;
   }
 
@@ -100,7 +106,18 @@ export class Film {
     this.frames = frames.map((steps) => {
       const from = to;
       to += steps.length;
-      return { from, to, first: steps[0] + 1, step: steps[steps.length - 1] + 1, lines: new Set(), facts: nothing(), part: new Map(), sums: new Set(), read: new Map(), written: new Map() };
+      return {
+        from,
+        to,
+        first: steps[0] + 1,
+        step: steps[steps.length - 1] + 1,
+        lines: new Set(),
+        facts: nothing(),
+        part: new Map(),
+        sums: new Set(),
+        read: new Map(),
+        written: new Map(),
+      };
     });
     this.fetched = this.multiplied = 0;
     /** How often a number that is loaded from global memory is used in arithmetic, on average; 0 if that is unknown. */
@@ -128,7 +145,9 @@ export class Film {
     const settle = (/** @type {Int32Array} */ frames, /** @type {Int32Array} */ counts, /** @type {number} */ at) => {
       if (frames[at] < 0) return;
       const { facts } = this.frames[frames[at]];
-      facts.reads = facts.reads ? [Math.min(facts.reads[0], counts[at]), Math.max(facts.reads[1], counts[at])] : [counts[at], counts[at]];
+      facts.reads = facts.reads
+        ? [Math.min(facts.reads[0], counts[at]), Math.max(facts.reads[1], counts[at])]
+        : [counts[at], counts[at]];
     };
     for (const [number, frame] of this.frames.entries()) {
       const { facts, part } = frame;
@@ -140,7 +159,8 @@ export class Film {
         const before = facts.multiplied;
         facts.multiplied += uses.matrixProducts(i);
         const products = trace.statements.get(block.line(i))?.products ?? 1;
-        const gathered = (/** @type {number} */ sums) => (products ? (facts.multiplied += products * sums) : (facts.added += sums));
+        const gathered = (/** @type {number} */ sums) =>
+          products ? (facts.multiplied += products * sums) : (facts.added += sums);
         let [took, gathers, results] = [0, 0, 0];
         for (let row = from; row < to; row++) {
           const array = columns.access_array[row];
@@ -210,7 +230,8 @@ export class Film {
       const last = writer[array];
       if (counts && last) for (let at = 0; at < counts.length; at++) settle(last, counts, at);
     });
-    const sum = (/** @type {(facts: Facts) => number} */ of) => this.frames.reduce((total, { facts }) => total + of(facts), 0);
+    const sum = (/** @type {(facts: Facts) => number} */ of) =>
+      this.frames.reduce((total, { facts }) => total + of(facts), 0);
     this.fetched = sum((facts) => facts.fetched);
     this.multiplied = sum((facts) => facts.multiplied);
     this.uses = uses.known && this.fetched ? uses.count / this.fetched : 0;
@@ -229,7 +250,9 @@ class Uses {
     this.count = 0;
     this.known = true; // whether the source says all
     /** Of each array, the elements that hold one; of a local array, each thread's. */
-    this.elements = trace.arrays.map(({ size, space }) => (space === "global" ? null : new Uint8Array(space === "local" ? size * trace.threads : size)));
+    this.elements = trace.arrays.map(({ size, space }) =>
+      space === "global" ? null : new Uint8Array(space === "local" ? size * trace.threads : size),
+    );
     /** @type {Map<string, Int32Array>}  of each variable and each warp, the lanes in which it holds such a number, a bit each */
     const variables = new Map();
     const lanesOf = (/** @type {string} */ name) => {
@@ -264,7 +287,9 @@ class Uses {
     const { block } = this;
     const operation = block.has(i, RESUMED) ? null : block.trace.matrices.find(({ line }) => line === block.line(i));
     if (!operation) return 0;
-    const [A, B] = ["A", "B"].map((name) => [...operation.fragments, ...operation.pieces].find((matrix) => matrix.name === name));
+    const [A, B] = ["A", "B"].map((name) =>
+      [...operation.fragments, ...operation.pieces].find((matrix) => matrix.name === name),
+    );
     const times = operation.pieces.length ? (this.started.get(block.row(i)) ?? 0) : 1;
     return A && B ? times * A.rows * A.columns * B.columns : 0;
   }
@@ -287,7 +312,8 @@ class Uses {
     let [count, lanes, k] = [0, 0, 0];
     for (let lane = 0; lane < WARP; lane++) {
       if (!((mask >>> lane) & 1)) continue;
-      const at = base + (pattern.length === 1 ? pattern[0] : pattern[k]) + (space === "local" ? (WARP * warp + lane) * size : 0);
+      const at =
+        base + (pattern.length === 1 ? pattern[0] : pattern[k]) + (space === "local" ? (WARP * warp + lane) * size : 0);
       k++;
       for (let w = 0; w < width; w++) {
         if (carried !== null) elements[at + w] = (carried >>> lane) & 1;
@@ -323,10 +349,17 @@ class Uses {
     for (const lanes of statement.carried) carried |= lanes[warp] & mask;
     if (statement.loads) carried |= loaded;
     statement.pending[warp] = carried;
-    const put = (/** @type {Int32Array} */ all, /** @type {number} */ lanes) => (all[warp] = (all[warp] & ~mask) | (lanes & mask));
-    if (!resumed) for (const { to, from, loads } of statement.given) put(to, from.reduce((lanes, each) => lanes | each[warp], loads ? loaded : 0));
+    const put = (/** @type {Int32Array} */ all, /** @type {number} */ lanes) =>
+      (all[warp] = (all[warp] & ~mask) | (lanes & mask));
+    if (!resumed)
+      for (const { to, from, loads } of statement.given)
+        put(
+          to,
+          from.reduce((lanes, each) => lanes | each[warp], loads ? loaded : 0),
+        );
     for (const all of statement.into) put(all, carried);
-    for (let row = from; row < to; row++) if (access_op[row] !== LOAD) this.access(row, warp, access_op[row] === STORE ? carried : 0);
+    for (let row = from; row < to; row++)
+      if (access_op[row] !== LOAD) this.access(row, warp, access_op[row] === STORE ? carried : 0);
   }
 }
 
@@ -338,7 +371,22 @@ function add(lists, key, item) {
 }
 
 /** @returns {Facts} */
-const nothing = () => ({ threads: 0, fetched: 0, distinct: 0, from: [], shared: 0, reads: null, read: 0, held: 0, empty: 0, multiplied: 0, added: 0, stored: 0, updated: 0, into: [] });
+const nothing = () => ({
+  threads: 0,
+  fetched: 0,
+  distinct: 0,
+  from: [],
+  shared: 0,
+  reads: null,
+  read: 0,
+  held: 0,
+  empty: 0,
+  multiplied: 0,
+  added: 0,
+  stored: 0,
+  updated: 0,
+  into: [],
+});
 
 const [FETCHES, READS, RESULTS, SHARES] = [1, 2, 4, 8]; // what a step does, a bit each
 
@@ -368,7 +416,8 @@ function keysOf(block) {
   const keys = new Float64Array(block.length);
   for (const [part, steps] of parts) {
     let end = steps.length; // of what is before the stores of results
-    for (let j = steps.length - 1; j >= 0 && !(does[steps[j]] & (FETCHES | READS)); j--) if (does[steps[j]] & RESULTS) end = j;
+    for (let j = steps.length - 1; j >= 0 && !(does[steps[j]] & (FETCHES | READS)); j--)
+      if (does[steps[j]] & RESULTS) end = j;
     const begins = (/** @type {number} */ i) => loop !== null && block.has(i, ITERATION) && block.line(i) === loop.line;
     const each = loop && steps.filter(begins).length > 1 ? Math.ceil(loop.most / MOST) : 0;
     let [round, statement] = [-1, 0];
@@ -394,11 +443,23 @@ function fetchingLoop(block, does, parts) {
   const inside = new Map(block.trace.source.map(([line]) => [line, block.trace.loopsAround(line)]));
   /** @type {Map<number, number>} */
   const kinds = new Map();
-  does.forEach((kind, i) => kind && (inside.get(block.line(i)) ?? []).forEach((header) => kinds.set(header, (kinds.get(header) ?? 0) | kind)));
-  const fetching = [...kinds].filter(([, kind]) => kind & FETCHES && (kind & READS || !(kind & SHARES))).map(([header]) => header);
+  does.forEach(
+    (kind, i) =>
+      kind && (inside.get(block.line(i)) ?? []).forEach((header) => kinds.set(header, (kinds.get(header) ?? 0) | kind)),
+  );
+  const fetching = [...kinds]
+    .filter(([, kind]) => kind & FETCHES && (kind & READS || !(kind & SHARES)))
+    .map(([header]) => header);
   for (const line of fetching.sort((x, y) => (inside.get(x)?.length ?? 0) - (inside.get(y)?.length ?? 0))) {
-    const most = Math.max(...parts.map((steps) => steps.filter((i) => block.has(i, ITERATION) && block.line(i) === line).length));
-    if (most > 1) return { line, most, inside: new Set([...inside].flatMap(([at, headers]) => (headers.includes(line) ? [at] : []))) };
+    const most = Math.max(
+      ...parts.map((steps) => steps.filter((i) => block.has(i, ITERATION) && block.line(i) === line).length),
+    );
+    if (most > 1)
+      return {
+        line,
+        most,
+        inside: new Set([...inside].flatMap(([at, headers]) => (headers.includes(line) ? [at] : []))),
+      };
   }
   return null;
 }
@@ -427,7 +488,8 @@ const [LOADS, STORES, ALL] = [1, 2, 3]; // which accesses, a bit each
  */
 function eachElement(block, i, which, look) {
   const { trace } = block;
-  const { access_array, access_base, access_lanes, access_op, access_pattern, access_values, access_width } = trace.columns;
+  const { access_array, access_base, access_lanes, access_op, access_pattern, access_values, access_width } =
+    trace.columns;
   const [from, to] = block.rows("access", i);
   for (let row = from; row < to; row++) {
     const array = access_array[row];
@@ -442,7 +504,8 @@ function eachElement(block, i, which, look) {
     for (let lane = 0; lane < WARP && k < pattern.length; lane++) {
       if (!((mask >>> lane) & 1)) continue;
       const at = access_base[row] + pattern[k++];
-      for (let w = 0; w < access_width[row]; w++) look(array, at + w, same ? SEVERAL : WARP * block.warp(i) + lane, stores);
+      for (let w = 0; w < access_width[row]; w++)
+        look(array, at + w, same ? SEVERAL : WARP * block.warp(i) + lane, stores);
     }
   }
 }
@@ -457,7 +520,8 @@ function eachElement(block, i, which, look) {
 function* keepOrder(block, keys) {
   if (keys.every((key, i) => !i || keys[i - 1] <= key)) return;
   const intervals = intervalsOf(block);
-  const fresh = () => block.trace.arrays.map(({ size, space }) => (space === "local" ? null : new Float64Array(size).fill(-1)));
+  const fresh = () =>
+    block.trace.arrays.map(({ size, space }) => (space === "local" ? null : new Float64Array(size).fill(-1)));
   const [accessed, stored] = [fresh(), fresh()]; // the last of the keys with which each element is, in the recorded order so far
   /** @type {Set<number>} */
   const changed = new Set();
@@ -492,7 +556,8 @@ function* groupsOf(block, keys) {
   keys.forEach((key, i) => {
     add(groups, key, i);
   });
-  const fresh = () => block.trace.arrays.map(({ size, space }) => (space === "local" ? null : new Int32Array(size).fill(-1)));
+  const fresh = () =>
+    block.trace.arrays.map(({ size, space }) => (space === "local" ? null : new Int32Array(size).fill(-1)));
   const [read, readers] = [fresh(), fresh()]; // of each element, the last group that read it, and its thread there
   /** @type {number[][]} */
   const all = [];
@@ -547,20 +612,48 @@ function* framesOf(block, keys) {
 
 /** What a frame shows, in one sentence. @param {Frame} frame */
 export function says({ facts }) {
-  const { added, distinct, empty, fetched, from, held, into, multiplied, read, reads, shared, stored, threads, updated } = facts;
+  const {
+    added,
+    distinct,
+    empty,
+    fetched,
+    from,
+    held,
+    into,
+    multiplied,
+    read,
+    reads,
+    shared,
+    stored,
+    threads,
+    updated,
+  } = facts;
   const one = threads === 1 ? "s" : "";
   const some = (/** @type {number} */ n, /** @type {string} */ what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
   const numbers = (/** @type {number} */ n) => some(n, "number");
-  const adds = [...(multiplied ? [some(multiplied, "multiply-add")] : []), ...(added ? [some(added, "addition")] : [])].join(" and ");
-  const later = shared && reads?.[1] ? `; each will be read ${reads[0] === reads[1] ? times(reads[0]) : `${count(reads[0])} to ${times(reads[1])}`}` : "";
-  const found = empty === held ? `${some(empty, "empty element")}` : `${numbers(held)}${empty ? ` (${count(empty)} empty)` : ""}`;
+  const adds = [
+    ...(multiplied ? [some(multiplied, "multiply-add")] : []),
+    ...(added ? [some(added, "addition")] : []),
+  ].join(" and ");
+  const later =
+    shared && reads?.[1]
+      ? `; each will be read ${reads[0] === reads[1] ? times(reads[0]) : `${count(reads[0])} to ${times(reads[1])}`}`
+      : "";
+  const found =
+    empty === held ? `${some(empty, "empty element")}` : `${numbers(held)}${empty ? ` (${count(empty)} empty)` : ""}`;
   const done = [];
   if (fetched && shared && !read) {
     done.push(`${one ? "copies" : "copy"} ${numbers(fetched)} of ${list(from)} to shared memory`);
   } else {
-    if (fetched) done.push(`load${one} ${numbers(fetched)} of ${list(from)}${distinct < fetched ? ` (${count(distinct)} different)` : ""}${adds && !read ? ` for ${adds}` : ""}`);
+    if (fetched)
+      done.push(
+        `load${one} ${numbers(fetched)} of ${list(from)}${distinct < fetched ? ` (${count(distinct)} different)` : ""}${adds && !read ? ` for ${adds}` : ""}`,
+      );
     if (read && (fetched || shared) && adds) done.push(`do${one && "es"} ${adds} with ${found} in shared memory`);
-    else if (read) done.push(`read${one} ${found} in shared memory${read > held ? `, ${times(read)} in all` : ""}${adds ? `, for ${adds}` : ""}`);
+    else if (read)
+      done.push(
+        `read${one} ${found} in shared memory${read > held ? `, ${times(read)} in all` : ""}${adds ? `, for ${adds}` : ""}`,
+      );
     else if (adds && !fetched) done.push(`do${one && "es"} ${adds}`);
     if (shared) done.push(`store${one} ${numbers(shared)} to shared memory`);
   }
@@ -572,4 +665,5 @@ export function says({ facts }) {
 
 const count = (/** @type {number} */ n) => n.toLocaleString("en");
 const times = (/** @type {number} */ n) => ["never", "once", "twice"][n] ?? `${count(n)} times`;
-const list = (/** @type {string[]} */ names) => (names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}` : names[0]);
+const list = (/** @type {string[]} */ names) =>
+  names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}` : names[0];

@@ -79,7 +79,10 @@ export class Grid extends Plane {
     this.written[i] = text;
     const lines = text.split("\n");
     if (lines.length === 1) this.texts[i].textContent = text;
-    else this.texts[i].replaceChildren(...lines.map((line, n) => svg("tspan", { x: this.corner(i)[0] + UNIT / 2, dy: n ? LINE : -LINE / 2 }, line)));
+    else
+      this.texts[i].replaceChildren(
+        ...lines.map((line, n) => svg("tspan", { x: this.corner(i)[0] + UNIT / 2, dy: n ? LINE : -LINE / 2 }, line)),
+      );
   }
 
   /** One text size for the whole grid. @param {number[]} dots @param {number[]} rings */
@@ -111,7 +114,13 @@ export class Grid extends Plane {
 export function layout({ shape, size }) {
   if (shape.length >= 2) {
     const [rows, columns] = shape.slice(-2);
-    return { rows, columns, each: rows * columns, planes: rows * columns ? size / (rows * columns) : 0, wrapped: false };
+    return {
+      rows,
+      columns,
+      each: rows * columns,
+      planes: rows * columns ? size / (rows * columns) : 0,
+      wrapped: false,
+    };
   }
   const columns = Math.max(1, Math.min(WRAP, size));
   return { rows: Math.ceil(size / columns), columns, each: size, planes: size ? 1 : 0, wrapped: size > columns };

@@ -15,7 +15,9 @@ export class Heat extends Plane {
   /** @param {import("./plane.js").PlaneOptions} options */
   constructor(options) {
     super(options);
-    this.canvas = /** @type {HTMLCanvasElement} */ (html("canvas", { class: "tt-pixels", role: "img", "aria-label": this.name }));
+    this.canvas = /** @type {HTMLCanvasElement} */ (
+      html("canvas", { class: "tt-pixels", role: "img", "aria-label": this.name })
+    );
     this.node = html("div", { class: "tt-heat" }, this.canvas, this.layer);
     this.node.style.setProperty("--hue", options.hue);
     const share = (/** @type {number} */ part, /** @type {number} */ of) => `${(100 * part) / of}%`;
@@ -114,7 +116,9 @@ export function pixel(colour) {
   const known = PIXELS.get(colour);
   if (known !== undefined) return known;
   const context = /** @type {CanvasRenderingContext2D} */ (
-    Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true })
+    Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", {
+      willReadFrequently: true,
+    })
   );
   context.fillStyle = colour;
   context.fillRect(0, 0, 1, 1);
@@ -125,13 +129,17 @@ export function pixel(colour) {
 
 /** The paint of each look in the present theme, read from the stylesheet. @param {HTMLElement | SVGElement} place */
 function paintsOf(place) {
-  return styled(place, LOOKS.map((look) => ({ class: `tt-c${look}` })), ({ fill, stroke, strokeWidth, strokeDasharray, rx }) => ({
-    fill,
-    stroke: stroke === "none" ? "" : stroke,
-    width: Number.parseFloat(strokeWidth), // of the stroke, in SVG units
-    dash: strokeDasharray === "none" ? [] : strokeDasharray.split(",").map(Number.parseFloat),
-    round: Number.parseFloat(rx) > 0,
-  }));
+  return styled(
+    place,
+    LOOKS.map((look) => ({ class: `tt-c${look}` })),
+    ({ fill, stroke, strokeWidth, strokeDasharray, rx }) => ({
+      fill,
+      stroke: stroke === "none" ? "" : stroke,
+      width: Number.parseFloat(strokeWidth), // of the stroke, in SVG units
+      dash: strokeDasharray === "none" ? [] : strokeDasharray.split(",").map(Number.parseFloat),
+      round: Number.parseFloat(rx) > 0,
+    }),
+  );
 }
 
 /**

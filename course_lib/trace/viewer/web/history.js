@@ -88,7 +88,9 @@ export function elementSays(machine, number, element, uses) {
     return first ? [`First ${DID[op]} in step ${first.position} by ${who(trace, first)}.`] : [];
   });
   const counts = kinds
-    .filter((op) => op === LOAD || uses.some((use) => use.op === op) || (op === STORE && !uses.some((use) => use.op > STORE)))
+    .filter(
+      (op) => op === LOAD || uses.some((use) => use.op === op) || (op === STORE && !uses.some((use) => use.op > STORE)),
+    )
     .map((op) => `${DID[op]} ${times(past.reduce((sum, use) => sum + (use.op === op ? popcount(use.mask) : 0), 0))}`);
   const by = array.space === "local" ? "by this thread" : "by this block";
   return [

@@ -8,7 +8,16 @@ import { html, rove } from "./dom.js";
  * @param {string} what  the step does
  */
 export function lead(text, what) {
-  return html("button", { type: "button", class: "tt-lead", tabindex: -1, title: `To the next step that ${what}; with Shift, to the one before` }, text);
+  return html(
+    "button",
+    {
+      type: "button",
+      class: "tt-lead",
+      tabindex: -1,
+      title: `To the next step that ${what}; with Shift, to the one before`,
+    },
+    text,
+  );
 }
 
 /**
@@ -34,5 +43,6 @@ export function follow(place, rows, context, positions) {
 /** Let Tab reach one of the buttons of a list. @param {HTMLElement | null} place */
 export function reach(place) {
   const [first, ...others] = place?.querySelectorAll(".tt-lead") ?? [];
-  if (first && ![first, ...others].some((one) => /** @type {HTMLElement} */ (one).tabIndex === 0)) /** @type {HTMLElement} */ (first).tabIndex = 0;
+  if (first && ![first, ...others].some((one) => /** @type {HTMLElement} */ (one).tabIndex === 0))
+    /** @type {HTMLElement} */ (first).tabIndex = 0;
 }

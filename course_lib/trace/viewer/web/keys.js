@@ -14,7 +14,11 @@ export const KEYS = [
   [["Home", "End"], "Home End", "to the start, to the end"],
   [["t", "T"], "t T", "the next thread, the one before"],
   [["b", "B"], "b B", "the next block, the one before"],
-  [["u"], "u", "what a step is: a frame of the film, a statement of this thread, or one of any warp; of two runs, a common step or a statement of either"],
+  [
+    ["u"],
+    "u",
+    "what a step is: a frame of the film, a statement of this thread, or one of any warp; of two runs, a common step or a statement of either",
+  ],
   [["z", "Z"], "z Z", "zoom into the timeline, out of it"],
   [["+", "-"], "+ −", "faster, slower"],
   [[], "Tab", "to the next array; there the arrows choose an element, and Enter lists its accesses"],

@@ -50,7 +50,10 @@ const linesHigh = (height, em) => Math.min(CODE.height * em, Math.max(CODE.least
 export function arrange(wanted) {
   const { width, em, product, counter } = wanted;
   const height = Math.max(LOWEST * em, wanted.height);
-  const [codeWide, codeHigh] = [Math.max(16 * em, Math.min(CODE.width * em, CODE.share * width)), linesHigh(height, em)];
+  const [codeWide, codeHigh] = [
+    Math.max(16 * em, Math.min(CODE.width * em, CODE.share * width)),
+    linesHigh(height, em),
+  ];
   if (width < PHONE * em) return stacked({ ...wanted, height }, CODE.height * em);
   const strip = codeHigh + GAP;
   if (!product) {
@@ -69,7 +72,9 @@ export function arrange(wanted) {
     edges: Math.min((width - left) / atEdges, (height - 2 * caption) / edgesHigh),
     over: Math.min(width / atEdges, (height - strip - 2 * caption) / edgesHigh),
   };
-  const name = /** @type {(keyof typeof scales)[]} */ (["row", "edges", "over"]).reduce((x, y) => (scales[y] > scales[x] ? y : x));
+  const name = /** @type {(keyof typeof scales)[]} */ (["row", "edges", "over"]).reduce((x, y) =>
+    scales[y] > scales[x] ? y : x,
+  );
   const scale = Math.max(0.01, Math.min(most, scales[name]));
   const places = name === "row" ? inARow(product, scale, SIGN * em, caption) : atTheEdges(product, scale, caption);
   const wide = scale * (name === "row" ? inRow : atEdges) + (name === "row" ? signs : 0);
@@ -78,7 +83,16 @@ export function arrange(wanted) {
   const below = { x: 0, y: high + GAP, width, height: height - high - GAP };
   const roomy = right.width >= codeWide;
   const spare = right.width >= NARROWEST * em ? { ...right, y: caption, height: COUNTER.height * em } : null;
-  return beside(wanted, { name, product: places, used: high }, [], roomy ? right : below, roomy ? right : null, roomy && name !== "edges" ? { ...below, width: wide } : null, spare, high);
+  return beside(
+    wanted,
+    { name, product: places, used: high },
+    [],
+    roomy ? right : below,
+    roomy ? right : null,
+    roomy && name !== "edges" ? { ...below, width: wide } : null,
+    spare,
+    high,
+  );
 }
 
 /**
@@ -97,7 +111,11 @@ function beside(wanted, { name, product, used }, main, free, side, below, spare 
   const { em, counter } = wanted;
   const height = Math.max(LOWEST * em, wanted.height);
   const codeWide = Math.max(16 * em, Math.min(CODE.width * em, CODE.share * wanted.width));
-  const [codeHigh, countHigh, countWide] = [linesHigh(height, em), counter ? COUNTER.height * em : 0, counter ? COUNTER.width * em : 0];
+  const [codeHigh, countHigh, countWide] = [
+    linesHigh(height, em),
+    counter ? COUNTER.height * em : 0,
+    counter ? COUNTER.width * em : 0,
+  ];
   if (!side) {
     const wide = counter && !spare ? countWide + GAP : 0;
     const all = wanted.product ? wanted.aside : [...wanted.main, ...wanted.aside];
@@ -110,12 +128,25 @@ function beside(wanted, { name, product, used }, main, free, side, below, spare 
       if (alone.scale > aside[last].scale) aside.splice(0, last + 1, ...flow(all.slice(0, last), rest, em), alone);
     }
     const inRest = all.filter((_, i) => !spare || aside[i].x < spare.x);
-    const end = Math.max(free.x, ...inRest.map((_, i) => aside[i].x + Math.max(aside[i].scale * all[i].width, all[i].least) + 2 * GAP));
+    const end = Math.max(
+      free.x,
+      ...inRest.map((_, i) => aside[i].x + Math.max(aside[i].scale * all[i].width, all[i].least) + 2 * GAP),
+    );
     const tall = Math.max(codeHigh, Math.min(CODE.height * em, Math.max(0, ...ends(all, aside)) - free.y)); // beside the arrays
-    const counted = counter ? (spare ?? { x: end, y: free.y, width: countWide, height: Math.max(countHigh, tall) }) : null;
+    const counted = counter
+      ? (spare ?? { x: end, y: free.y, width: countWide, height: Math.max(countHigh, tall) })
+      : null;
     const left = end + wide;
     const code = { x: left, y: free.y, width: Math.max(codeWide, free.x + free.width - left), height: tall };
-    return { name, product, main: [], aside, code, counter: counted, height: Math.max(used, code.y + code.height, ...ends(all, aside)) };
+    return {
+      name,
+      product,
+      main: [],
+      aside,
+      code,
+      counter: counted,
+      height: Math.max(used, code.y + code.height, ...ends(all, aside)),
+    };
   }
   const together = countWide + GAP + codeWide <= side.width;
   const need = together || !counter ? codeHigh : codeHigh + GAP + countHigh;
@@ -129,13 +160,29 @@ function beside(wanted, { name, product, used }, main, free, side, below, spare 
     used = end;
   }
   const candidates = [above, ...(below ? [below] : [])].map((box) => ({ box, places: flow(wanted.aside, box, em) }));
-  const area = (/** @type {Place[]} */ places) => places.reduce((sum, { scale }, i) => sum + scale * scale * wanted.aside[i].width * wanted.aside[i].height, 0);
+  const area = (/** @type {Place[]} */ places) =>
+    places.reduce((sum, { scale }, i) => sum + scale * scale * wanted.aside[i].width * wanted.aside[i].height, 0);
   const best = candidates.reduce((x, y) => (area(y.places) > area(x.places) ? y : x));
   const top = best.box === above ? Math.max(side.y, ...ends(wanted.aside, best.places).map((y) => y + GAP)) : side.y;
-  const code = { x: side.x, y: together || !counter ? top : top + countHigh + GAP, width: Math.max(Math.min(codeWide, side.width), together ? side.width - countWide - GAP : side.width), height: codeHigh };
+  const code = {
+    x: side.x,
+    y: together || !counter ? top : top + countHigh + GAP,
+    width: Math.max(Math.min(codeWide, side.width), together ? side.width - countWide - GAP : side.width),
+    height: codeHigh,
+  };
   code.height = Math.max(codeHigh, Math.min(1.6 * codeHigh, height - code.y));
-  const counted = counter ? { x: together ? side.x + side.width - countWide : side.x, y: top, width: countWide, height: countHigh } : null;
-  return { name, product, main, aside: best.places, code, counter: counted, height: Math.max(used, code.y + code.height, ...ends(wanted.aside, best.places)) };
+  const counted = counter
+    ? { x: together ? side.x + side.width - countWide : side.x, y: top, width: countWide, height: countHigh }
+    : null;
+  return {
+    name,
+    product,
+    main,
+    aside: best.places,
+    code,
+    counter: counted,
+    height: Math.max(used, code.y + code.height, ...ends(wanted.aside, best.places)),
+  };
 }
 
 /**
@@ -155,18 +202,40 @@ function stacked({ width, height, em, product, main, aside, counter }, codeHigh)
   let rooms = [];
   if (product) {
     const { A, B, C } = product;
-    const scale = Math.max(0.01, Math.min(A.most, width / (A.width + C.width), Math.min(0.65 * height, height - codeHigh - GAP - 2 * caption) / (B.height + C.height)));
+    const scale = Math.max(
+      0.01,
+      Math.min(
+        A.most,
+        width / (A.width + C.width),
+        Math.min(0.65 * height, height - codeHigh - GAP - 2 * caption) / (B.height + C.height),
+      ),
+    );
     places = atTheEdges(product, scale, caption);
     const [left, high] = [A.width * scale, scale * (B.height + C.height) + 2 * caption];
     const end = left + C.width * scale + GAP;
-    rooms = [{ x: end, y: 0, width: width - end, height: high }, { x: 0, y: 0, width: left - GAP, height: high - A.height * scale - caption }];
+    rooms = [
+      { x: end, y: 0, width: width - end, height: high },
+      { x: 0, y: 0, width: left - GAP, height: high - A.height * scale - caption },
+    ];
     y = high + GAP;
   }
   const below = flow(all, { x: 0, y: 0, width, height: Math.max(16 * em, height) }, em);
   const size = (/** @type {Place[]} */ places) => Math.min(...places.map(({ scale }, i) => scale / below[i].scale));
-  const fitting = rooms.map((room) => ({ room, places: flow(all, room, em) })).filter(({ room, places }) => Math.max(0, ...ends(all, places)) <= room.height && Math.max(0, ...rights(all, places)) <= room.x + room.width && size(places) >= SMALLEST);
-  const best = fitting.reduce((x, y) => (x && size(x.places) >= size(y.places) ? x : y), /** @type {typeof fitting[0] | null} */ (null));
-  const spare = counter ? rooms.find((room) => room !== best?.room && room.width >= NARROWEST * em && room.height >= COUNTER.height * em) : null;
+  const fitting = rooms
+    .map((room) => ({ room, places: flow(all, room, em) }))
+    .filter(
+      ({ room, places }) =>
+        Math.max(0, ...ends(all, places)) <= room.height &&
+        Math.max(0, ...rights(all, places)) <= room.x + room.width &&
+        size(places) >= SMALLEST,
+    );
+  const best = fitting.reduce(
+    (x, y) => (x && size(x.places) >= size(y.places) ? x : y),
+    /** @type {typeof fitting[0] | null} */ (null),
+  );
+  const spare = counter
+    ? rooms.find((room) => room !== best?.room && room.width >= NARROWEST * em && room.height >= COUNTER.height * em)
+    : null;
   const code = { x: 0, y, width, height: counter && !spare ? codeHigh / 2 : codeHigh };
   y += code.height + GAP;
   let counted = spare ?? null;
@@ -175,7 +244,15 @@ function stacked({ width, height, em, product, main, aside, counter }, codeHigh)
     y += counted.height + GAP;
   }
   const found = best?.places ?? below.map((place) => ({ ...place, y: place.y + y }));
-  return { name: "column", product: places, main: found.slice(0, main.length), aside: found.slice(main.length), code, counter: counted, height: Math.max(y, ...ends(all, found)) };
+  return {
+    name: "column",
+    product: places,
+    main: found.slice(0, main.length),
+    aside: found.slice(main.length),
+    code,
+    counter: counted,
+    height: Math.max(y, ...ends(all, found)),
+  };
 }
 
 /**
@@ -187,7 +264,11 @@ function stacked({ width, height, em, product, main, aside, counter }, codeHigh)
  */
 function inARow({ A, B }, scale, sign, top) {
   const b = A.width * scale + sign;
-  return { A: { x: 0, y: top, scale }, B: { x: b, y: top, scale }, C: { x: b + B.width * scale + sign, y: top, scale } };
+  return {
+    A: { x: 0, y: top, scale },
+    B: { x: b, y: top, scale },
+    C: { x: b + B.width * scale + sign, y: top, scale },
+  };
 }
 
 /**
@@ -247,4 +328,5 @@ function placed(shapes, box, em, side) {
 const ends = (shapes, places) => places.map(({ y, scale }, i) => y + scale * shapes[i].height);
 
 /** The right ends of drawings. @param {Shape[]} shapes @param {Place[]} places */
-const rights = (shapes, places) => places.map(({ x, scale }, i) => x + Math.max(scale * shapes[i].width, shapes[i].least));
+const rights = (shapes, places) =>
+  places.map(({ x, scale }, i) => x + Math.max(scale * shapes[i].width, shapes[i].least));

@@ -8,7 +8,8 @@ import { GLOSSARY } from "./terms.js";
 /** @typedef {import("./plane.js").Plane} Plane */
 /** @typedef {[string, string, (plane: Plane) => unknown]} Mark  its look, its meaning, and whether a plane has it */
 
-const looks = (/** @type {number} */ look) => (/** @type {Plane} */ plane) => plane.looks.some((each) => (each & ~FAINT) === look);
+const looks = (/** @type {number} */ look) => (/** @type {Plane} */ plane) =>
+  plane.looks.some((each) => (each & ~FAINT) === look);
 const drawn = (/** @type {string} */ selector) => (/** @type {Plane} */ plane) => plane.layer.querySelector(selector);
 
 /** The looks of elements, and what is drawn over them. @type {Mark[]} */
@@ -34,14 +35,34 @@ const DRAWN = [
   [".tt-position, .tt-playhead", "thin fill: var(--tt-focus)", "the current step"],
   [".tt-ticks .tt-release", "thin fill: var(--tt-soft)", "a barrier opens"],
   [".tt-ticks .tt-found", "fill: var(--tt-wrong)", "a finding, at its step"],
-  [".tt-current, .tt-costs .tt-here", "flat fill: color-mix(in srgb, var(--tt-focus) 17%, var(--tt-bg)); stroke: var(--tt-focus)", "the line of this step"],
-  [".tt-broken", "flat fill: color-mix(in srgb, var(--tt-wrong) 14%, var(--tt-bg)); stroke: var(--tt-wrong)", "a line that breaks a rule in this step"],
-  [".tt-registers .tt-changed, .tt-filled", "flat fill: none; stroke: var(--tt-ink); stroke-width: 2", "a register that this step fills"],
+  [
+    ".tt-current, .tt-costs .tt-here",
+    "flat fill: color-mix(in srgb, var(--tt-focus) 17%, var(--tt-bg)); stroke: var(--tt-focus)",
+    "the line of this step",
+  ],
+  [
+    ".tt-broken",
+    "flat fill: color-mix(in srgb, var(--tt-wrong) 14%, var(--tt-bg)); stroke: var(--tt-wrong)",
+    "a line that breaks a rule in this step",
+  ],
+  [
+    ".tt-registers .tt-changed, .tt-filled",
+    "flat fill: none; stroke: var(--tt-ink); stroke-width: 2",
+    "a register that this step fills",
+  ],
   [".tt-exchange .tt-lane, .tt-lens-warp .tt-on-lane", "tt-lane tt-on-lane", "a lane that takes part"],
   [".tt-lens-warp .tt-lane:not(.tt-on-lane, .tt-says-no)", "tt-lane", "a lane that takes no part"],
   [".tt-says-no", "tt-lane tt-says-no", "a lane that answers no"],
-  [".tt-request .tt-mine-lane, .tt-lens-warp > :not(:has(.tt-exchange)) .tt-mine-lane", "tt-lane tt-on-lane tt-mine-lane", "the chosen thread's lane or word"],
-  [".tt-exchange .tt-mine-lane", "tt-lane tt-on-lane tt-mine-lane", "the chosen thread's lane, and those that share their values with it"],
+  [
+    ".tt-request .tt-mine-lane, .tt-lens-warp > :not(:has(.tt-exchange)) .tt-mine-lane",
+    "tt-lane tt-on-lane tt-mine-lane",
+    "the chosen thread's lane or word",
+  ],
+  [
+    ".tt-exchange .tt-mine-lane",
+    "tt-lane tt-on-lane tt-mine-lane",
+    "the chosen thread's lane, and those that share their values with it",
+  ],
   [".tt-flow", "path tt-flow", "from the lane that gives to the lane that gets"],
   [".tt-my-flow", "path tt-flow tt-my-flow", "what the chosen thread gets"],
   [".tt-sector", "tt-sector", "a sector, 32 bytes, that is loaded or stored"],
@@ -49,11 +70,19 @@ const DRAWN = [
   [".tt-used", "tt-used", "4 bytes that lanes ask for"],
   [".tt-unused", "tt-unused", "4 bytes that no lane asks for"],
   [".tt-bank", "tt-bank", "a bank, with its number below"],
-  [".tt-banks .tt-word:not(.tt-again)", "tt-word", "a word that lanes ask for, with a lane's number or, with ×, how many"],
+  [
+    ".tt-banks .tt-word:not(.tt-again)",
+    "tt-word",
+    "a word that lanes ask for, with a lane's number or, with ×, how many",
+  ],
   [".tt-banks .tt-again", "tt-word tt-again", "a further word of the same bank, which comes after the first"],
   [".tt-fragment .tt-lane:not(.tt-mine-lane)", "tt-lane", "an element, with the number of the lane that holds it"],
   [".tt-fragment .tt-mine-lane", "tt-lane tt-on-lane tt-mine-lane", "an element that the chosen thread holds"],
-  [".tt-pieces .tt-again", "text font-weight: 700; fill: var(--tt-ink)", "pieces in the same banks, which are read one after another"],
+  [
+    ".tt-pieces .tt-again",
+    "text font-weight: 700; fill: var(--tt-ink)",
+    "pieces in the same banks, which are read one after another",
+  ],
   [".tt-costs .tt-bar-of", "flat fill: var(--hue)", "the cost of a request on average; a full bar is 32"],
   [".tt-track-of", "flat fill: var(--tt-ink)", "a count so far; a full bar is the larger total of the two runs"],
   [".tt-loads-picture", "tt-seen", "how often an element is loaded: the more often, the stronger its colour"],
@@ -78,17 +107,26 @@ const OVER = {
   frame: () => svg("rect", { ...BOX, class: "tt-outline" }),
   tile: () => svg("g", { class: "tt-tiles" }, svg("line", { x1: 10, x2: 10, y1: 0, y2: 20 })),
   fault: () => svg("g", { class: "tt-faults" }, svg("rect", { ...BOX, rx: 4 })),
-  beyond: () => svg("g", { class: "tt-faults" }, svg("rect", { ...BOX, class: "tt-beyond" }), svg("path", { d: "M5 5l10 10m0 -10l-10 10" })),
+  beyond: () =>
+    svg(
+      "g",
+      { class: "tt-faults" },
+      svg("rect", { ...BOX, class: "tt-beyond" }),
+      svg("path", { d: "M5 5l10 10m0 -10l-10 10" }),
+    ),
 };
 /** @param {Mark} mark */
 function entry([look, text]) {
   const over = OVER[look];
   const below = look === "ring" ? "tt-c tt-now tt-read" : over ? "tt-c tt-seen" : look;
-  return give(item(text, svg("rect", { ...BOX, class: below }), ...(over ? [over()] : [])), { class: `tt-legend-${look.split("tt-").pop()}` });
+  return give(item(text, svg("rect", { ...BOX, class: below }), ...(over ? [over()] : [])), {
+    class: `tt-legend-${look.split("tt-").pop()}`,
+  });
 }
 
 /** @param {string} text @param {...Element} samples */
-const item = (text, ...samples) => html("span", {}, svg("svg", { class: "tt-grid", viewBox: "0 0 20 20", "aria-hidden": "true" }, ...samples), text);
+const item = (text, ...samples) =>
+  html("span", {}, svg("svg", { class: "tt-grid", viewBox: "0 0 20 20", "aria-hidden": "true" }, ...samples), text);
 
 /**
  * The marks of the timeline, the source and the view in sight.
@@ -100,16 +138,20 @@ export function marksIn(root, kinds) {
     item(text, svg("rect", { x: 1, y: 19 - 18 * high, width: 18, height: 18 * high, style: `fill: ${fill}` })),
   );
   const marks = DRAWN.flatMap(([places, look, text]) => {
-    const node = [...root.querySelectorAll(places)].find((each) => each.getClientRects().length && !each.closest(".tt-keys"));
+    const node = [...root.querySelectorAll(places)].find(
+      (each) => each.getClientRects().length && !each.closest(".tt-keys"),
+    );
     if (!node) return [];
     const [, shape, style] = /^(thin |flat |path |text )?(.*)$/.exec(look) ?? [];
     /** @type {Record<string, string>} */
     const how = style.includes(":") ? { style } : { class: style };
-    const box = SHAPES[/** @type {keyof typeof SHAPES} */ (shape?.trim())] ?? BOX;
+    const box = SHAPES[/** @type {keyof typeof SHAPES} */ (shape?.trim() ?? "")] ?? BOX;
     const sample =
-      shape === "path " ? svg("path", { d: "M2 2C2 10 18 10 18 18", ...how })
-      : shape === "text " ? svg("text", { x: 5, y: 15, ...how }, "b")
-      : svg("rect", { ...box, ...how });
+      shape === "path "
+        ? svg("path", { d: "M2 2C2 10 18 10 18 18", ...how })
+        : shape === "text "
+          ? svg("text", { x: 5, y: 15, ...how }, "b")
+          : svg("rect", { ...box, ...how });
     sample.style.setProperty("--hue", getComputedStyle(node).getPropertyValue("--hue"));
     return [item(text, sample)];
   });
@@ -125,9 +167,12 @@ export function marksIn(root, kinds) {
 export function marksOf(planes, arrays, variables) {
   /** @type {Map<string, string[]>}  by colour */
   const hues = new Map();
-  const name = (/** @type {string} */ hue, /** @type {string} */ text) => hues.set(hue, [...(hues.get(hue) ?? []), text]);
-  for (const { name: array, hue, role, space } of arrays) name(hue, role ? `the matrix ${array}` : `${array} (${space} memory)`);
-  for (const variable of variables) name("var(--tt-register)", variable === "threads" ? "the threads" : `${variable} (registers)`);
+  const name = (/** @type {string} */ hue, /** @type {string} */ text) =>
+    hues.set(hue, [...(hues.get(hue) ?? []), text]);
+  for (const { name: array, hue, role, space } of arrays)
+    name(hue, role ? `the matrix ${array}` : `${array} (${space} memory)`);
+  for (const variable of variables)
+    name("var(--tt-register)", variable === "threads" ? "the threads" : `${variable} (registers)`);
   const colours = [...hues].map(([hue, texts]) => {
     const node = entry(["tt-c tt-now", [...new Set(texts)].join(", "), () => true]);
     node.style.setProperty("--hue", hue);
@@ -138,6 +183,12 @@ export function marksOf(planes, arrays, variables) {
 
 /** The words of the glossary that a page shows, with their meanings. @param {ParentNode} page */
 export function wordsOn(page) {
-  const terms = [...page.querySelectorAll("[data-term]")].map((node) => /** @type {HTMLElement} */ (node).dataset.term ?? "");
-  return [...new Set(terms)].sort().map((term) => html("div", {}, html("dt", {}, term.replace("-", " ").toLowerCase()), html("dd", {}, GLOSSARY[term])));
+  const terms = [...page.querySelectorAll("[data-term]")].map(
+    (node) => /** @type {HTMLElement} */ (node).dataset.term ?? "",
+  );
+  return [...new Set(terms)]
+    .sort()
+    .map((term) =>
+      html("div", {}, html("dt", {}, term.replace("-", " ").toLowerCase()), html("dd", {}, GLOSSARY[term])),
+    );
 }

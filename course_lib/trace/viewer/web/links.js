@@ -54,7 +54,9 @@ export function followLink(event) {
   const link = /** @type {HTMLElement} */ (event.target).closest?.("a[href^='#step=']");
   const wanted = link && asked(link.getAttribute("href") ?? "");
   if (!wanted || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  const places = /** @type {(HTMLElement & {stepper: import("./player.js").Player})[]} */ ([...document.querySelectorAll(".tt-place")]);
+  const places = /** @type {(HTMLElement & {stepper: import("./player.js").Player})[]} */ ([
+    ...document.querySelectorAll(".tt-place"),
+  ]);
   const below = places.find((place) => link.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING);
   const place = wanted.number ? places.find(({ stepper }) => stepper.model.get("_saved") === wanted.number) : below;
   if (!place) return;

@@ -236,7 +236,9 @@ export class Machine {
           array: number,
           element,
           values,
-          ...(update && { update: { operation: update.operation, old: update.old(k), given: update.given(k), left: before } }),
+          ...(update && {
+            update: { operation: update.operation, old: update.old(k), given: update.given(k), left: before },
+          }),
         });
       });
     }
@@ -251,7 +253,10 @@ export class Machine {
     if (this.position !== frame.to || !this.covers) this.seek(frame.to);
     this.quiet();
     this.covers = covers;
-    const lists = /** @type {const} */ ([["read", READ], ["written", WRITTEN]]);
+    const lists = /** @type {const} */ ([
+      ["read", READ],
+      ["written", WRITTEN],
+    ]);
     for (const [what, how] of lists) {
       for (const [array, elements] of frame[what]) {
         if (this.trace.arrays[array].space === "local") continue;
@@ -266,7 +271,8 @@ export class Machine {
         const [local, how] = [this.trace.arrays[access.array].space === "local", access.loading ? READ : WRITTEN];
         for (let w = 0; w < access.width && k >= 0; w++) {
           const element = access.element(k) + w;
-          for (const marks of local ? [this.now, this.nowMine] : [this.nowMine]) marks[access.array].set(element, (marks[access.array].get(element) ?? 0) | how);
+          for (const marks of local ? [this.now, this.nowMine] : [this.nowMine])
+            marks[access.array].set(element, (marks[access.array].get(element) ?? 0) | how);
         }
       }
     }
@@ -403,7 +409,10 @@ export class Machine {
 
   /** The next statement that the chosen thread runs. @param {number} way */
   ownFrom(way) {
-    return this.nextOf(this.where((i) => this.block.runs(i, this.thread)), way);
+    return this.nextOf(
+      this.where((i) => this.block.runs(i, this.thread)),
+      way,
+    );
   }
 
   /**

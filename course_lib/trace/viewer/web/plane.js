@@ -28,7 +28,20 @@ export const FAR = 1.6; // how many elements beyond an edge a mark is drawn at m
 
 export class Plane {
   /** @param {PlaneOptions} options */
-  constructor({ name, rows, columns, hue, size, offset = 0, tile = null, margin = 15, origin = [0, 0], wrapped = false, pitch = columns, text = false }) {
+  constructor({
+    name,
+    rows,
+    columns,
+    hue,
+    size,
+    offset = 0,
+    tile = null,
+    margin = 15,
+    origin = [0, 0],
+    wrapped = false,
+    pitch = columns,
+    text = false,
+  }) {
     this.name = name;
     this.rows = rows;
     this.columns = columns;
@@ -144,7 +157,8 @@ export class Plane {
     const { rows, columns, size, offset } = this;
     const all = new Uint8Array(size);
     for (let i = 0; i < size; i++) all[i] = owned(i + offset) ? 1 : 0;
-    const inside = (/** @type {number} */ r, /** @type {number} */ c) => r >= 0 && c >= 0 && c < columns && all[r * columns + c] === 1;
+    const inside = (/** @type {number} */ r, /** @type {number} */ c) =>
+      r >= 0 && c >= 0 && c < columns && all[r * columns + c] === 1;
     let path = "";
     /** @type {(lines: number, long: number, edge: (line: number, i: number) => boolean, draw: (line: number, from: number, length: number) => string) => void} */
     const borders = (lines, long, edge, draw) => {
@@ -158,8 +172,18 @@ export class Plane {
         }
       }
     };
-    borders(rows, columns, (r, c) => inside(r, c) !== inside(r - 1, c), (y, x, length) => `M${x} ${y}h${length}`);
-    borders(columns, rows, (c, r) => inside(r, c) !== inside(r, c - 1), (x, y, length) => `M${x} ${y}v${length}`);
+    borders(
+      rows,
+      columns,
+      (r, c) => inside(r, c) !== inside(r - 1, c),
+      (y, x, length) => `M${x} ${y}h${length}`,
+    );
+    borders(
+      columns,
+      rows,
+      (c, r) => inside(r, c) !== inside(r, c - 1),
+      (x, y, length) => `M${x} ${y}v${length}`,
+    );
     this.owns[who].setAttribute("d", path);
   }
 

@@ -105,10 +105,24 @@ export class Player {
     this.followActs();
     this.root.addEventListener("keydown", (event) => this.key(event));
     const choose = () => this.choose();
-    const chosen = { step: () => this.follow(), block: choose, thread: choose, statements_of: choose, panel: () => this.look(), text_size: () => this.textSize() };
+    const chosen = {
+      step: () => this.follow(),
+      block: choose,
+      thread: choose,
+      statements_of: choose,
+      panel: () => this.look(),
+      text_size: () => this.textSize(),
+    };
     /** @type {Record<string, () => void>} */
     this.listeners = Object.fromEntries([
-      ...["_data", "_other", "_wanted", "_orders", "panels"].map((name) => [`change:${name}`, () => this.drawn && (this.hold(), (this.drawn = this.load()))]),
+      ...["_data", "_other", "_wanted", "_orders", "panels"].map((name) => [
+        `change:${name}`,
+        () => {
+          if (!this.drawn) return;
+          this.hold();
+          this.drawn = this.load();
+        },
+      ]),
       ...Object.entries(chosen).map(([name, show]) => [`change:${name}`, () => this.changed(name, show)]),
     ]);
     for (const [name, listener] of Object.entries(this.listeners)) model.on(name, listener);
@@ -137,7 +151,8 @@ export class Player {
     if (model.get("_saved")) {
       hear(document, "keydown", (event) => {
         // on a page of one stepper the keys need no focus; in a deck they are those of the slides
-        if (event.target === document.body && document.querySelectorAll(".tt-root").length === 1 && !this.slide) this.key(event);
+        if (event.target === document.body && document.querySelectorAll(".tt-root").length === 1 && !this.slide)
+          this.key(event);
       });
       hear(document, "slidechanged", () => this.inSight());
       hear(window, "hashchange", () => followAddress(this));
@@ -214,15 +229,20 @@ export class Player {
       const orders = JSON.parse(this.model.get("_orders") || "[]");
       traces.forEach((trace, run) => (trace.orders = orders[run] ?? []));
       const [first, second] = traces;
-      const at = /** @type {[number, number]} */ ([first.blockNumber(this.model.get("block")), first.threadNumber(this.model.get("thread"))]);
+      const at = /** @type {[number, number]} */ ([
+        first.blockNumber(this.model.get("block")),
+        first.threadNumber(this.model.get("thread")),
+      ]);
       const seats = [];
-      for (const trace of traces) seats.push(await inPieces(seat(trace, ...(trace === first ? at : partner(first, second, at)))));
+      for (const trace of traces)
+        seats.push(await inPieces(seat(trace, ...(trace === first ? at : partner(first, second, at)))));
       if (this.loading !== texts) return;
       if (!this.root.isConnected) this.el.replaceChildren(this.root);
       this.root.style.visibility = this.stage ? "" : "hidden"; // until it is drawn
       this.el.classList.remove("tt-later");
       const actions = {
-        choose: (/** @type {import("./panel.js").Choice} */ choice, /** @type {number} */ run) => this.jump(choice, run),
+        choose: (/** @type {import("./panel.js").Choice} */ choice, /** @type {number} */ run) =>
+          this.jump(choice, run),
         open: (/** @type {string} */ panel) => this.set({ panel }),
         into: () => this.into(),
         step: (/** @type {number} */ way) => this.move(way),
@@ -341,7 +361,9 @@ export class Player {
 
   /** Say what a link asks for that there is not. @param {string} lacks */
   refuse(lacks) {
-    part(this.root, "say").replaceChildren(html("p", { class: "tt-wrong", role: "alert" }, `The link asks for ${lacks}. The stepper stays where it was.`));
+    part(this.root, "say").replaceChildren(
+      html("p", { class: "tt-wrong", role: "alert" }, `The link asks for ${lacks}. The stepper stays where it was.`),
+    );
   }
 
   /** From a frame to its first statement of the chosen thread. */
@@ -397,7 +419,9 @@ export class Player {
       if (event.pointerType === "touch" && event.type === "pointerdown") return; // may scroll the page
       const target = /** @type {Element} */ (event.target);
       const presses = event.type !== "keydown" || event.key === " " || event.key === "Enter";
-      const plays = target.closest(".tt-play") ? presses : event.key === " " && !/SELECT|INPUT|BUTTON/.test(target.tagName);
+      const plays = target.closest(".tt-play")
+        ? presses
+        : event.key === " " && !/SELECT|INPUT|BUTTON/.test(target.tagName);
       if (!plays) this.hold();
     };
     for (const what of ["keydown", "pointerdown", "click", "change"]) this.root.addEventListener(what, act, true);
@@ -450,7 +474,10 @@ export class Player {
     on("fault", "fault", () => this.finding(1));
     on("zoom-in", null, () => this.timeline.zoomBy(1));
     on("zoom-out", null, () => this.timeline.zoomBy(-1));
-    on("help", null, () => (this.menu(), this.help()));
+    on("help", null, () => {
+      this.menu();
+      this.help();
+    });
     on("full", null, () => this.fullScreen());
     on("link", "link", () => this.copyLink());
     find("link").hidden = !this.model.get("_saved"); // with a kernel, the page has another address
@@ -467,20 +494,34 @@ export class Player {
     follow("speed", "change", (number) => this.setSpeed(number));
     follow("unit", "change", (number) => this.setUnit(number));
     follow("text", "change", (number) => this.set({ text_size: SIZES[number] }));
-    options("speed", SPEEDS.map((s) => `${s}×`));
-    options("unit", UNITS.map(([, text]) => text));
-    options("text", SIZES.map((s) => `${100 * s} %`));
+    options(
+      "speed",
+      SPEEDS.map((s) => `${s}×`),
+    );
+    options(
+      "unit",
+      UNITS.map(([, text]) => text),
+    );
+    options(
+      "text",
+      SIZES.map((s) => `${100 * s} %`),
+    );
     this.setSpeed(this.speed);
     /** @type {HTMLSelectElement} */ (find("unit")).value = String(this.unit);
     part(find("choices"), "close").addEventListener("click", () => this.menu());
-    const byMouse = (/** @type {MouseEvent} */ { detail }) => detail && find("choices").hidden && this.root.focus({ preventScroll: true });
+    const byMouse = (/** @type {MouseEvent} */ { detail }) =>
+      detail && find("choices").hidden && this.root.focus({ preventScroll: true });
     for (const place of ["controls", "tabs"].map(find)) {
       rove(place, "button", ["ArrowRight", "ArrowLeft"], true);
       place.addEventListener("click", byMouse); // the arrows go on stepping
     }
-    for (const button of find("controls").querySelectorAll("button")) button.tabIndex = button.matches(".tt-play") ? 0 : -1;
+    for (const button of find("controls").querySelectorAll("button"))
+      button.tabIndex = button.matches(".tt-play") ? 0 : -1;
     find("key-list").append(listOfKeys());
-    part(find("keys"), "close").addEventListener("click", () => (this.help(), find("menu").focus()));
+    part(find("keys"), "close").addEventListener("click", () => {
+      this.help();
+      find("menu").focus();
+    });
   }
 
   /** @param {number} number */
@@ -617,7 +658,10 @@ export class Player {
       ...(number > 1 ? [["stepper", number]] : []),
     ];
     history.replaceState(history.state, "", `#${asked.map((pair) => pair.join("=")).join("&")}`);
-    const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
+    const copied = await navigator.clipboard?.writeText(location.href).then(
+      () => true,
+      () => false,
+    );
     this.label("link", "done", copied ? "The link is copied" : "The link is in the address bar");
   }
 
@@ -643,7 +687,8 @@ export class Player {
     const { places } = stage;
     if (way < 0) places.reverse();
     const here = stage.order({ block: stage.machine.block.at });
-    const from = (/** @type {typeof places[0]} */ p) => stage.order(p) - here || p.step - this.step || (stage.follows && p.run - (stage.follows - 1));
+    const from = (/** @type {typeof places[0]} */ p) =>
+      stage.order(p) - here || p.step - this.step || (stage.follows && p.run - (stage.follows - 1));
     const place = places.find((p) => way * from(p) > 0) ?? places[0];
     if (!place) return;
     if (this.filming) this.setUnit(1);
@@ -667,7 +712,12 @@ export class Player {
     // With two runs, the nearer target counts: a run at its end has none.
     const stops = (this.stage?.runs ?? []).map(({ machine }, run) => {
       machine.seek(this.stage?.alignment.at(this.step)[run] ?? 0);
-      const stop = unit === "barrier" ? machine.barrierFrom(way) : unit === "thread" ? machine.ownFrom(way) : machine.iterationFrom(way);
+      const stop =
+        unit === "barrier"
+          ? machine.barrierFrom(way)
+          : unit === "thread"
+            ? machine.ownFrom(way)
+            : machine.iterationFrom(way);
       return this.stage?.alignment.step(run, stop) ?? stop;
     });
     const beyond = stops.filter((stop) => way * (stop - this.step) > 0);
@@ -704,7 +754,8 @@ export class Player {
    */
   changed(name, show) {
     const mine = this.unsaved.values[name];
-    if (mine !== undefined && JSON.stringify(mine) !== JSON.stringify(this.model.get(name))) return this.advance(() => this.model.set(name, mine));
+    if (mine !== undefined && JSON.stringify(mine) !== JSON.stringify(this.model.get(name)))
+      return this.advance(() => this.model.set(name, mine));
     if (!this.advancing) this.hold(); // by the reader, in another view, or from Python
     show();
   }
@@ -733,7 +784,8 @@ export class Player {
     const tick = () => {
       if (!document.hidden) {
         this.advance(() => this.move(1));
-        if (this.filming) for (const { views } of this.stage?.runs ?? []) for (const view of views) view.fly?.(SPEEDS[this.speed]);
+        if (this.filming)
+          for (const { views } of this.stage?.runs ?? []) for (const view of views) view.fly?.(SPEEDS[this.speed]);
       }
       if (this.step === this.end) this.pause();
       else this.timer = setTimeout(tick, wait());

@@ -33,7 +33,7 @@ function buttons(choices, submit, say) {
   const group = html("div", { class: "predict-choices", role: "group", tabindex: -1, title: KEYS }, ...all);
   group.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    const at = all.findIndex((button) => button === event.target);
+    const at = all.indexOf(/** @type {HTMLButtonElement} */ (event.target));
     if (step) all.at(at < 0 && step < 0 ? -1 : (at + step) % all.length)?.focus();
     else if (event.key !== "Enter") return;
     else if (at < 0) say(CHOOSE);
@@ -46,7 +46,13 @@ function buttons(choices, submit, say) {
 /** @param {string} question @param {(guess: string) => void} submit @param {(what: string) => void} say */
 function box(question, submit, say) {
   const field = /** @type {HTMLInputElement} */ (
-    html("input", { class: "predict-box", type: "text", placeholder: "your guess", title: KEYS, "aria-label": question })
+    html("input", {
+      class: "predict-box",
+      type: "text",
+      placeholder: "your guess",
+      title: KEYS,
+      "aria-label": question,
+    })
   );
   const button = html("button", { class: "predict-choice", type: "submit" }, "Compare");
   const form = /** @type {HTMLFormElement} */ (html("form", { class: "predict-form" }, field, button));
@@ -85,8 +91,16 @@ function leave(root, onward) {
 /** @param {Model} model */
 function outcome(model) {
   const mark = { yes: "✓ ", no: "✗ " }[/** @type {string} */ (model.get("right"))] ?? "";
-  const row = (/** @type {string} */ name, /** @type {string} */ text) => [html("dt", {}, name), html("dd", {}, ...coded(text))];
-  const pair = html("dl", { class: "predict-pair" }, ...row("your guess", mark + model.get("guess")), ...row("the answer", model.get("answer")));
+  const row = (/** @type {string} */ name, /** @type {string} */ text) => [
+    html("dt", {}, name),
+    html("dd", {}, ...coded(text)),
+  ];
+  const pair = html(
+    "dl",
+    { class: "predict-pair" },
+    ...row("your guess", mark + model.get("guess")),
+    ...row("the answer", model.get("answer")),
+  );
   const texts = ["because", "score"].filter((name) => name === "score" || model.get(name));
   const said = texts.map((name) => html("p", { class: `predict-${name}` }, ...coded(model.get(name))));
   return html("div", { class: `predict-outcome predict-${model.get("right") || "open"}` }, pair, ...said);
@@ -96,7 +110,8 @@ function outcome(model) {
 function render({ model, el }) {
   const live = html("div", { class: "predict-live", "aria-live": "polite" });
   let goesOn = false;
-  const say = (/** @type {string} */ what) => live.replaceChildren(html("p", { class: "predict-problem" }, ...coded(what)));
+  const say = (/** @type {string} */ what) =>
+    live.replaceChildren(html("p", { class: "predict-problem" }, ...coded(what)));
   const submit = (/** @type {string} */ guess) => {
     if (guess === model.get("guess")) return draw();
     model.set("right", ""); // until Python has answered
@@ -104,14 +119,25 @@ function render({ model, el }) {
     model.set("guess", guess);
     model.save_changes();
   };
-  const question = html("p", { class: "predict-question" }, html("b", {}, "Predict: "), ...coded(model.get("question")));
+  const question = html(
+    "p",
+    { class: "predict-question" },
+    html("b", {}, "Predict: "),
+    ...coded(model.get("question")),
+  );
   const { shown, focused } = input(model, submit, say);
   const root = html("section", { class: "predict" }, question, shown, live);
   root.addEventListener("keydown", (event) => {
     event.stopPropagation(); // JupyterLab's shortcuts are not meant here
     if (event.key === "Escape") leave(root, false);
   });
-  root.addEventListener("keydown", (event) => { goesOn = event.key === "Enter" && event.shiftKey; }, true);
+  root.addEventListener(
+    "keydown",
+    (event) => {
+      goesOn = event.key === "Enter" && event.shiftKey;
+    },
+    true,
+  );
   const draw = () => {
     const problem = model.get("problem");
     if (problem) say(problem);

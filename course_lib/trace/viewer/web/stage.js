@@ -139,7 +139,8 @@ export class Run {
     const { context, trace } = this;
     blockNumber = Math.min(blockNumber, trace.blocks.length - 1);
     thread = Math.min(thread, trace.threads - 1);
-    if (this.machine.blockNumber === blockNumber) for (const machine of new Set([this.machine, this.projector])) machine.choose(thread);
+    if (this.machine.blockNumber === blockNumber)
+      for (const machine of new Set([this.machine, this.projector])) machine.choose(thread);
     else Object.assign(this, finish(seat(trace, blockNumber, thread)));
     context.machine = this.machine;
   }
@@ -201,7 +202,10 @@ export class Stage {
       return new Run(one, seats[run], choose, this.offers, beside ? ` of ${one.name}` : "", actions.step);
     });
     root.toggleAttribute("data-two", Boolean(beside));
-    root.toggleAttribute("data-found", traces.some((one) => one.findings.length || Object.keys(one.wanted).length));
+    root.toggleAttribute(
+      "data-found",
+      traces.some((one) => one.findings.length || Object.keys(one.wanted).length),
+    );
     part(root, "main").replaceChildren(...this.runs.map(({ node }) => node));
     /** What a step of two runs is: 0 for the common ones, 1 or 2 for the statements of a run. */
     this.follows = 0;
@@ -248,27 +252,35 @@ export class Stage {
     const { root, runs } = this;
     /** @type {Map<string, {tab: HTMLElement, node: HTMLElement, views: import("./panel.js").View[]}>} */
     this.open = new Map();
-    const wanted = [...(runs.length > 1 ? [Compare] : []), ...LENSES.filter((lens) => this.offers(lens.id) && runs.some((run) => lens.wants(run.trace)))];
+    const wanted = [
+      ...(runs.length > 1 ? [Compare] : []),
+      ...LENSES.filter((lens) => this.offers(lens.id) && runs.some((run) => lens.wants(run.trace))),
+    ];
     wanted.forEach((Lens, i) => {
       const { id: name, title } = Lens;
-      const tab = html("button", { type: "button", class: `tt-tab-${name}`, "aria-expanded": "false", tabindex: i ? -1 : 0, ...tip(title) }, title);
+      const tab = html(
+        "button",
+        { type: "button", class: `tt-tab-${name}`, "aria-expanded": "false", tabindex: i ? -1 : 0, ...tip(title) },
+        title,
+      );
       tab.addEventListener("click", () => open(this.lens === name ? "" : name));
       const node = html("div", { class: `tt-lens-${name}`, role: "group", "aria-label": title, hidden: "" });
       /** @type {import("./panel.js").View[]} */
       const views = [];
       this.open.set(name, { tab, node, views });
       if (Lens === Compare) views.push(new Lens(node, runs[0].context));
-      else for (const run of runs) {
-        const place = html("div", { class: "tt-lens-run" });
-        if (runs.length > 1) place.append(html("div", { class: "tt-heading" }, run.trace.name));
-        node.append(place);
-        if (!Lens.wants(run.trace)) {
-          place.append(html("p", {}, Lens.none));
-          continue;
+      else
+        for (const run of runs) {
+          const place = html("div", { class: "tt-lens-run" });
+          if (runs.length > 1) place.append(html("div", { class: "tt-heading" }, run.trace.name));
+          node.append(place);
+          if (!Lens.wants(run.trace)) {
+            place.append(html("p", {}, Lens.none));
+            continue;
+          }
+          views.push(new Lens(place, run.context));
+          run.lenses.push(views[views.length - 1]);
         }
-        views.push(new Lens(place, run.context));
-        run.lenses.push(views[views.length - 1]);
-      }
     });
     const all = [...this.open.values()];
     part(root, "tabs").replaceChildren(...all.map(({ tab }) => tab));
@@ -303,11 +315,18 @@ export class Stage {
     this.timeline.look();
     const body = part(root, "body");
     // the stylesheet leaves room for a notebook's bars, and a slide for its heading; a full screen has no limit
-    const tall = document.fullscreenElement === root ? window.innerHeight : Number.parseFloat(getComputedStyle(root).maxHeight) || window.innerHeight;
+    const tall =
+      document.fullscreenElement === root
+        ? window.innerHeight
+        : Number.parseFloat(getComputedStyle(root).maxHeight) || window.innerHeight;
     const rest = part(root, "bar").offsetHeight + part(root, "tabs").offsetHeight;
     const style = getComputedStyle(body);
-    const edges = (/** @type {"Left" | "Top"} */ side, /** @type {"Right" | "Bottom"} */ other) => Number.parseFloat(style[`padding${side}`]) + Number.parseFloat(style[`padding${other}`]);
-    const whole = { width: root.clientWidth - edges("Left", "Right"), height: tall - rest - edges("Top", "Bottom") - 2 };
+    const edges = (/** @type {"Left" | "Top"} */ side, /** @type {"Right" | "Bottom"} */ other) =>
+      Number.parseFloat(style[`padding${side}`]) + Number.parseFloat(style[`padding${other}`]);
+    const whole = {
+      width: root.clientWidth - edges("Left", "Right"),
+      height: tall - rest - edges("Top", "Bottom") - 2,
+    };
     const beside = root.clientWidth >= BESIDE * em;
     body.toggleAttribute("data-beside", beside);
     const space = {
@@ -317,7 +336,9 @@ export class Stage {
     body.style.setProperty("--tt-lens-width", `${whole.width * SHARE}px`);
     const column = narrow || runs.length === 1;
     const width = column ? space.width : (space.width - BETWEEN * em) / 2;
-    const lensWidth = (lens && beside ? whole.width * SHARE : whole.width - (runs.length - 1) * BETWEEN * em) / (beside && lens ? 1 : runs.length);
+    const lensWidth =
+      (lens && beside ? whole.width * SHARE : whole.width - (runs.length - 1) * BETWEEN * em) /
+      (beside && lens ? 1 : runs.length);
     let used = 0;
     for (const run of runs) {
       const room = { width, height: space.height, counter: run.film.fetched > 0, lens: lensWidth, em };
@@ -332,7 +353,9 @@ export class Stage {
       }
       for (const view of this.open.get(lens)?.views ?? []) view.fit?.(room);
     }
-    part(root, "lens").style.maxHeight = lens ? `${beside ? Math.max(used, 0.8 * whole.height) : narrow ? 1.5 * tall : whole.height * SHARE}px` : "";
+    part(root, "lens").style.maxHeight = lens
+      ? `${beside ? Math.max(used, 0.8 * whole.height) : narrow ? 1.5 * tall : whole.height * SHARE}px`
+      : "";
     for (const view of this.views) view.scroll?.();
     this.size = `${root.clientWidth} ${root.clientHeight}`;
   }
@@ -355,7 +378,11 @@ export class Stage {
     first.choose(blockNumber, thread);
     second?.choose(...partner(first.trace, second.trace, [blockNumber, thread]));
     this.alignment = this.meet();
-    give(part(root, "mode"), { title: second ? `A step is ${this.units[this.follows]}: both kernels are shown after the same ${this.alignment.unit} (u)` : "What a step is (u)" });
+    give(part(root, "mode"), {
+      title: second
+        ? `A step is ${this.units[this.follows]}: both kernels are shown after the same ${this.alignment.unit} (u)`
+        : "What a step is (u)",
+    });
     const unit = /** @type {HTMLSelectElement} */ (part(root, "unit"));
     if (second) {
       unit.replaceChildren(...this.units.map((text, value) => html("option", { value }, text)));
@@ -382,9 +409,19 @@ export class Stage {
     const places = this.runs.flatMap(({ trace }, run) =>
       trace.findings.flatMap(({ at: [place] }) => {
         if (!place) return [];
-        const who = this.ofFirst(run, { block: trace.blocks[place.block].at, thread: trace.threadPosition(place.thread) });
+        const who = this.ofFirst(run, {
+          block: trace.blocks[place.block].at,
+          thread: trace.threadPosition(place.thread),
+        });
         const step = String(who.block) === here ? this.alignment.step(run, place.step) : place.step;
-        return [{ .../** @type {{block: readonly number[], thread: readonly number[]}} */ (who), step, run, position: place.step }];
+        return [
+          {
+            .../** @type {{block: readonly number[], thread: readonly number[]}} */ (who),
+            step,
+            run,
+            position: place.step,
+          },
+        ];
       }),
     );
     return places.sort((x, y) => this.order(x) - this.order(y) || x.step - y.step);
@@ -403,7 +440,10 @@ export class Stage {
    */
   ofFirst(run, { block, thread }) {
     const [{ trace: first }, { trace, machine }] = [this.runs[0], this.runs[run]];
-    const chosen = [block ? trace.blockNumber(block) : machine.blockNumber, thread ? trace.threadNumber(thread) : machine.thread];
+    const chosen = [
+      block ? trace.blockNumber(block) : machine.blockNumber,
+      thread ? trace.threadNumber(thread) : machine.thread,
+    ];
     const [number, who] = run ? partner(trace, first, /** @type {[number, number]} */ (chosen)) : chosen;
     return { block: first.blocks[number].at, thread: first.threadPosition(who) };
   }
@@ -417,9 +457,12 @@ export class Stage {
   lacks({ values: { block, thread, panel, statements_of: run = 0 }, unread }) {
     const { runs, trace } = this;
     if (unread.length) return `${unread.join(", ")}, where a number belongs`;
-    if (run > (runs.length > 1 ? runs.length : 0)) return `a step of run ${run}, and there ${runs.length > 1 ? "are two" : "is one"}`;
-    if (block && !trace.blocks.some(({ at }) => String(at) === String(block))) return `block ${trace.label(block)}, which is not in the trace`;
-    if (thread?.some((x, i) => x >= trace.block[i])) return `thread ${trace.label(thread)}, and a block has ${trace.label(trace.block)}`;
+    if (run > (runs.length > 1 ? runs.length : 0))
+      return `a step of run ${run}, and there ${runs.length > 1 ? "are two" : "is one"}`;
+    if (block && !trace.blocks.some(({ at }) => String(at) === String(block)))
+      return `block ${trace.label(block)}, which is not in the trace`;
+    if (thread?.some((x, i) => x >= trace.block[i]))
+      return `thread ${trace.label(thread)}, and a block has ${trace.label(trace.block)}`;
     return panel && !this.open.has(panel) ? `the view ${panel}, which is not offered here` : "";
   }
 
@@ -432,7 +475,12 @@ export class Stage {
   says({ context: { frame, machine }, trace }, number) {
     const found = machine.found.map(({ kind, message }) => [html("b", {}, kind), `: ${message}`]);
     const wrong = wrongNow(machine).map((text) => [text]);
-    const words = this.runs.length > 1 ? [html("code", {}, trace.name), ": ", ...this.alignment.says(number)] : frame ? [says(frame)] : sentence(machine);
+    const words =
+      this.runs.length > 1
+        ? [html("code", {}, trace.name), ": ", ...this.alignment.says(number)]
+        : frame
+          ? [says(frame)]
+          : sentence(machine);
     return html(
       "div",
       {},
@@ -450,11 +498,26 @@ export class Stage {
     this.filming = filming && runs.length === 1;
     const [{ film }] = runs;
     if (this.filming) runs[0].show(film.frameAt(step));
-    else this.alignment.at(step).forEach((position, run) => runs[run].seek(position, runs.length > 1 && run !== this.alignment.lead));
+    else
+      this.alignment
+        .at(step)
+        .forEach((position, run) => runs[run].seek(position, runs.length > 1 && run !== this.alignment.lead));
     this.timeline.draw(step);
     const number = film.frameAt(step) + 1;
-    write(part(root, "count"), this.filming ? `frame ${number} of ${film.frames.length}` : `step ${step} of ${this.last}`);
-    write(part(root, "mode"), this.follows ? `statements of ${runs[this.follows - 1].trace.name}` : runs.length > 1 ? `same ${this.alignment.unit.split(" ")[0]}` : this.filming ? "film" : "statements");
+    write(
+      part(root, "count"),
+      this.filming ? `frame ${number} of ${film.frames.length}` : `step ${step} of ${this.last}`,
+    );
+    write(
+      part(root, "mode"),
+      this.follows
+        ? `statements of ${runs[this.follows - 1].trace.name}`
+        : runs.length > 1
+          ? `same ${this.alignment.unit.split(" ")[0]}`
+          : this.filming
+            ? "film"
+            : "statements",
+    );
     if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
     this.said = runs.map((run, i) => this.says(run, i));
@@ -467,5 +530,11 @@ export class Stage {
 /** @param {HTMLElement} node @param {import("./layout.js").Box | null} box */
 function place(node, box) {
   node.hidden = !box;
-  if (box) Object.assign(node.style, { left: `${box.x}px`, top: `${box.y}px`, width: `${box.width}px`, height: `${box.height}px` });
+  if (box)
+    Object.assign(node.style, {
+      left: `${box.x}px`,
+      top: `${box.y}px`,
+      width: `${box.width}px`,
+      height: `${box.height}px`,
+    });
 }

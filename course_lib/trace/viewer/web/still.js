@@ -34,7 +34,7 @@ export function replaceStill(model, el, found) {
   /** @type {HTMLElement | null} */
   let hidden = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let timer = undefined;
+  let timer;
   const replace = () => {
     if (!el.isConnected) return false;
     const still = outputBefore(el, mark);
@@ -72,7 +72,11 @@ export function replaceStill(model, el, found) {
  */
 function outputBefore(el, mark) {
   for (let node = el; node.parentElement && node !== document.body; node = node.parentElement) {
-    for (let before = node.previousElementSibling; before instanceof HTMLElement; before = before.previousElementSibling) {
+    for (
+      let before = node.previousElementSibling;
+      before instanceof HTMLElement;
+      before = before.previousElementSibling
+    ) {
       const all = [...before.querySelectorAll("img, .tile-by-tile-still")];
       if (!all.length) break;
       const stills = all.filter((still) => isStill(still, mark));

@@ -162,7 +162,10 @@ export function usesOf(block) {
   for (let i = 0; i < block.length; i++) {
     const warp = block.warp(i);
     const [from, to] = block.rows("access", i);
-    const rows = Array.from({ length: to - from }, (_, k) => ({ ...trace.arrays[access_array[from + k]], loads: access_op[from + k] === LOAD }));
+    const rows = Array.from({ length: to - from }, (_, k) => ({
+      ...trace.arrays[access_array[from + k]],
+      loads: access_op[from + k] === LOAD,
+    }));
     const words = new Set(text.get(block.line(i))?.match(/[A-Za-z_]\w*/g));
     for (const [key, step] of open) {
       const [of, name] = key.split(" ");
@@ -221,10 +224,17 @@ export function coloursOf(place, arrays) {
     ["other", "var(--tt-still)"],
     ["multiply", "var(--tt-register)"],
     ...["barrier", "wait"].map((what) => [what, "var(--tt-ink)"]),
-    ...[["global", "other"], ["shared", "shared"]].map(([memory, colour]) => [`wait for ${memory} memory`, `var(--tt-${colour})`]),
+    ...[
+      ["global", "other"],
+      ["shared", "shared"],
+    ].map(([memory, colour]) => [`wait for ${memory} memory`, `var(--tt-${colour})`]),
     ...arrays.flatMap(({ name, hue }) => ["load", "store"].map((op) => [`${op} ${name}`, hue])),
   ];
-  const found = styled(place, colours.map(([, fill]) => ({ style: `fill: ${fill}` })), ({ fill }) => new Uint8Array(Uint32Array.of(pixel(fill)).buffer));
+  const found = styled(
+    place,
+    colours.map(([, fill]) => ({ style: `fill: ${fill}` })),
+    ({ fill }) => new Uint8Array(Uint32Array.of(pixel(fill)).buffer),
+  );
   const known = new Map(colours.map(([what], i) => [what, `rgb(${found[i].slice(0, 3).join(" ")})`]));
   return (/** @type {string} */ what) => known.get(what) ?? "";
 }

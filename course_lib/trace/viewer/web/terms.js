@@ -4,14 +4,20 @@
 export const GLOSSARY = {
   Access: "One thread's load or store of one element. The counts called accesses are sums over threads.",
   Bank: "Shared memory consists of 32 banks. Each one delivers one word of 4 bytes at a time. Neighbouring words are in neighbouring banks.",
-  "Bank-conflict": "Lanes of a warp ask one bank for different words, and the bank delivers them one after the other. The count called conflicts is the number of wavefronts beyond the fewest that the request can need.",
-  Barrier: "A line of the kernel where a thread waits until all threads of its block have reached it: cuda.syncthreads(). What a thread stored before it, every thread can read after it.",
-  Block: "Threads that run on the same multiprocessor and can share memory and wait for each other; at most 1,024. It has up to three directions, x, y and z.",
+  "Bank-conflict":
+    "Lanes of a warp ask one bank for different words, and the bank delivers them one after the other. The count called conflicts is the number of wavefronts beyond the fewest that the request can need.",
+  Barrier:
+    "A line of the kernel where a thread waits until all threads of its block have reached it: cuda.syncthreads(). What a thread stored before it, every thread can read after it.",
+  Block:
+    "Threads that run on the same multiprocessor and can share memory and wait for each other; at most 1,024. It has up to three directions, x, y and z.",
   Finding: "The simulator's report that a launch broke a rule: which rule, the line, the thread and what to do.",
-  Fragment: "The few elements of a small matrix that one lane holds in registers, for a step of the inner loop or for a tensor core.",
+  Fragment:
+    "The few elements of a small matrix that one lane holds in registers, for a step of the inner loop or for a tensor core.",
   "Global-memory": "The large memory of the GPU. All threads can read and write it, and it is far from all of them.",
-  Launch: "Starting a kernel, with a grid and a block: kernel[grid, block](...), and here simulate(kernel)[grid, block](...).",
-  "Local-memory": "A thread's own memory for values that do not fit into registers. It is part of global memory, and as far away.",
+  Launch:
+    "Starting a kernel, with a grid and a block: kernel[grid, block](...), and here simulate(kernel)[grid, block](...).",
+  "Local-memory":
+    "A thread's own memory for values that do not fit into registers. It is part of global memory, and as far away.",
   Request: "One load or store of a whole warp: its lanes access memory together.",
   Sector: "32 neighbouring bytes, the smallest piece that global memory delivers.",
   "Shared-memory": "The small memory of a block, on its multiprocessor.",

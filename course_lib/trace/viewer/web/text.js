@@ -94,10 +94,16 @@ export function sentence(machine) {
   if (machine.line === null) {
     return [`Block ${trace.label(block.at)} is about to start: ${block.length} steps. Space plays and stops, → steps.`];
   }
-  const lead = [html("b", {}, `Line ${machine.line}`), `, warp ${machine.warp} (${lanes(machine.warp, machine.mask)}). `];
+  const lead = [
+    html("b", {}, `Line ${machine.line}`),
+    `, warp ${machine.warp} (${lanes(machine.warp, machine.mask)}). `,
+  ];
   if (machine.barrier) {
     const open = block.releases.includes(machine.position);
-    return [...lead, open ? "Every warp has arrived: the barrier opens." : "It waits at the barrier for the other warps."];
+    return [
+      ...lead,
+      open ? "Every warp has arrived: the barrier opens." : "It waits at the barrier for the other warps.",
+    ];
   }
   const thread = `Thread ${trace.threadLabel(machine.thread)}`;
   if (!machine.isActive(machine.thread)) return [...lead, `${thread} takes no part.`];

@@ -30,7 +30,12 @@ export class Timeline {
     this.heads = part(root, "labels");
     /** @type {Map<HTMLElement, number[]>}  of each label of a barrier, the steps that arrive there */
     this.arrivals = new Map();
-    follow(this.heads, "span", () => this.runs[0].context, (row) => this.arrivals.get(row) ?? []);
+    follow(
+      this.heads,
+      "span",
+      () => this.runs[0].context,
+      (row) => this.arrivals.get(row) ?? [],
+    );
     const to = (/** @type {PointerEvent} */ event) => {
       const box = this.slider.getBoundingClientRect();
       const share = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
@@ -42,7 +47,8 @@ export class Timeline {
     });
     this.slider.addEventListener("wheel", (event) => {
       if (event.ctrlKey || event.metaKey) this.zoomBy(event.deltaY < 0 ? 1 : -1);
-      else if (this.sight.zoom && event.deltaX) this.show(this.sight.from + (event.deltaX / this.slider.clientWidth) * this.sight.span);
+      else if (this.sight.zoom && event.deltaX)
+        this.show(this.sight.from + (event.deltaX / this.slider.clientWidth) * this.sight.span);
       else return;
       event.preventDefault();
     });
@@ -61,25 +67,48 @@ export class Timeline {
     this.strips = runs.flatMap(({ context: { machine } }, run) =>
       warpsOf(machine.block).strips.map(({ name, spans }) => ({
         name,
-        spans: spans.map(([from, to, what]) => /** @type {import("./strips.js").Span} */ ([at(run, from), at(run, to - 1) + 1, what])),
+        spans: spans.map(
+          ([from, to, what]) => /** @type {import("./strips.js").Span} */ ([at(run, from), at(run, to - 1) + 1, what]),
+        ),
       })),
     );
     const { block, thread } = runs[0].context.machine;
-    const mark = (/** @type {number} */ step, /** @type {string} */ look) => ({ step, look, mark: html("i", { class: look, "data-step": step }) });
-    this.marks = [...block.releases.map((position) => mark(at(0, position), "tt-release")), ...[...new Set(found)].map((step) => mark(step, "tt-found"))];
+    const mark = (/** @type {number} */ step, /** @type {string} */ look) => ({
+      step,
+      look,
+      mark: html("i", { class: look, "data-step": step }),
+    });
+    this.marks = [
+      ...block.releases.map((position) => mark(at(0, position), "tt-release")),
+      ...[...new Set(found)].map((step) => mark(step, "tt-found")),
+    ];
     part(this.slider, "ticks").replaceChildren(...this.marks.map(({ mark }) => mark));
     const phases = runs.length > 1 ? [] : (block.phases[thread >> 5] ?? []);
     const barriers = block.releases.map((position, i, all) => {
       const name = `barrier ${i + 1}`;
       const node = html("span", {}, lead("", `arrives at ${name}`));
       node.firstElementChild?.setAttribute("aria-label", name);
-      return { at: at(0, position), to: i + 1 < all.length ? at(0, all[i + 1]) : last, texts: [name, String(i + 1)], node };
+      return {
+        at: at(0, position),
+        to: i + 1 < all.length ? at(0, all[i + 1]) : last,
+        texts: [name, String(i + 1)],
+        node,
+      };
     });
-    const arrivals = warpsOf(block).arrivals.flat().sort((x, y) => x - y);
-    this.arrivals = new Map(barriers.map(({ node }, i) => [node, arrivals.filter((p) => p > (block.releases[i - 1] ?? 0) && p <= block.releases[i])]));
+    const arrivals = warpsOf(block)
+      .arrivals.flat()
+      .sort((x, y) => x - y);
+    this.arrivals = new Map(
+      barriers.map(({ node }, i) => [
+        node,
+        arrivals.filter((p) => p > (block.releases[i - 1] ?? 0) && p <= block.releases[i]),
+      ]),
+    );
     this.labels = [
       ...barriers,
-      ...phases.flatMap(([to, kind], i) => (kind === "barrier" ? [] : [{ at: phases[i - 1]?.[0] ?? 0, to, texts: [kind], node: html("span") }])),
+      ...phases.flatMap(([to, kind], i) =>
+        kind === "barrier" ? [] : [{ at: phases[i - 1]?.[0] ?? 0, to, texts: [kind], node: html("span") }],
+      ),
     ].sort((x, y) => x.at - y.at);
     set(this.slider, "aria-valuemax", String(last));
     this.look();
@@ -93,7 +122,8 @@ export class Timeline {
     set(this.slider, "aria-valuenow", String(step));
     const where = machine.line === null ? "" : `, line ${machine.line}, warp ${machine.warp}`;
     set(this.slider, "aria-valuetext", `step ${step} of ${this.sight.end}${this.runs.length > 1 ? "" : where}`);
-    if (step < this.sight.from || step > this.sight.from + this.sight.span) this.show(step - (step < this.sight.from ? 1 - AWAY : AWAY) * this.sight.span);
+    if (step < this.sight.from || step > this.sight.from + this.sight.span)
+      this.show(step - (step < this.sight.from ? 1 - AWAY : AWAY) * this.sight.span);
     else this.sight.put(part(this.slider, "position"), this.step);
   }
 
@@ -114,15 +144,26 @@ export class Timeline {
     const last = this.sight.end;
     this.sight.put(part(this.slider, "position"), this.step);
     for (const { step, mark } of this.marks) this.sight.put(mark, step);
-    Object.assign(this.window.style, { left: `${(100 * this.sight.from) / last}%`, width: `${(100 * this.sight.span) / last}%` });
+    Object.assign(this.window.style, {
+      left: `${(100 * this.sight.from) / last}%`,
+      width: `${(100 * this.sight.span) / last}%`,
+    });
     this.window.parentElement?.toggleAttribute("data-zoomed", this.sight.zoom > 0);
     const wide = slider.clientWidth;
     if (!wide || !runs.length) return;
     this.write(wide);
     const [width, height] = [Math.round(wide * devicePixelRatio), Math.round(canvas.clientHeight * devicePixelRatio)];
     Object.assign(canvas, { width, height });
-    const hues = coloursOf(slider, runs.flatMap(({ trace }) => trace.arrays));
-    paint(canvas, strips, { from: this.sight.from, to: this.sight.from + this.sight.span, pitch: height / strips.length, hues });
+    const hues = coloursOf(
+      slider,
+      runs.flatMap(({ trace }) => trace.arrays),
+    );
+    paint(canvas, strips, {
+      from: this.sight.from,
+      to: this.sight.from + this.sight.span,
+      pitch: height / strips.length,
+      hues,
+    });
   }
 
   /**
@@ -130,7 +171,9 @@ export class Timeline {
    * @param {number} wide
    */
   write(wide) {
-    const [full, brief] = [0, 1].map((from) => this.fitting(wide, (texts) => texts.slice(Math.min(from, texts.length - 1))));
+    const [full, brief] = [0, 1].map((from) =>
+      this.fitting(wide, (texts) => texts.slice(Math.min(from, texts.length - 1))),
+    );
     const nodes = (brief.length > full.length ? brief : full).map(({ left, text, node }) => {
       write(node.firstElementChild ?? node, text);
       node.style.left = `${left}px`;

@@ -89,7 +89,15 @@ export const RESUMED = 4;
 export const OPS = /** @type {const} */ (["load", "store", "atomic", "result"]);
 export const [LOAD, STORE, ATOMIC, RESULT] = [0, 1, 2, 3];
 
-const TYPES = { i1: Int8Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array };
+const TYPES = {
+  i1: Int8Array,
+  u1: Uint8Array,
+  u2: Uint16Array,
+  u4: Uint32Array,
+  i4: Int32Array,
+  f4: Float32Array,
+  f8: Float64Array,
+};
 const HUES = { A: "var(--tt-a)", B: "var(--tt-b)", C: "var(--tt-c)" };
 const SPACE_HUES = { shared: "var(--tt-shared)", local: "var(--tt-register)", global: "var(--tt-other)" };
 
@@ -127,7 +135,8 @@ function columns(named, buffer) {
     const column = new TYPES[type](count);
     const [bytes, size] = [new Uint8Array(column.buffer), column.BYTES_PER_ELEMENT];
     const sent = new Uint8Array(buffer, from, bytes.length);
-    for (let byte = 0, at = 0; byte < size; byte++) for (let i = byte; i < bytes.length; i += size) bytes[i] = sent[at++];
+    for (let byte = 0, at = 0; byte < size; byte++)
+      for (let i = byte; i < bytes.length; i += size) bytes[i] = sent[at++];
     found[name] = column;
     from += bytes.length;
   }
@@ -183,7 +192,7 @@ export class Access {
    * @returns {Value}
    */
   stored(k, w) {
-    return this.values && this.values[this.values.length === this.width ? w : k * this.width + w];
+    return this.values ? this.values[this.values.length === this.width ? w : k * this.width + w] : null;
   }
 }
 
@@ -289,7 +298,13 @@ export class Block {
         return (/** @type {number} */ lane) => at(this.trace.vector(number), lane);
       });
       const from_ = columns.exchange_source[row] < 0 ? null : (/** @type {number} */ lane) => Number(source(lane));
-      return { operation: operations[columns.exchange_operation[row]], lanes: lanesOf(columns.exchange_lanes[row]), given, source: from_, result };
+      return {
+        operation: operations[columns.exchange_operation[row]],
+        lanes: lanesOf(columns.exchange_lanes[row]),
+        given,
+        source: from_,
+        result,
+      };
     });
   }
 
@@ -327,7 +342,13 @@ export class Trace {
   constructor(sent, columns) {
     this.columns = columns;
     const { step_access, step_variable, step_test, step_outside, step_exchange } = columns;
-    this.starts = { access: step_access, variable: step_variable, test: step_test, outside: step_outside, exchange: step_exchange };
+    this.starts = {
+      access: step_access,
+      variable: step_variable,
+      test: step_test,
+      outside: step_outside,
+      exchange: step_exchange,
+    };
     /** @type {string} */
     this.kernel = sent.kernel;
     this.name = this.kernel; // beside another run of the same kernel, with a number
@@ -381,7 +402,8 @@ export class Trace {
     if (!this.blocks.length || this.blocks.some(({ first, length }) => !(length > 0 && first + length <= steps))) {
       throw new RangeError("no steps");
     }
-    if (this.blocks.length + this.omitted !== this.grid.reduce((a, b) => a * b, 1)) throw new RangeError("another grid");
+    if (this.blocks.length + this.omitted !== this.grid.reduce((a, b) => a * b, 1))
+      throw new RangeError("another grid");
     this.owner = this.arrays.findIndex((array) => array.name === sent.owner && array.space === "global");
     this.owned = this.findOwners();
   }
@@ -447,7 +469,9 @@ export class Trace {
       return new Array(array.space === "local" ? array.size * this.threads : array.size).fill(null);
     }
     const vector = this.vector(array.initial);
-    return vector.length === array.size ? Array.from(/** @type {ArrayLike<Value>} */ (vector)) : new Array(array.size).fill(vector[0]);
+    return vector.length === array.size
+      ? Array.from(/** @type {ArrayLike<Value>} */ (vector))
+      : new Array(array.size).fill(vector[0]);
   }
 
   /**
@@ -456,7 +480,10 @@ export class Trace {
    */
   blockNumber(position) {
     const there = within(position, this.grid);
-    return Math.max(0, this.blocks.findIndex((b) => b.at.every((x, i) => x === there[i])));
+    return Math.max(
+      0,
+      this.blocks.findIndex((b) => b.at.every((x, i) => x === there[i])),
+    );
   }
 
   /** The number of a thread; of one that the block does not have, the nearest. @param {readonly number[]} position */

@@ -56,7 +56,12 @@ function rows(plan) {
     const top = Number((row * step + 2).toFixed(1));
     const name = svg("text", { x: LEFT - 6, y: top + 0.4 * step + 3.5, "text-anchor": "end" }, `warp ${row}`);
     const paths = FILLS.map((fill, reason) => {
-      const d = bars(spans.filter((span) => span[0] === reason), top, Number((0.75 * step).toFixed(1)), plan);
+      const d = bars(
+        spans.filter((span) => span[0] === reason),
+        top,
+        Number((0.75 * step).toFixed(1)),
+        plan,
+      );
       return d && svg("path", { d, style: `fill: ${fill}`, class: `tt-reason-${reason}` });
     });
     return svg("g", { class: "tt-warp" }, ...(row % every ? [] : [name]), ...paths.filter(Boolean));
@@ -74,7 +79,9 @@ function flight(plan, top) {
   const bottom = top + FLIGHT;
   const height = (/** @type {number} */ bytes) => bottom - (FLIGHT * bytes) / most;
   const step = plan.shown / plan.in_flight.length;
-  const steps = plan.in_flight.map((bytes, i) => `V${height(bytes).toFixed(1)}H${across((i + 1) * step, plan).toFixed(1)}`);
+  const steps = plan.in_flight.map(
+    (bytes, i) => `V${height(bytes).toFixed(1)}H${across((i + 1) * step, plan).toFixed(1)}`,
+  );
   const needed = height(plan.needed);
   const label = `latency × bandwidth: ${plan.needed.toLocaleString("en")} bytes`;
   return [
@@ -107,7 +114,13 @@ function picture(plan) {
   }
   const label = plan.says.join(". ");
   const box = `0 -3 ${WIDE} ${bottom + 39}`;
-  return svg("svg", { viewBox: box, class: "tt-cycles", role: "img", "aria-label": label }, ...rows(plan), ...flight(plan, top), ...ticks);
+  return svg(
+    "svg",
+    { viewBox: box, class: "tt-cycles", role: "img", "aria-label": label },
+    ...rows(plan),
+    ...flight(plan, top),
+    ...ticks,
+  );
 }
 
 /**
@@ -173,7 +186,12 @@ function render({ model, el }) {
   const sliders = {
     latency: slider("latency", latencies, (n) => `latency: ${n.toLocaleString("en")} cycles`, ask("latency")),
     warps: slider("warps", counts, (n) => many(n, "resident warp"), whole),
-    tile_width: slider("tile_width", widths, (n) => `T = ${n}, ${many(offers.widths[n], "warp")} a block`, ask("tile_width")),
+    tile_width: slider(
+      "tile_width",
+      widths,
+      (n) => `T = ${n}, ${many(offers.widths[n], "warp")} a block`,
+      ask("tile_width"),
+    ),
     buffers: slider("buffers", [1, 2], (n) => (n === 1 ? "1 buffer: tiled" : "2 buffers: prefetched"), ask("buffers")),
   };
   const root = html(

@@ -54,13 +54,17 @@ test("copies that are made ahead change nothing, and leave few steps to replay",
   assert.equal(prepared.position, 0);
   assert.equal(prepared.snapshots.length, 4);
   let replayed = 0;
-  prepared.apply = (...step) => (replayed++, Machine.prototype.apply.apply(prepared, step));
+  prepared.apply = (...step) => {
+    replayed++;
+    return Machine.prototype.apply.apply(prepared, step);
+  };
   for (const position of [8, 3, 7, 1, 6, 2, 8]) {
     replayed = 0;
     plain.seek(position);
     prepared.seek(position);
     assert.ok(replayed <= 2, `${replayed} steps to position ${position}`);
-    for (const name of ["values", "variables", "line", "warp", "events", "now"]) assert.deepEqual(prepared[name], plain[name], name);
+    for (const name of ["values", "variables", "line", "warp", "events", "now"])
+      assert.deepEqual(prepared[name], plain[name], name);
   }
 });
 
@@ -70,13 +74,19 @@ test("a copy shares with the one before what no step between them has changed", 
   at.seek(8);
   const shared = at.snapshots.map(({ values }, i) => i > 0 && values[0] === at.snapshots[i - 1].values[0]);
   // stores are in steps 1 and 3
-  assert.deepEqual(shared, at.snapshots.map((_, i) => i > 0 && ![1, 3].includes(i)));
+  assert.deepEqual(
+    shared,
+    at.snapshots.map((_, i) => i > 0 && ![1, 3].includes(i)),
+  );
 });
 
 test("counts and lines are those of the thread and of the block", async () => {
   const at = await machine(0);
   at.seek(7);
-  assert.deepEqual([0, 1].map((op) => at.survey.counts.shared[op][7]), [32, 64]);
+  assert.deepEqual(
+    [0, 1].map((op) => at.survey.counts.shared[op][7]),
+    [32, 64],
+  );
   assert.deepEqual(at.onLine(5), { runs: 1, loads: 0 });
   assert.deepEqual(at.survey.counts.shared[0][8], 33);
   assert.deepEqual(at.survey.totals.wavefronts[8], 4);
@@ -143,18 +153,30 @@ test("numbers are written as Python writes them", () => {
   assert.equal(full(Math.fround(0.1)), "0.1");
   assert.equal(full(NaN), "nan");
   assert.equal(full(-Infinity), "-inf");
-  assert.deepEqual([0.25, -0.5, 12.34, 123.4, 99999, 123456, 0.001].map(short), [".25", "-.50", "12.3", "123", "99999", "1e5", "1e-3"]);
+  assert.deepEqual([0.25, -0.5, 12.34, 123.4, 99999, 123456, 0.001].map(short), [
+    ".25",
+    "-.50",
+    "12.3",
+    "123",
+    "99999",
+    "1e5",
+    "1e-3",
+  ]);
 });
 
 test("small things", () => {
-  assert.deepEqual([0, 3, 4, 9].map((bound) => countUpTo([1, 3, 3, 9], bound)), [0, 3, 3, 4]);
+  assert.deepEqual(
+    [0, 3, 4, 9].map((bound) => countUpTo([1, 3, 3, 9], bound)),
+    [0, 3, 3, 4],
+  );
   assert.deepEqual([0, 5, 0xffffffff].map(popcount), [0, 2, 32]);
   assert.equal(lanes(1, 0b1), "thread 32");
   assert.equal(lanes(1, 0b110), "threads 33–34");
   assert.equal(lanes(0, 0b101), "2 threads");
 });
 
-const wideMachine = async (thread = 0, block = 0) => finish(Machine.making((await open(await wide())).blocks[block], thread));
+const wideMachine = async (thread = 0, block = 0) =>
+  finish(Machine.making((await open(await wide())).blocks[block], thread));
 
 test("a wide store fills neighbours of the lanes that take part, and each thread has its own local array", async () => {
   const at = await wideMachine(2);
@@ -169,10 +191,19 @@ test("who stores an element of the result owns it; nobody owns the rest", async 
   const at = await wideMachine();
   const { trace } = at;
   at.seek(1);
-  assert.deepEqual([1, 2, 3, 9, 10].map((e) => at.stored(0, e)), [true, true, false, true, true]);
+  assert.deepEqual(
+    [1, 2, 3, 9, 10].map((e) => at.stored(0, e)),
+    [true, true, false, true, true],
+  );
   assert.deepEqual([...trace.owned], [-1, 1, 1, -1, -1, -1, -1, -1, -1, 3, 3, -1, -1, -1, -1, 4]);
-  assert.deepEqual([trace.blockNumber([1, 0, 0]), trace.blockNumber([0, 0, 0]), trace.blockNumber([7, 0, 0])], [1, 0, 1]);
-  assert.deepEqual([trace.threads, trace.warps, trace.threadPosition(3), trace.threadNumber([1, 1, 0])], [4, 1, [1, 1, 0], 3]);
+  assert.deepEqual(
+    [trace.blockNumber([1, 0, 0]), trace.blockNumber([0, 0, 0]), trace.blockNumber([7, 0, 0])],
+    [1, 0, 1],
+  );
+  assert.deepEqual(
+    [trace.threads, trace.warps, trace.threadPosition(3), trace.threadNumber([1, 1, 0])],
+    [4, 1, [1, 1, 0], 3],
+  );
   trace.block = [4, 2, 1];
   assert.deepEqual([trace.threadPosition(5), trace.threadNumber([1, 1, 0])], [[1, 1, 0], 5]);
   assert.deepEqual(trace.initial({ ...trace.arrays[0], initial: 0, size: 2 }), [0, 8]);
@@ -189,10 +220,22 @@ test("what a thread has loaded, and what requests cost so far, line by line and 
   at.choose(2);
   at.seek(4);
   assert.deepEqual(at.elementsLoadedByThread(0), [0, 1, 2]);
-  assert.deepEqual([2, 3, 5, 10].map((e) => at.inRegion(0, e)), [true, false, false, true]);
+  assert.deepEqual(
+    [2, 3, 5, 10].map((e) => at.inRegion(0, e)),
+    [true, false, false, true],
+  );
   assert.deepEqual([...at.survey.totals.requests], [0, 1, 1, 1, 3]);
-  const sites = [...at.survey.sites.values()].map(({ line, array, op, positions, sectors }) => [line, array, op, positions, sectors]);
-  assert.deepEqual(sites, [[3, 0, 1, [1], [1]], [6, 0, 0, [4, 4], [2, 5]]]);
+  const sites = [...at.survey.sites.values()].map(({ line, array, op, positions, sectors }) => [
+    line,
+    array,
+    op,
+    positions,
+    sectors,
+  ]);
+  assert.deepEqual(sites, [
+    [3, 0, 1, [1], [1]],
+    [6, 0, 0, [4, 4], [2, 5]],
+  ]);
   const { global, local } = at.survey.counts;
   assert.deepEqual([global[0][4], global[1][4], local[1][4]], [4, 2, 4]);
   assert.deepEqual(at.onLine(6), { runs: 1, loads: 2 });
@@ -203,7 +246,12 @@ test("accesses beyond the edge name each lane's own place", async () => {
   const at = await wideMachine();
   at.seek(3);
   const places = at.outside.map(({ thread, index, loading }) => [thread, index, loading]);
-  assert.deepEqual(places, [[1, [2, 0], true], [2, [0, 8], true], [0, [2, 8], false], [3, [2, 8], false]]);
+  assert.deepEqual(places, [
+    [1, [2, 0], true],
+    [2, [0, 8], true],
+    [0, [2, 8], false],
+    [3, [2, 8], false],
+  ]);
 });
 
 test("the next iteration is that of the loop around the line, or of the one around that", async () => {

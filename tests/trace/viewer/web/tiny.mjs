@@ -1,6 +1,14 @@
 // A trace written by hand: two warps of a block of 64 store into shared memory, wait, and load what the other stored.
 
-const TYPES = { i1: Int8Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array };
+const TYPES = {
+  i1: Int8Array,
+  u1: Uint8Array,
+  u2: Uint16Array,
+  u4: Uint32Array,
+  i4: Int32Array,
+  f4: Float32Array,
+  f8: Float64Array,
+};
 const ALL = 0xffffffff;
 
 /**
@@ -74,15 +82,65 @@ export async function tiny(change = () => {}) {
     kernel: "tiny",
     grid: [1, 1, 1],
     block: [64, 1, 1],
-    source: [[1, "def tiny():", 0], [2, "    s[t] = t", 0], [3, "    cuda.syncthreads()", 0], [4, "    while t < 5:", 4], [5, "        v = s[63 - t]", 4]],
+    source: [
+      [1, "def tiny():", 0],
+      [2, "    s[t] = t", 0],
+      [3, "    cuda.syncthreads()", 0],
+      [4, "    while t < 5:", 4],
+      [5, "        v = s[63 - t]", 4],
+    ],
     loops: [[4, 0]],
     names: ["v"],
     operations: [],
     accumulators: [],
     owner: null,
-    arrays: [{ name: "s", space: "shared", dtype: "float32", itemsize: 4, shape: [64], strides: [1], role: null, tile: null, initial: -1 }],
-    blocks: [{ at: [0, 0, 0], first: 0, steps: 8, releases: [4], phases: [[[1, "store"], [2, "barrier"], [7, "load"]], [[3, "store"], [4, "barrier"], [8, "load"]]] }],
-    findings: [{ kind: "out-of-bounds", severity: "error", line: 5, other_line: null, array: "s", index: [7], message: "m", count: 1, counted: "1 access", at: [{ block: 0, step: 8, thread: 32 }] }],
+    arrays: [
+      {
+        name: "s",
+        space: "shared",
+        dtype: "float32",
+        itemsize: 4,
+        shape: [64],
+        strides: [1],
+        role: null,
+        tile: null,
+        initial: -1,
+      },
+    ],
+    blocks: [
+      {
+        at: [0, 0, 0],
+        first: 0,
+        steps: 8,
+        releases: [4],
+        phases: [
+          [
+            [1, "store"],
+            [2, "barrier"],
+            [7, "load"],
+          ],
+          [
+            [3, "store"],
+            [4, "barrier"],
+            [8, "load"],
+          ],
+        ],
+      },
+    ],
+    findings: [
+      {
+        kind: "out-of-bounds",
+        severity: "error",
+        line: 5,
+        other_line: null,
+        array: "s",
+        index: [7],
+        message: "m",
+        count: 1,
+        counted: "1 access",
+        at: [{ block: 0, step: 8, thread: 32 }],
+      },
+    ],
     traffic: [],
     texts: [],
     tests: [["t < 5", ["t", "<", "5"]]],
@@ -137,22 +195,60 @@ export async function wide(change = () => {}) {
     floats: ["f4", []],
     doubles: ["f8", []],
   };
-  const phases = [[[1, "store"], [3, "compute"], [4, "load"]]];
+  const phases = [
+    [
+      [1, "store"],
+      [3, "compute"],
+      [4, "load"],
+    ],
+  ];
   const head = {
     kernel: "wide",
     grid: [2, 1, 1],
     block: [2, 2, 1],
-    source: [[2, "for i in range(2):", 2], [3, "    for j in range(2):", 3], [4, "    m[2] = i", 2], [5, "    x", 3], [6, "y", 0]],
-    loops: [[2, 0], [3, 2]],
+    source: [
+      [2, "for i in range(2):", 2],
+      [3, "    for j in range(2):", 3],
+      [4, "    m[2] = i", 2],
+      [5, "    x", 3],
+      [6, "y", 0],
+    ],
+    loops: [
+      [2, 0],
+      [3, 2],
+    ],
     names: [],
     operations: [],
     accumulators: [],
     owner: "C",
     arrays: [
-      { name: "C", space: "global", dtype: "float32", itemsize: 4, shape: [2, 8], strides: [1, 2], role: "C", tile: null, initial: 1 },
-      { name: "m", space: "local", dtype: "float32", itemsize: 4, shape: [3], strides: [1], role: null, tile: null, initial: -1 },
+      {
+        name: "C",
+        space: "global",
+        dtype: "float32",
+        itemsize: 4,
+        shape: [2, 8],
+        strides: [1, 2],
+        role: "C",
+        tile: null,
+        initial: 1,
+      },
+      {
+        name: "m",
+        space: "local",
+        dtype: "float32",
+        itemsize: 4,
+        shape: [3],
+        strides: [1],
+        role: null,
+        tile: null,
+        initial: -1,
+      },
     ],
-    blocks: [{ at: [0, 0, 0], first: 0, steps: 4, releases: [], phases }, { at: [1, 0, 0], first: 4, steps: 1, releases: [], phases: [[[1, "store"]]] }],
+    blocks: [
+      { at: [0, 0, 0], first: 0, steps: 4, releases: [], phases },
+      { at: [1, 0, 0], first: 4, steps: 1, releases: [], phases: [[[1, "store"]]] },
+    ],
     matrices: [],
     findings: [],
     traffic: [],

@@ -25,7 +25,14 @@ export class Ask {
     this.left = html("p", { class: "tt-soft" });
     this.close = html("button", { type: "button", class: "tt-close", "aria-label": "Close (Esc)" }, "×");
     this.close.addEventListener("click", () => this.shut(true));
-    this.node = html("div", { class: "tt-ask", role: "dialog", hidden: "" }, this.close, this.lines, this.left, this.list);
+    this.node = html(
+      "div",
+      { class: "tt-ask", role: "dialog", hidden: "" },
+      this.close,
+      this.lines,
+      this.left,
+      this.list,
+    );
     this.node.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
       event.stopPropagation();
@@ -100,7 +107,9 @@ export class Ask {
     const { node, pinned } = this;
     node.hidden = !this.asked;
     if (!this.asked) return;
-    const { context: { machine, trace } } = this;
+    const {
+      context: { machine, trace },
+    } = this;
     if (!this.asked.plane.node.isConnected) this.mark(this.home(this.asked.array, this.asked.element)); // a magnified part that has moved on
     const { array, element } = this.asked;
     const local = trace.arrays[array].space === "local";
@@ -140,14 +149,23 @@ export class Ask {
       button.addEventListener("click", () => {
         const threads = lanesOf(use.mask).map((lane) => WARP * use.warp + lane);
         const { thread } = this.context.machine;
-        choose({ step: use.position, ...(threads.includes(thread) ? {} : { thread: trace.threadPosition(threads[0]) }) });
+        choose({
+          step: use.position,
+          ...(threads.includes(thread) ? {} : { thread: trace.threadPosition(threads[0]) }),
+        });
       });
       return { use, button };
     });
     const count = uses.length === 1 ? "its 1 access" : `its ${uses.length} accesses`;
     const by = this.asked && trace.arrays[this.asked.array].space === "local" ? "this thread" : "this block";
-    const all = some.length < uses.length ? `The ${some.length} of ${uses.length} accesses nearest to this step:` : `All accesses by ${by}:`;
-    write(this.left, !uses.length ? `In this launch ${by} never uses it.` : pinned ? all : `Click, or press Enter, for ${count}.`);
+    const all =
+      some.length < uses.length
+        ? `The ${some.length} of ${uses.length} accesses nearest to this step:`
+        : `All accesses by ${by}:`;
+    write(
+      this.left,
+      !uses.length ? `In this launch ${by} never uses it.` : pinned ? all : `Click, or press Enter, for ${count}.`,
+    );
     this.list.replaceChildren(...this.rows.map(({ button }) => html("li", {}, button)));
     this.list.hidden = !this.rows.length;
     this.close.hidden = !pinned;

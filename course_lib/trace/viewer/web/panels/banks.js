@@ -61,7 +61,11 @@ class Request {
     write(this.said, requestSays(access, array, 0));
     write(this.busiest, ` The busiest bank: ${most} word${most === 1 ? "" : "s"}.`);
     const mine = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
-    this.stacks.draw(stacks, mine, `The banks of shared memory and the words of ${array.name} that are accessed in each`);
+    this.stacks.draw(
+      stacks,
+      mine,
+      `The banks of shared memory and the words of ${array.name} that are accessed in each`,
+    );
     this.node.style.setProperty("--hue", array.hue);
     set(this.node, "data-wavefronts", String(access.wavefronts));
     set(this.node, "data-conflicts", String(access.conflicts));
@@ -93,7 +97,9 @@ class Stacks {
     const words = (first, end) => Math.max(1, ...stacks.slice(first, end).map((stack) => stack.size));
     const most = words(0, BANKS);
     const high = most <= TALLEST ? CELL * 0.8 : Math.max(2, (TALLEST * CELL * 0.8) / most);
-    const rows = Array.from({ length: BANKS / this.beside }, (_, row) => words(row * this.beside, (row + 1) * this.beside));
+    const rows = Array.from({ length: BANKS / this.beside }, (_, row) =>
+      words(row * this.beside, (row + 1) * this.beside),
+    );
     this.frame(rows.map((row) => Math.max(1.6 * CELL, row * high) + 2));
     const what = JSON.stringify([mine, stacks.map((stack) => [...stack])]);
     if (what === this.drawn) return;

@@ -83,23 +83,37 @@ export class Compare extends Panel {
     });
     const figures = this.loads.map(({ name, counts }) => {
       const array = first.arrays.find((one) => one.name === name) ?? first.arrays[0];
-      const tell = (/** @type {number} */ i) => `${first.element(array, i)}: ${counts[0][i]} loads in ${first.name}, ${counts[1][i]} in ${second.name}`;
+      const tell = (/** @type {number} */ i) =>
+        `${first.element(array, i)}: ${counts[0][i]} loads in ${first.name}, ${counts[1][i]} in ${second.name}`;
       const pictures = counts.map((each, run) => {
         const [least, most] = [each.reduce((a, b) => Math.min(a, b)), each.reduce((a, b) => Math.max(a, b))];
-        if (run < 2) return picture(this.maps, array, each, scale, [array.hue], `in ${traces[run].name}\n${rangeOf(least, most)}`, tell);
+        if (run < 2)
+          return picture(
+            this.maps,
+            array,
+            each,
+            scale,
+            [array.hue],
+            `in ${traces[run].name}\n${rangeOf(least, most)}`,
+            tell,
+          );
         return picture(this.maps, array, each, scale, HUES, `difference\n${this.differs(least, most)}`, tell);
       });
       return html("div", { class: "tt-row tt-map-of" }, ...pictures);
     });
     const heading = html("div", { class: "tt-heading" }, "Loads of each element by all blocks, and the difference");
-    const keys = [keyOf("Loads, in each array's colour", scale), ...traces.map(({ name }, run) => keyOf(`More loads in ${name}`, scale, HUES[run]))];
+    const keys = [
+      keyOf("Loads, in each array's colour", scale),
+      ...traces.map(({ name }, run) => keyOf(`More loads in ${name}`, scale, HUES[run])),
+    ];
     this.maps.replaceChildren(...(figures.length ? [heading, ...figures, ...keys] : []));
   }
 
   /** A range of differences in words. @param {number} least @param {number} most */
   differs(least, most) {
     const [first, second] = this.machines.map(({ trace }) => trace.name);
-    const more = (/** @type {number} */ low, /** @type {number} */ high, /** @type {string} */ name) => `${low === high ? high : `${low} to ${high}`} more in ${name}`;
+    const more = (/** @type {number} */ low, /** @type {number} */ high, /** @type {string} */ name) =>
+      `${low === high ? high : `${low} to ${high}`} more in ${name}`;
     if (!least && !most) return "the same in both";
     if (least >= 0) return more(least, most, first);
     if (most <= 0) return more(-most, -least, second);

@@ -22,7 +22,8 @@ export function requestSays(access, array, used) {
   const plural = (/** @type {number} */ n, /** @type {string} */ word) => `${n} ${word}${n === 1 ? "" : "s"}`;
   const verb = OPS[access.op][0].toUpperCase() + OPS[access.op].slice(1);
   const what = `${verb} of ${array.name}: ${lanes.length} lanes × ${width * array.itemsize} bytes in`;
-  if (array.space === "shared") return `${what} ${plural(wavefronts, "wavefront")}, ${plural(conflicts, "bank conflict")}.`;
+  if (array.space === "shared")
+    return `${what} ${plural(wavefronts, "wavefront")}, ${plural(conflicts, "bank conflict")}.`;
   return `${what} ${plural(sectors, "sector")}; ${used} of ${sectors * SECTOR_BYTES} bytes asked for.`;
 }
 
@@ -43,7 +44,8 @@ export function askedOf(trace, access) {
   access.lanes.forEach((lane, k) => {
     const start = (starts[lane] = trace.address(array, access.element(k)));
     for (let byte = start; byte < start + size; byte++) bytes.add(byte);
-    for (let word = Math.floor(start / WORD_BYTES); word * WORD_BYTES < start + size; word++) words.set(word, [...(words.get(word) ?? []), lane]);
+    for (let word = Math.floor(start / WORD_BYTES); word * WORD_BYTES < start + size; word++)
+      words.set(word, [...(words.get(word) ?? []), lane]);
   });
   return { words, starts, used: bytes.size };
 }
@@ -56,7 +58,12 @@ export class Costs {
     this.space = space;
     this.cost = cost;
     this.node = html("table", { class: "tt-costs" });
-    follow(this.node, "tr", () => context, (row) => this.rows.find((one) => one.row === row)?.site.positions ?? []);
+    follow(
+      this.node,
+      "tr",
+      () => context,
+      (row) => this.rows.find((one) => one.row === row)?.site.positions ?? [],
+    );
     /** @type {{site: import("../survey.js").Site, row: HTMLElement, cells: HTMLElement[], bar: HTMLElement}[]} */
     this.rows = [];
   }
@@ -72,7 +79,14 @@ export class Costs {
       const cells = heads.slice(2).map(() => html("td"));
       const bar = html("i", { class: "tt-bar-of" });
       const what = html("td", { class: "tt-what" }, lead(`${OPS[site.op]} ${name}`, "makes such a request"));
-      const row = html("tr", {}, html("td", {}, String(site.line)), what, ...cells, html("td", { class: "tt-bars" }, bar));
+      const row = html(
+        "tr",
+        {},
+        html("td", {}, String(site.line)),
+        what,
+        ...cells,
+        html("td", { class: "tt-bars" }, bar),
+      );
       row.style.setProperty("--hue", hue);
       return { site, row, cells, bar };
     });
@@ -148,7 +162,9 @@ export class Requests extends Panel {
     const { machine, trace } = this.context;
     if (this.shown === machine.position) return;
     this.shown = machine.position;
-    const accesses = machine.accesses.filter(({ array }) => trace.arrays[array].space === this.space).sort((x, y) => y.conflicts - x.conflicts);
+    const accesses = machine.accesses
+      .filter(({ array }) => trace.arrays[array].space === this.space)
+      .sort((x, y) => y.conflicts - x.conflicts);
     while (this.requests.length < accesses.length) this.requests.push(this.request());
     const requests = this.requests.slice(0, accesses.length);
     requests.forEach((request, i) => request.draw(machine, accesses[i]));

@@ -13,10 +13,23 @@ export class Counter extends Panel {
     this.number = html("b");
     this.all = html("span", { class: "tt-soft" });
     this.bar = html("i");
-    this.uses = html("p", { class: "tt-uses", title: "How often the threads calculate with a number that the block loads" });
+    this.uses = html("p", {
+      class: "tt-uses",
+      title: "How often the threads calculate with a number that the block loads",
+    });
     this.beside = html("p", { class: "tt-soft" });
-    const heading = html("div", { class: "tt-heading", title: "Numbers that the threads of this block load from global memory" }, "Block's global loads");
-    place.append(heading, html("p", {}, this.number, this.all), html("span", { class: "tt-track-of" }, this.bar), this.uses, this.beside);
+    const heading = html(
+      "div",
+      { class: "tt-heading", title: "Numbers that the threads of this block load from global memory" },
+      "Block's global loads",
+    );
+    place.append(
+      heading,
+      html("p", {}, this.number, this.all),
+      html("span", { class: "tt-track-of" }, this.bar),
+      this.uses,
+      this.beside,
+    );
     this.most = 1;
   }
 
@@ -30,7 +43,10 @@ export class Counter extends Panel {
     write(this.uses, !uses ? "" : `used ${uses === 1 ? "once" : `${often}×`} on average`);
     const times = theirs > total ? theirs / total : 0;
     write(this.all, ` of ${total.toLocaleString("en")}`);
-    write(this.beside, times && total ? `${other?.trace.name}: ${Number.isInteger(times) ? times : times.toFixed(1)}× as many` : "");
+    write(
+      this.beside,
+      times && total ? `${other?.trace.name}: ${Number.isInteger(times) ? times : times.toFixed(1)}× as many` : "",
+    );
   }
 
   draw() {

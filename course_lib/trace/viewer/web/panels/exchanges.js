@@ -30,7 +30,8 @@ export function picture(exchange, mine, room) {
   draw(node, beside * CELL + 2, shuffle ? 2 * rows + FLOW : rows);
   const across = (/** @type {number} */ lane) => 1 + ((lane % beside) + 0.5) * CELL;
   /** @type {(lane: number, below: boolean) => number}  the upper edge of its cell */
-  const edge = (lane, below) => Math.floor(lane / beside) * (CELL + BAND) + (below ? (shuffle ? rows + FLOW : 0) : BAND);
+  const edge = (lane, below) =>
+    Math.floor(lane / beside) * (CELL + BAND) + (below ? (shuffle ? rows + FLOW : 0) : BAND);
   /** @type {(name: string, values: (string | null)[], below: boolean, title: (lane: number) => string, mark: (lane: number) => boolean) => void} */
   const row = (name, values, below, title, mark) =>
     values.forEach((value, lane) => {
@@ -41,7 +42,9 @@ export function picture(exchange, mine, room) {
       const says = on ? `lane ${lane} ${title(lane)}` : `lane ${lane} takes no part`;
       const digits = svg("text", { x, y: level, class: "tt-given" }, value === UNDEFINED ? "?" : (value ?? ""));
       const number = svg("text", { x, y: y + CELL / 2, class: on ? "tt-lane-on" : "tt-lane-off" }, String(lane));
-      node.append(svg("g", { "data-lane": lane, class: name }, svg("title", {}, says), svg("rect", box), number, digits));
+      node.append(
+        svg("g", { "data-lane": lane, class: name }, svg("title", {}, says), svg("rect", box), number, digits),
+      );
     });
   if (!shuffle) {
     const group = texts.operation === "match_any_sync" && mine >= 0 ? texts.got[mine] : null;
@@ -53,9 +56,22 @@ export function picture(exchange, mine, room) {
       const [x1, y1, x2, y2] = [across(from), edge(from, false) + CELL, across(lane), edge(lane, true)];
       const middle = (y1 + y2) / 2;
       const line = `M${x1} ${y1}C${x1} ${middle} ${x2} ${middle} ${x2} ${y2}`;
-      node.append(svg("path", { d: line, class: lane === mine ? "tt-flow tt-my-flow" : "tt-flow", "data-from": from, "data-to": lane }));
+      node.append(
+        svg("path", {
+          d: line,
+          class: lane === mine ? "tt-flow tt-my-flow" : "tt-flow",
+          "data-from": from,
+          "data-to": lane,
+        }),
+      );
     }
-    row("tt-gives", cells.gave, false, (lane) => `gives ${texts.gave[lane]}`, (lane) => mine >= 0 && texts.source[mine] === lane);
+    row(
+      "tt-gives",
+      cells.gave,
+      false,
+      (lane) => `gives ${texts.gave[lane]}`,
+      (lane) => mine >= 0 && texts.source[mine] === lane,
+    );
     row("tt-gets", cells.got, true, told, (lane) => lane === mine);
   }
   const hint = shuffle ? "Above: what each lane gives; below: what it gets." : "Below each lane: what it gives.";

@@ -45,7 +45,10 @@ export class Fragments extends Panel {
       fill(each.tables, reads(machine, each.operation.pieces ?? []).map(table));
     }
     if (!here.length) this.operations[0].draw("", this.elsewhere(), -1);
-    fill(this.said, (here.length ? here : [this.operations[0]]).map(({ node }) => node));
+    fill(
+      this.said,
+      (here.length ? here : [this.operations[0]]).map(({ node }) => node),
+    );
   }
 
   /** A sentence for a line that multiplies nothing, with the next line that does. */
@@ -66,7 +69,12 @@ class Multiplied {
     const held = operation.fragments;
     const row = html("div", { class: "tt-fragments" }, ...held.map(matrix));
     this.tables = html("div", { class: "tt-tables" });
-    this.node = html("div", {}, html("p", {}, this.words.here, this.words.elsewhere), html("div", { class: "tt-beside" }, row, this.tables));
+    this.node = html(
+      "div",
+      {},
+      html("p", {}, this.words.here, this.words.elsewhere),
+      html("div", { class: "tt-beside" }, row, this.tables),
+    );
     this.cells = [...row.querySelectorAll("[data-lane]")];
     this.mine = -1;
   }
@@ -109,10 +117,16 @@ function says({ name, fragments: matrices }, lane) {
 /** @param {Fragment} fragment */
 function matrix({ name, rows, columns, held }) {
   const title = `${name}, ${rows}×${columns}`;
-  const node = svg("svg", { class: "tt-fragment", role: "img", "aria-label": `${title}: the lane that holds each element` });
+  const node = svg("svg", {
+    class: "tt-fragment",
+    role: "img",
+    "aria-label": `${title}: the lane that holds each element`,
+  });
   draw(node, columns * CELL + 2, rows * ROW + 2, 1);
   /** @type {[number, number, number][]}  element, lane, and which of its values */
-  const cells = held.flatMap((elements, lane) => elements.map((i, item) => /** @type {[number, number, number]} */ ([i, lane, item])));
+  const cells = held.flatMap((elements, lane) =>
+    elements.map((i, item) => /** @type {[number, number, number]} */ ([i, lane, item])),
+  );
   for (const [i, lane, item] of cells.sort(([x], [y]) => x - y)) {
     const [row, column] = [Math.floor(i / columns), i % columns];
     const [x, y] = [1 + column * CELL, 1 + row * ROW];

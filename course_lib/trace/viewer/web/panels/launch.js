@@ -14,7 +14,19 @@ export class Launch extends Panel {
     super(place, context);
     this.pictures = html("div", { class: "tt-row" });
     this.table = html("table", { class: "tt-costs" });
-    place.append(this.pictures, html("div", { class: "tt-scroll tt-wide", tabindex: 0, role: "group", "aria-label": "Cost of each line in the whole launch" }, this.table));
+    place.append(
+      this.pictures,
+      html(
+        "div",
+        {
+          class: "tt-scroll tt-wide",
+          tabindex: 0,
+          role: "group",
+          "aria-label": "Cost of each line in the whole launch",
+        },
+        this.table,
+      ),
+    );
     /** @type {{line: number, row: HTMLElement}[]} */
     this.rows = this.lines();
     /** @type {{scale: number, loads: [string, number[]][]}}  of the pictures */
@@ -37,7 +49,13 @@ export class Launch extends Panel {
       else Object.assign(counts, { sectors: row.sectors, "per request": each });
       const cells = heads.slice(2).map((head) => counts[head] ?? "");
       const what = html("td", { class: "tt-what" }, `${row.op} ${row.array}`);
-      const node = html("tr", {}, html("td", {}, String(row.line)), what, ...cells.map((cell) => html("td", {}, String(cell))));
+      const node = html(
+        "tr",
+        {},
+        html("td", {}, String(row.line)),
+        what,
+        ...cells.map((cell) => html("td", {}, String(cell))),
+      );
       node.style.setProperty("--hue", trace.arrays.find(({ name }) => name === row.array)?.hue ?? "var(--tt-other)");
       return { line: row.line, row: node };
     });

@@ -50,7 +50,10 @@ function missed(trace) {
         const { rows, columns } = layout(trace.arrays[array]);
         const [row, column] = landing(trace.arrays[array], index);
         const [below, beside] = found[array];
-        found[array] = [Math.max(below, Math.min(row - rows + 1, FAR)), Math.max(beside, Math.min(column - columns + 1, FAR))];
+        found[array] = [
+          Math.max(below, Math.min(row - rows + 1, FAR)),
+          Math.max(beside, Math.min(column - columns + 1, FAR)),
+        ];
       }
     }
   }
@@ -88,9 +91,18 @@ export class Picture extends Panel {
     const order = ["product", "main", "aside"];
     const flat = (/** @type {Drawing} */ { plane }) => (plane.height * 3 < plane.width ? 0 : 1); // beside each other
     const shared = (/** @type {Drawing} */ { node }) => (node.dataset.space === "shared" ? 0 : 1);
-    this.drawings.sort((x, y) => order.indexOf(x.group) - order.indexOf(y.group) || x.role.localeCompare(y.role) || (x.group === "aside" ? flat(x) - flat(y) || shared(x) - shared(y) : 0));
-    this.signs = this.product ? ["·", "="].map((text) => html("span", { class: "tt-sign", "aria-hidden": "true" }, text)) : [];
-    const large = this.planes.flatMap((planes, array) => (planes[0] instanceof Heat && trace.arrays[array].space === "global" ? [array] : []));
+    this.drawings.sort(
+      (x, y) =>
+        order.indexOf(x.group) - order.indexOf(y.group) ||
+        x.role.localeCompare(y.role) ||
+        (x.group === "aside" ? flat(x) - flat(y) || shared(x) - shared(y) : 0),
+    );
+    this.signs = this.product
+      ? ["·", "="].map((text) => html("span", { class: "tt-sign", "aria-hidden": "true" }, text))
+      : [];
+    const large = this.planes.flatMap((planes, array) =>
+      planes[0] instanceof Heat && trace.arrays[array].space === "global" ? [array] : [],
+    );
     /** A window on the matrices, if one of them is too large for numbers. */
     this.window = large.length ? new Part(this, large, large.includes(trace.owner) ? trace.owner : large[0]) : null;
     let from = 0; // of a finger, which steps when it moves sideways over the picture
@@ -99,7 +111,11 @@ export class Picture extends Panel {
       const way = changedTouches[0].clientX - from;
       if (Math.abs(way) > SWIPE && !this.window) context.step(way < 0 ? 1 : -1);
     });
-    this.place.append(...this.signs, ...this.drawings.map(({ node }) => node), ...(this.window ? [this.window.node] : []));
+    this.place.append(
+      ...this.signs,
+      ...this.drawings.map(({ node }) => node),
+      ...(this.window ? [this.window.node] : []),
+    );
     /** @type {{machine: import("../machine.js").Machine, thread: number, position: number, frame: object | null, now: Map<number, number>[]} | null} */
     this.drawn = null;
     /** @type {{warp: Set<number>, thread: Set<number>}}  elements of the result that they store */
@@ -114,7 +130,13 @@ export class Picture extends Panel {
     const small = long <= NUMBERED;
     const lines = inProduct && array.tile && Math.max(...shape) / Math.min(...array.tile) <= 64 ? array.tile : null;
     const longest = Math.max(...this.context.trace.arrays.flatMap(({ role, shape }) => (role ? shape : [1]))); // of the product
-    const margin = inProduct ? Math.max(MARGIN, 0.035 * longest * UNIT) : array.space === "global" && small ? MARGIN : small ? 12 : NARROW;
+    const margin = inProduct
+      ? Math.max(MARGIN, 0.035 * longest * UNIT)
+      : array.space === "global" && small
+        ? MARGIN
+        : small
+          ? 12
+          : NARROW;
     const found = planes(array, { tile: lines, margin, text: small });
     for (const plane of found) {
       const group = inProduct ? "product" : array.space === "global" ? "main" : "aside";
@@ -122,7 +144,14 @@ export class Picture extends Panel {
       const node = this.figure(caption, array.space === "local" ? "of the thread" : shape.join("×"), plane, array.hue);
       node.dataset.space = array.space;
       if (inProduct) node.classList.add(`tt-matrix-${array.role}`);
-      this.drawings.push({ plane, node, group, role: inProduct ? (array.role ?? "") : "", most: group === "aside" ? SMALLER : LARGEST, name: caption });
+      this.drawings.push({
+        plane,
+        node,
+        group,
+        role: inProduct ? (array.role ?? "") : "",
+        most: group === "aside" ? SMALLER : LARGEST,
+        name: caption,
+      });
       this.interact(plane, number);
       plane.beyond = this.missed[number];
     }
@@ -171,12 +200,18 @@ export class Picture extends Panel {
    * @param {number} number
    */
   interact(plane, number) {
-    const { context: { trace } } = this;
+    const {
+      context: { trace },
+    } = this;
     const { layer } = plane;
     let cursor = 0;
     const most = plane.size - 1;
     const hint = "the arrow keys choose an element, and beyond an edge the next array; Enter lists its accesses";
-    const attributes = { role: "application", tabindex: this.reached ? -1 : 0, "aria-label": `${plane.name}, ${plane.rows} by ${plane.columns}; ${hint}` };
+    const attributes = {
+      role: "application",
+      tabindex: this.reached ? -1 : 0,
+      "aria-label": `${plane.name}, ${plane.rows} by ${plane.columns}; ${hint}`,
+    };
     this.reached = true;
     give(layer, attributes);
     const asked = () => ({ plane, i: cursor, array: number, element: cursor + plane.offset });
@@ -187,7 +222,9 @@ export class Picture extends Panel {
     };
     layer.addEventListener("focus", () => {
       if (!layer.matches(":focus-visible")) return; // by mouse
-      const mine = [...this.context.machine.nowMine[number].keys()].find((e) => e >= plane.offset && e - plane.offset <= most);
+      const mine = [...this.context.machine.nowMine[number].keys()].find(
+        (e) => e >= plane.offset && e - plane.offset <= most,
+      );
       go(cursor || (mine ?? plane.offset) - plane.offset);
     });
     layer.addEventListener("blur", () => this.ask.point(null));
@@ -204,7 +241,12 @@ export class Picture extends Panel {
         return next.focus();
       }
       /** @type {Record<string, number>} */
-      const ways = { ArrowLeft: column > 0 ? -1 : 0, ArrowRight: column < plane.columns - 1 ? 1 : 0, ArrowUp: row > 0 ? -plane.columns : 0, ArrowDown: plane.columns };
+      const ways = {
+        ArrowLeft: column > 0 ? -1 : 0,
+        ArrowRight: column < plane.columns - 1 ? 1 : 0,
+        ArrowUp: row > 0 ? -plane.columns : 0,
+        ArrowDown: plane.columns,
+      };
       if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in ways || event.key === "Enter")) return;
       event.preventDefault();
       event.stopPropagation();
@@ -287,17 +329,35 @@ export class Picture extends Panel {
     const { drawings, window: part } = this;
     const shape = (/** @type {Drawing} */ { plane, most, name }) => {
       const [below, beside] = plane.beyond; // what the marks beyond the edges need
-      return { width: plane.width + 2 + beside * UNIT, height: plane.height + 2 + below * UNIT, most: (most * em) / UNIT, least: (0.6 * name.length + 0.6) * em, weight: 1 };
+      return {
+        width: plane.width + 2 + beside * UNIT,
+        height: plane.height + 2 + below * UNIT,
+        most: (most * em) / UNIT,
+        least: (0.6 * name.length + 0.6) * em,
+        weight: 1,
+      };
     };
     const of = (/** @type {string} */ group) => drawings.filter((drawing) => drawing.group === group);
     const [A, B, C] = of("product").map(shape);
     const aside = of("aside").map(shape);
     if (part) aside.push({ ...part.shape, most: (SMALLER * em) / UNIT, least: 8 * em, weight: 1.7 });
-    const layout = arrange({ width, height, em, counter, product: this.product ? { A, B, C } : null, main: of("main").map(shape), aside });
+    const layout = arrange({
+      width,
+      height,
+      em,
+      counter,
+      product: this.product ? { A, B, C } : null,
+      main: of("main").map(shape),
+      aside,
+    });
     const { product, main, code, counter: counted } = layout;
     const planes = [...drawings.map(({ plane }) => plane), ...(part ? [part.shape] : [])];
     const at = [...(product ? [product.A, product.B, product.C] : []), ...main, ...layout.aside];
-    const boxes = [code, ...(counted ? [counted] : []), ...at.map(({ x, y, scale }, i) => ({ x, y: y - em, height: em + scale * planes[i].height }))];
+    const boxes = [
+      code,
+      ...(counted ? [counted] : []),
+      ...at.map(({ x, y, scale }, i) => ({ x, y: y - em, height: em + scale * planes[i].height })),
+    ];
     const places = at.map((place) => {
       const beside = boxes.filter(({ x, y, height }) => x > place.x && y < place.y && y + height > place.y - em);
       return { ...place, room: Math.min(width, ...beside.map(({ x }) => x - 0.5 * em)) - place.x }; // of its caption
@@ -307,8 +367,13 @@ export class Picture extends Panel {
     this.signs.forEach((sign, i) => {
       const { A, B, C } = /** @type {NonNullable<import("../layout.js").Layout["product"]>} */ (product);
       sign.hidden = layout.name !== "row";
-      const [left, right] = i ? [B.x + drawings[1].plane.width * B.scale, C.x] : [A.x + drawings[0].plane.width * A.scale, B.x];
-      Object.assign(sign.style, { left: `${(left + right) / 2}px`, top: `${A.y + (drawings[2].plane.height * A.scale) / 2}px` });
+      const [left, right] = i
+        ? [B.x + drawings[1].plane.width * B.scale, C.x]
+        : [A.x + drawings[0].plane.width * A.scale, B.x];
+      Object.assign(sign.style, {
+        left: `${(left + right) / 2}px`,
+        top: `${A.y + (drawings[2].plane.height * A.scale) / 2}px`,
+      });
     });
     return layout;
   }
@@ -344,7 +409,14 @@ export class Picture extends Panel {
     const { drawn } = this;
     // From one step to the next only elements that either of them accesses can change their look; of two runs, not all of
     // these are known.
-    const near = drawn !== null && machine.now !== machine.nowMine && drawn.machine === machine && drawn.thread === machine.thread && !frame && !drawn.frame && Math.abs(drawn.position - machine.position) <= 1;
+    const near =
+      drawn !== null &&
+      machine.now !== machine.nowMine &&
+      drawn.machine === machine &&
+      drawn.thread === machine.thread &&
+      !frame &&
+      !drawn.frame &&
+      Math.abs(drawn.position - machine.position) <= 1;
     trace.arrays.forEach((array, number) => {
       const planes = this.planes[number];
       if (!planes.length) return;
@@ -356,8 +428,12 @@ export class Picture extends Panel {
         plane.cell(element - plane.offset, look(element), unknown(element) ? null : values[element]);
       };
       // what a kernel is to store, and a lesson has filled with NaN
-      const unknown = (/** @type {number} */ element) => array.role === "C" && Number.isNaN(values[element]) && machine.survey.stored[number][element] > machine.position;
-      if (near && drawn) for (const now of [drawn.now[number], machine.now[number]]) for (const e of now.keys()) paint(e);
+      const unknown = (/** @type {number} */ element) =>
+        array.role === "C" &&
+        Number.isNaN(values[element]) &&
+        machine.survey.stored[number][element] > machine.position;
+      if (near && drawn)
+        for (const now of [drawn.now[number], machine.now[number]]) for (const e of now.keys()) paint(e);
       else for (let element = 0; element < array.size; element++) paint(element);
       const dots = array.space === "global" && !frame ? machine.elementsLoadedByThread(number) : [];
       const mine = [...machine.nowMine[number].keys()].sort((x, y) => x - y);
@@ -379,7 +455,8 @@ export class Picture extends Panel {
   /** C has its old numbers as long as the sums are in registers: its caption says so. */
   tellOfSums() {
     const { machine } = this.context;
-    const stores = (/** @type {number} */ position) => machine.survey.counts.global[STORE][position] + machine.survey.counts.global[ATOMIC][position];
+    const stores = (/** @type {number} */ position) =>
+      machine.survey.counts.global[STORE][position] + machine.survey.counts.global[ATOMIC][position];
     const small = this.drawings.find(({ role }) => role === "C")?.node.querySelector("small + small");
     if (small) write(small, !stores(machine.position) && stores(machine.length) ? ", not stored yet" : "");
   }
@@ -392,7 +469,9 @@ export class Picture extends Panel {
       const held = machine.variables.get(name);
       for (let thread = 0; thread < plane.size; thread++) {
         const value = held ? held[thread] : null;
-        const active = frame ? Boolean(((frame.part.get(thread >> 5) ?? 0) >>> (thread & 31)) & 1) : machine.isActive(thread);
+        const active = frame
+          ? Boolean(((frame.part.get(thread >> 5) ?? 0) >>> (thread & 31)) & 1)
+          : machine.isActive(thread);
         const changed = active && (frame ? frame.sums.has(name) : machine.assigned.has(name));
         const still = value !== null ? SEEN : held || name !== "threads" ? EMPTY : PLAIN;
         plane.cell(thread, changed ? NOW_WRITTEN : active ? ACTIVE : still, value);
@@ -413,11 +492,18 @@ export class Picture extends Panel {
       const { plane } = this.home(array, elements[0]);
       const box = plane.layer.getBoundingClientRect();
       const scale = box.width / (plane.width + 2);
-      const at = elements.map((element) => plane.corner(element - plane.offset)).map(([x, y]) => [x * scale, y * scale]);
+      const at = elements
+        .map((element) => plane.corner(element - plane.offset))
+        .map(([x, y]) => [x * scale, y * scale]);
       const [left, top] = [0, 1].map((d) => at.reduce((least, place) => Math.min(least, place[d]), Infinity));
       const [right, bottom] = [0, 1].map((d) => at.reduce((most, place) => Math.max(most, place[d]), 0) + UNIT * scale);
       const place = this.place.getBoundingClientRect();
-      return { x: box.left - place.left + left, y: box.top - place.top + top, width: right - left, height: bottom - top };
+      return {
+        x: box.left - place.left + left,
+        y: box.top - place.top + top,
+        width: right - left,
+        height: bottom - top,
+      };
     };
     const sources = [...frame.read].filter(([array]) => trace.arrays[array].space === "global");
     const targets = [...frame.written].filter(([array]) => trace.arrays[array].space === "shared");
@@ -427,8 +513,23 @@ export class Picture extends Panel {
       const node = html("i", { class: "tt-flying", "aria-hidden": "true" });
       node.style.setProperty("--hue", trace.arrays[array].hue);
       this.place.append(node);
-      const frames = [from, to].map(({ x, y, width, height }) => ({ transform: `translate(${x}px, ${y}px)`, width: `${width}px`, height: `${height}px` }));
-      node.animate([{ ...frames[0], opacity: 0.9 }, { ...frames[1], opacity: 0.5 }], { duration: FLIGHT / speed, easing: "ease-in-out" }).finished.then(() => node.remove(), () => node.remove());
+      const frames = [from, to].map(({ x, y, width, height }) => ({
+        transform: `translate(${x}px, ${y}px)`,
+        width: `${width}px`,
+        height: `${height}px`,
+      }));
+      node
+        .animate(
+          [
+            { ...frames[0], opacity: 0.9 },
+            { ...frames[1], opacity: 0.5 },
+          ],
+          { duration: FLIGHT / speed, easing: "ease-in-out" },
+        )
+        .finished.then(
+          () => node.remove(),
+          () => node.remove(),
+        );
     });
   }
 
@@ -462,7 +563,12 @@ class Part {
     drag(plane.node, (event) => {
       this.dragged = true;
       const i = plane.elementAt(event);
-      if (i !== null) this.move(array, Math.floor(i / plane.columns) - (this.size.rows >> 1), (i % plane.columns) - (this.size.columns >> 1));
+      if (i !== null)
+        this.move(
+          array,
+          Math.floor(i / plane.columns) - (this.size.rows >> 1),
+          (i % plane.columns) - (this.size.columns >> 1),
+        );
     });
     plane.node.addEventListener("wheel", (event) => this.zoom(/** @type {WheelEvent} */ (event)), { passive: false });
   }
@@ -509,10 +615,20 @@ class Part {
     const { plane } = this;
     const { rows, columns } = this.size;
     const array = this.picture.context.trace.arrays[this.array];
-    this.grid = new Grid({ name: `a part of ${array.name}`, rows, columns, hue: array.hue, margin: MARGIN, origin: this.corner });
+    this.grid = new Grid({
+      name: `a part of ${array.name}`,
+      rows,
+      columns,
+      hue: array.hue,
+      margin: MARGIN,
+      origin: this.corner,
+    });
     this.node.style.setProperty("--hue", array.hue);
     const [top, left] = this.corner;
-    this.caption.replaceChildren(`${array.name}[${top}:${top + rows}, ${left}:${left + columns}] `, html("small", {}, HOW));
+    this.caption.replaceChildren(
+      `${array.name}[${top}:${top + rows}, ${left}:${left + columns}] `,
+      html("small", {}, HOW),
+    );
     this.node.replaceChildren(this.caption, this.grid.node);
     plane.around(plane.box, [top, left, rows, columns]);
     if (this.at) this.put(this.at);
@@ -540,10 +656,16 @@ class Part {
     const { machine } = picture.context;
     const [look, values] = [picture.looks(this.array), machine.held(this.array)];
     const [top, left] = this.corner;
-    const elements = Array.from({ length: grid.size }, (_, i) => (top + Math.floor(i / grid.columns)) * plane.columns + left + (i % grid.columns));
+    const elements = Array.from(
+      { length: grid.size },
+      (_, i) => (top + Math.floor(i / grid.columns)) * plane.columns + left + (i % grid.columns),
+    );
     elements.forEach((element, i) => grid.cell(i, look(element), values[element]));
     const mine = machine.nowMine[this.array];
-    grid.finish([], elements.flatMap((element, i) => (mine.has(element) ? [i] : [])));
+    grid.finish(
+      [],
+      elements.flatMap((element, i) => (mine.has(element) ? [i] : [])),
+    );
   }
 }
 

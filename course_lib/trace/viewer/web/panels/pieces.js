@@ -48,7 +48,9 @@ export function reads({ trace, accesses }, matrices) {
     const mine = loads.splice(0, Math.ceil(first.length / WARP));
     if (mine.length * WARP < first.length) return [];
     const array = trace.arrays[mine[0].array];
-    const table = Array.from({ length: Math.min(MOST, Math.ceil(first.length / AT_ONCE)) }, () => Array(PLACES).fill(""));
+    const table = Array.from({ length: Math.min(MOST, Math.ceil(first.length / AT_ONCE)) }, () =>
+      Array(PLACES).fill(""),
+    );
     first.slice(0, AT_ONCE * MOST).forEach((element, number) => {
       const start = trace.address(array, mine[Math.floor(number / WARP)].element(number % WARP));
       const [row, place] = [table[Math.floor(number / AT_ONCE)], Math.floor(start / PIECE) % PLACES];
@@ -61,13 +63,21 @@ export function reads({ trace, accesses }, matrices) {
 
 /** @param {Read} read */
 export function table([title, rows]) {
-  const heads = Array.from({ length: PLACES }, (_, place) => html("th", { scope: "col" }, `${SPAN * place}–${SPAN * place + SPAN - 1}`));
-  const body = rows.map((row) => html("tr", {}, ...row.map((text) => html("td", { class: text.includes(" ") ? "tt-again" : "" }, text))));
+  const heads = Array.from({ length: PLACES }, (_, place) =>
+    html("th", { scope: "col" }, `${SPAN * place}–${SPAN * place + SPAN - 1}`),
+  );
+  const body = rows.map((row) =>
+    html("tr", {}, ...row.map((text) => html("td", { class: text.includes(" ") ? "tt-again" : "" }, text))),
+  );
   return html(
     "figure",
     { class: "tt-pieces" },
     html("figcaption", {}, title),
-    html("table", { "aria-label": `${title}: the first element of each piece, by its banks; a row is read at once` },
-      html("thead", {}, html("tr", {}, ...heads)), html("tbody", {}, ...body)),
+    html(
+      "table",
+      { "aria-label": `${title}: the first element of each piece, by its banks; a row is read at once` },
+      html("thead", {}, html("tr", {}, ...heads)),
+      html("tbody", {}, ...body),
+    ),
   );
 }

@@ -15,7 +15,12 @@ export class Registers extends Panel {
     this.rows = new Map();
     this.list = html("dl");
     place.append(this.list);
-    follow(place, "dl > div", () => context, ({ firstChild }) => context.machine.stepsThatSet(firstChild?.textContent ?? ""));
+    follow(
+      place,
+      "dl > div",
+      () => context,
+      ({ firstChild }) => context.machine.stepsThatSet(firstChild?.textContent ?? ""),
+    );
   }
 
   choose() {
@@ -33,7 +38,9 @@ export class Registers extends Panel {
     const { frame, machine, trace } = this.context;
     const text = trace.source.find(([line]) => line === machine.line)?.[1] ?? "";
     const words = new Set(text.match(/[A-Za-z_]\w*/g));
-    const shown = this.held.filter((name) => (frame ? trace.accumulators.includes(name) : machine.changed.has(name) || words.has(name)));
+    const shown = this.held.filter((name) =>
+      frame ? trace.accumulators.includes(name) : machine.changed.has(name) || words.has(name),
+    );
     if (String(shown) !== String([...this.rows.keys()])) {
       this.rows = new Map(shown.map((name) => [name, this.rows.get(name) ?? this.row(name)]));
       this.list.replaceChildren(...[...this.rows.values()].map(({ row }) => row));

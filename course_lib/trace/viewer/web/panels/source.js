@@ -38,7 +38,17 @@ export class Source extends Panel {
       html("div", { class: "tt-group" }, ...rows.slice(i * GROUP, (i + 1) * GROUP)),
     );
     this.list = html("div", { class: "tt-lines", tabindex: -1 }, ...groups);
-    this.all = html("button", { type: "button", class: "tt-all-lines", "aria-expanded": "false", tabindex: -1, title: "Show the whole source, or the lines around the current one" }, "all lines");
+    this.all = html(
+      "button",
+      {
+        type: "button",
+        class: "tt-all-lines",
+        "aria-expanded": "false",
+        tabindex: -1,
+        title: "Show the whole source, or the lines around the current one",
+      },
+      "all lines",
+    );
     this.all.addEventListener("click", () => {
       const open = place.classList.toggle("tt-all");
       this.all.setAttribute("aria-expanded", String(open));
@@ -46,7 +56,12 @@ export class Source extends Panel {
     });
     this.head.append(html("div", { class: "tt-registers" }), this.all);
     place.replaceChildren(this.head, this.list);
-    follow(place, ".tt-line", () => context, ({ dataset }) => context.machine.stepsOnLine(Number(dataset.line)));
+    follow(
+      place,
+      ".tt-line",
+      () => context,
+      ({ dataset }) => context.machine.stepsOnLine(Number(dataset.line)),
+    );
     reach(place);
     /** @type {HTMLElement | undefined} */
     this.current = undefined;
@@ -68,7 +83,8 @@ export class Source extends Panel {
       write(line.loads, loads ? String(loads) : "");
     }
     const lit = frame ? [...frame.lines].sort((x, y) => x - y) : machine.line === null ? [] : [machine.line];
-    for (const [number, { node }] of this.lines) node.classList.toggle("tt-in-frame", Boolean(frame) && lit.includes(number));
+    for (const [number, { node }] of this.lines)
+      node.classList.toggle("tt-in-frame", Boolean(frame) && lit.includes(number));
     const current = this.lines.get(lit[0])?.node;
     if (current !== this.current) {
       this.current?.classList.remove("tt-current");

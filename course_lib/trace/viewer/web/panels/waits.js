@@ -79,13 +79,27 @@ export class Waits extends Panel {
       const [, step] = ends?.find(([end]) => end >= at) ?? ends?.[ends.length - 1] ?? [0, Math.ceil(at)];
       context.choose({ step: Math.max(1, step) });
     });
-    give(strip, { title: "The wheel, + and − zoom", tabindex: 0, role: "group", "aria-label": "The picture of waiting; + and − zoom" });
-    strip.addEventListener("wheel", (event) => {
-      const box = strip.getBoundingClientRect();
-      const way = event.deltaX ? 0 : event.deltaY < 0 ? 1 : -1;
-      if (way ? this.zoomBy(way, this.sight.from + ((event.clientX - box.left) / box.width) * this.sight.span) : this.sight.zoom) event.preventDefault();
-      if (!way) this.show(this.sight.from + (event.deltaX / box.width) * this.sight.span);
-    }, { passive: false });
+    give(strip, {
+      title: "The wheel, + and − zoom",
+      tabindex: 0,
+      role: "group",
+      "aria-label": "The picture of waiting; + and − zoom",
+    });
+    strip.addEventListener(
+      "wheel",
+      (event) => {
+        const box = strip.getBoundingClientRect();
+        const way = event.deltaX ? 0 : event.deltaY < 0 ? 1 : -1;
+        if (
+          way
+            ? this.zoomBy(way, this.sight.from + ((event.clientX - box.left) / box.width) * this.sight.span)
+            : this.sight.zoom
+        )
+          event.preventDefault();
+        if (!way) this.show(this.sight.from + (event.deltaX / box.width) * this.sight.span);
+      },
+      { passive: false },
+    );
     strip.addEventListener("keydown", (event) => {
       const way = { "+": 1, "-": -1 }[event.key];
       if (!way) return;
@@ -95,7 +109,11 @@ export class Waits extends Panel {
     });
     this.orders = context.trace.orders;
     this.select = /** @type {HTMLSelectElement} */ (
-      html("select", {}, ...[SIMULATED, ...this.orders.map(([name]) => name)].map((name, value) => html("option", { value }, name)))
+      html(
+        "select",
+        {},
+        ...[SIMULATED, ...this.orders.map(([name]) => name)].map((name, value) => html("option", { value }, name)),
+      )
     );
     // of two runs both show the order that is chosen for one
     place.parentElement?.addEventListener("change", ({ target }) => {
@@ -114,7 +132,12 @@ export class Waits extends Panel {
         ["height: 0.3em; background: var(--tt-still); vertical-align: 0", "everything else"],
         ["width: 0.3em; background: var(--tt-ink)", "arrives at a barrier"],
         [`${line} background: var(--tt-ink)`, "waits there"],
-        ...(this.orders.length ? [["background: var(--tt-register)", "multiplies and adds"], [`${line} background: var(--tt-other)`, "waits for memory, in grey for global memory"]] : []),
+        ...(this.orders.length
+          ? [
+              ["background: var(--tt-register)", "multiplies and adds"],
+              [`${line} background: var(--tt-other)`, "waits for memory, in grey for global memory"],
+            ]
+          : []),
       ].map(([style, text]) => html("span", {}, html("i", { style }), text)),
     );
     this.note = html("p", { class: "tt-soft" });
@@ -149,16 +172,33 @@ export class Waits extends Panel {
       const { strips, ends } = warpsIn(block, order);
       [this.rows, this.ends] = [strips, ends];
       const theirs = this.context.other?.trace.orders.find(([name]) => name === order[0])?.[1] ?? []; // two runs have one scale
-      this.sight = new Sight(CLOSEST, [...cycles, ...theirs].reduce((x, y) => Math.max(x, y)));
-      const begins = (/** @type {number} */ i) => Math.max(0, ...ends[block.warp(i)].filter(([, step]) => step <= i).slice(-1).map(([end]) => end));
-      this.arrows = usesOf(block).map(([load, use]) => ({ warp: block.warp(load), steps: [load + 1, use + 1], from: load === use ? begins(load) : cycles[load], to: cycles[use] }));
+      this.sight = new Sight(
+        CLOSEST,
+        [...cycles, ...theirs].reduce((x, y) => Math.max(x, y)),
+      );
+      const begins = (/** @type {number} */ i) =>
+        Math.max(
+          0,
+          ...ends[block.warp(i)]
+            .filter(([, step]) => step <= i)
+            .slice(-1)
+            .map(([end]) => end),
+        );
+      this.arrows = usesOf(block).map(([load, use]) => ({
+        warp: block.warp(load),
+        steps: [load + 1, use + 1],
+        from: load === use ? begins(load) : cycles[load],
+        to: cycles[use],
+      }));
       return;
     }
     this.arrows = [];
     const { strips } = warpsOf(block);
     this.ends = null;
     this.sight = new Sight(CLOSEST, machine.length);
-    const buffers = trace.arrays.flatMap((array, number) => (array.space === "shared" ? [new Buffers(array, number)] : []));
+    const buffers = trace.arrays.flatMap((array, number) =>
+      array.space === "shared" ? [new Buffers(array, number)] : [],
+    );
     for (let i = 0; buffers.length && i < block.length; i++) {
       const accesses = block.accesses(i);
       for (const each of buffers) each.take(i, accesses);
@@ -200,9 +240,16 @@ export class Waits extends Panel {
     const label = `What each of ${trace.warps} warps does over ${over}`;
     this.canvas.setAttribute("aria-label", label);
     const colours = coloursOf(/** @type {HTMLElement} */ (this.canvas.parentElement), trace.arrays);
-    const hues = (/** @type {string} */ what, /** @type {string} */ name) => colours(what === "held" ? `load ${buffer(name)}` : what);
+    const hues = (/** @type {string} */ what, /** @type {string} */ name) =>
+      colours(what === "held" ? `load ${buffer(name)}` : what);
     const above = pitch > THICK ? pitch - THICK : 0;
-    paint(this.canvas, this.rows, { from: this.sight.from, to: this.sight.from + this.sight.span, pitch: pitch * dots, hues, above: above * dots });
+    paint(this.canvas, this.rows, {
+      from: this.sight.from,
+      to: this.sight.from + this.sight.span,
+      pitch: pitch * dots,
+      hues,
+      above: above * dots,
+    });
     if (this.ends) this.measure(pitch, above);
     this.painted = true;
   }
@@ -217,7 +264,7 @@ export class Waits extends Panel {
     pen.scale(devicePixelRatio, devicePixelRatio);
     Object.assign(pen, { strokeStyle: color, fillStyle: color, lineWidth: 1.5, font: `12px ${fontFamily}` });
     const power = 10 ** Math.floor(Math.log10(this.sight.span / 4));
-    const each = power * (Math.max(...TICKS.filter((tick) => tick * power <= this.sight.span / 4)));
+    const each = power * Math.max(...TICKS.filter((tick) => tick * power <= this.sight.span / 4));
     const low = this.rows.length * pitch;
     for (let tick = Math.ceil(this.sight.from / each) * each; tick <= this.sight.from + this.sight.span; tick += each) {
       const text = tick.toLocaleString("en") + (tick === 0 || x(tick) < wide / 4 ? " cycles" : "");

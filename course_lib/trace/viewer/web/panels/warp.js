@@ -30,7 +30,9 @@ export class Warp extends Requests {
       const thread = WARP * machine.warp + Number(lane);
       if (lane && thread < trace.threads) choose({ thread: trace.threadPosition(thread) });
     });
-    const last = trace.arrays.map((array) => (array.space === "global" && array.size ? trace.address(array, array.size - 1) : 0));
+    const last = trace.arrays.map((array) =>
+      array.space === "global" && array.size ? trace.address(array, array.size - 1) : 0,
+    );
     this.cell = Math.max(CELL, 3 + DIGIT * String(Math.max(...last)).length); // the longest address fits below each lane
   }
 
@@ -93,12 +95,16 @@ class Lanes {
 }
 
 /** @param {import("../machine.js").Machine} machine */
-const laneOf = (machine) => (machine.line !== null && machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1);
+const laneOf = (machine) =>
+  machine.line !== null && machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
 
 /** What is shown for a step without a request. @param {import("../machine.js").Machine} machine @param {Row} row */
 function idle(machine, row) {
   const { line, mask, warp } = machine;
-  const text = line === null ? "No warp has run yet. Its 32 lanes:" : `Warp ${warp} does not access global memory on line ${line}. Its 32 lanes:`;
+  const text =
+    line === null
+      ? "No warp has run yet. Its 32 lanes:"
+      : `Warp ${warp} does not access global memory on line ${line}. Its 32 lanes:`;
   const lanes = new Lanes(row, CELL + 2);
   lanes.draw("The lanes of the warp", line === null ? 0 : mask, laneOf(machine));
   return [html("div", {}, html("p", {}, text), lanes.node)];
@@ -123,7 +129,10 @@ class Request {
     const { words, starts, used } = askedOf(trace, access);
     write(this.said, requestSays(access, array, used));
     this.lanes.draw(`The lanes of the warp and the element of ${array.name} that each accesses`, access.mask, mine);
-    this.lanes.ask(starts, new Map(access.lanes.map((lane, k) => [lane, trace.elements(array, access.element(k), access.width)])));
+    this.lanes.ask(
+      starts,
+      new Map(access.lanes.map((lane, k) => [lane, trace.elements(array, access.element(k), access.width)])),
+    );
     const where = JSON.stringify([...words, mine]);
     if (this.drawn !== where) this.sectors.replaceWith((this.sectors = picture(words, mine, this.row.room)));
     this.drawn = where;
@@ -159,10 +168,22 @@ function picture(asked, mine, room) {
   draw(node, columns * across, rows * height + 2);
   groups.forEach((group, i) => {
     const [left, top] = [(i % columns) * across, Math.floor(i / columns) * height];
-    node.append(svg("text", { x: left + GUTTER - 4, y: top + height / 2, class: "tt-byte" }, String(group * beside * SECTOR_BYTES)));
+    node.append(
+      svg(
+        "text",
+        { x: left + GUTTER - 4, y: top + height / 2, class: "tt-byte" },
+        String(group * beside * SECTOR_BYTES),
+      ),
+    );
     for (let s = 0; s < beside; s++) {
       const [sector, x] = [group * beside + s, left + GUTTER + s * width];
-      const frame = { x, y: top + 1, width: width - 3, height: WORD + 2, class: sectors.has(sector) ? "tt-sector" : "tt-no-sector" };
+      const frame = {
+        x,
+        y: top + 1,
+        width: width - 3,
+        height: WORD + 2,
+        class: sectors.has(sector) ? "tt-sector" : "tt-no-sector",
+      };
       node.append(svg("rect", frame));
       for (let w = 0; w < words && sectors.has(sector); w++) {
         const lanes = asked.get(sector * words + w);
