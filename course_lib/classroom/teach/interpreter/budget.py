@@ -14,8 +14,8 @@ from ....simulator.bounded import MOST_LINES, Endless
 MOST_STEPS = 10 * MOST_LINES
 #: The bits of a whole number, as 2 ** 4000; no exercise needs more than 64.
 MOST_BITS = 4_096
-#: Calls of functions inside each other.
-DEEPEST = 900
+#: Calls of functions inside each other: Python's own limit, which also counts the calls below an answer.
+DEEPEST = 1_000
 
 
 class Unlisted(BaseException):
@@ -23,6 +23,10 @@ class Unlisted(BaseException):
 
     It is not an Exception, so that neither the answer nor what calls it takes it for an error of the answer.
     """
+
+
+class TooLarge(Unlisted):
+    """An answer asks for more at once than the interpreter makes: Python might make it, so it is no error."""
 
 
 class StepBudget:
@@ -39,15 +43,15 @@ class StepBudget:
             raise Endless(self.line)
 
     def room(self, elements: int) -> None:
-        """Pay for the elements that an operation makes or reads; raise MemoryError if they are too many for one."""
+        """Pay for the elements that an operation makes or reads; raise TooLarge if they are too many for one."""
         if elements > MOST_STEPS:
-            raise MemoryError(f"line {self.line} asks for more than {MOST_STEPS:,} elements")
+            raise self.too_large(f"more than {MOST_STEPS:,} elements at once")
         self.pay(elements)
 
     def bits(self, bits: int) -> None:
-        """Pay for a whole number of so many bits; raise OverflowError if it has too many."""
+        """Pay for a whole number of so many bits; raise TooLarge if it has too many."""
         if bits > MOST_BITS:
-            raise OverflowError(f"line {self.line} makes a whole number of more than {MOST_BITS:,} bits")
+            raise self.too_large(f"a whole number of more than {MOST_BITS:,} bits")
         self.pay(bits >> 6)
 
     def read(self, *values: Any) -> None:
@@ -79,6 +83,10 @@ class StepBudget:
     def unlisted(self, what: str) -> Unlisted:
         """Return what to raise for something that no table lists."""
         return Unlisted(sentence(self.line, what))
+
+    def too_large(self, what: str) -> TooLarge:
+        """Return what to raise for something that is larger than the interpreter makes."""
+        return TooLarge(sentence(self.line, what))
 
 
 def sentence(line: int, what: str) -> str:

@@ -43,7 +43,7 @@ def few_digits(budget: StepBudget, given: tuple[Any, ...], named: Mapping[str, A
     """Pay as `reads`; no whole number among the arguments behind the first may be large."""
     reads(budget, given, named)
     if any(isinstance(n, int | np.integer) and abs(int(n)) > _SMALL for n in (*given[1:], *named.values())):
-        raise OverflowError(f"line {budget.line}: the digits must be fewer than {_SMALL}")
+        raise budget.too_large(f"an argument beyond {_SMALL} in this call")
 
 
 def small(budget: StepBudget, given: tuple[Any, ...], named: Mapping[str, Any]) -> None:

@@ -73,9 +73,9 @@ def pay_binary(budget: StepBudget, kind: type[ast.AST], left: Any, right: Any) -
 
 
 def refuse_large(budget: StepBudget, *values: Any) -> None:
-    """Raise OverflowError for a whole number that NumPy computes with as Python does, whatever its size."""
+    """Raise TooLarge for a whole number that NumPy computes with as Python does, whatever its size."""
     if any(isinstance(value, int) and value.bit_length() > _WORD for value in values):
-        raise OverflowError(f"line {budget.line} gives NumPy a whole number of more than {_WORD} bits")
+        raise budget.too_large(f"a whole number of more than {_WORD} bits in NumPy")
 
 
 def pay_arrays(budget: StepBudget, product: bool, *arrays: Any) -> None:

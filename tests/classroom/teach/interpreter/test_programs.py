@@ -8,9 +8,9 @@ import warnings
 import numpy as np
 import pytest
 from classroom.teach.interpreter.programs import program
-from nightly import NIGHTLY
+from nightly import NIGHTLY, drawn
 
-from course_lib.classroom.teach.interpreter import Program, unlisted
+from course_lib.classroom.teach.interpreter import Program, TooLarge, unlisted
 from course_lib.simulator.bounded import Endless
 
 GIVEN = (5, -2.5, [3, 1, 2], {"tile": 8, "rate": 0.5}, np.array([1.0, -2.0, 0.5]))
@@ -30,7 +30,10 @@ def told(call):
 
 
 def both(text):
-    """What Python gives, and what the interpreter gives; None where the budget ends, so that Python does not begin."""
+    """What Python gives, and what the interpreter gives; None where that stops, so that Python does not begin.
+
+    It stops by what it counts and by sizes, never by a time: a program stops on each machine, or on none.
+    """
     tree, scope = ast.parse(text), dict(NAMES)
     assert [*unlisted(tree.body)] == []
     with warnings.catch_warnings(action="ignore"):
@@ -38,14 +41,14 @@ def both(text):
     interpreted = Program("main", tuple(tree.body), NAMES)
     try:
         ours = told(lambda *arguments: interpreted(None, arguments))
-    except Endless:
+    except (Endless, TooLarge):
         return None
     return told(scope["main"]), ours
 
 
 def test_random_programs_give_what_python_gives():
-    """Each form is drawn often enough: most programs return, many raise."""
-    seeds = np.random.default_rng(7).integers(2**40, size=9_000 if NIGHTLY else 150)
+    """Each form is drawn often enough: most programs return, many raise. A failure shows the program's text."""
+    seeds = drawn().integers(2**40, size=20_000 if NIGHTLY else 150)
     returned = raised = 0
     for seed in seeds.tolist():
         text = program(seed)
@@ -53,13 +56,38 @@ def test_random_programs_give_what_python_gives():
             pair = both(text)
         except SyntaxError:  # such as -4.size
             continue
+        except BaseException as error:
+            error.add_note(f"of program({seed}):\n{text}")
+            raise
         if pair is None:
             continue
         python, ours = pair
-        assert ours == python, f"{seed}:\n{text}"
+        assert ours == python, f"of program({seed}):\n{text}"
         returned += python[0].startswith("[")
         raised += "Error" in python[0]
     assert returned > len(seeds) / 8 and raised > len(seeds) / 8, (returned, raised)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "n = 3\n    for i in range(13):\n        n *= n\n    return n % 7",
+        "n = 7\n    for i in range(5):\n        n = n * n\n    return A * n",
+        "xs = [0] * 300_000\n    return len(xs * 4)",
+        "return round(2.5, 500)",
+        "return math.comb(500, 2)",
+    ],
+    ids=["bits", "bits in NumPy", "elements", "digits", "an argument of a function that grows fast"],
+)
+def test_what_is_too_large_here_is_no_exception_of_the_program(body):
+    """Python gives a value for each, so an answer that needs it is no wrong one; nor may it catch what is raised."""
+    body = body.replace("\n", "\n    ")
+    text = f"def main(a, b, xs, table, A):\n    try:\n        {body}\n    except Exception:\n        return 'caught'"
+    with pytest.raises(TooLarge):
+        Program("main", tuple(ast.parse(text).body), NAMES)(None, copy.deepcopy(GIVEN))
+    scope = dict(NAMES)
+    exec(compile(text, "<program>", "exec"), scope)
+    assert not isinstance(scope["main"](*copy.deepcopy(GIVEN)), str)
 
 
 SCOPES = {
@@ -90,7 +118,7 @@ SCOPES = {
     "too few to unpack": "def main(*_):\n    a, b, *c = [1]",
     "a loop's else": "def main(*_):\n    for x in [1, 2]:\n        if x > 5:\n            break\n    else:\n        return 'none'",
     "a name that shadows": "def main(*_):\n    sum = max\n    return sum([1, 2])",
-    "deep recursion": "def main(*_):\n    def f(n):\n        return 0 if n == 0 else 1 + f(n - 1)\n    return f(700)",
+    "deep recursion": "def main(*_):\n    def f(n):\n        return 0 if n == 0 else 1 + f(n - 1)\n    return f(900)",
     "recursion without end": "def main(*_):\n    def f(n):\n        return f(n + 1)\n    return f(0)",
 }  # fmt: skip
 
