@@ -47,11 +47,12 @@ class Allocation:
 class AllocationView:
     """A part of an allocation: ``offset`` is the byte of its first element, ``strides`` are in bytes.
 
-    ``copied``: a launch gets a copy of it, as of each array of the host.
+    ``copied``: a launch gets a copy of it, as of each array of the host. ``output``: no copy, but memory that nothing
+    wrote, which is copied to the host after the launch, as of ``cuda.Out(array)``.
     """
 
-    def __init__(self, allocation: Allocation, values: np.ndarray, copied: bool = False) -> None:
-        self.allocation, self.copied = allocation, copied
+    def __init__(self, allocation: Allocation, values: np.ndarray, copied: bool = False, output: bool = False) -> None:
+        self.allocation, self.copied, self.output = allocation, copied, output
         self.shape, self.strides, self.dtype = values.shape, values.strides, values.dtype
         self.offset = int(values.__array_interface__["data"][0]) - allocation.address if values.size else 0
 
@@ -83,6 +84,11 @@ class AllocationView:
         """Note that all elements are written."""
         self.flags[...] = np.void(b"\x01" * self.dtype.itemsize)
 
+    def forget(self) -> None:
+        """Make of all elements what nothing wrote."""
+        self.flags[...] = np.void(bytes(self.dtype.itemsize))
+        self.values[...] = unwritten(self.dtype)
+
     def _view(self, memory: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
         return np.ndarray(self.shape, dtype, memory, self.offset, self.strides)
 
@@ -103,10 +109,15 @@ def allocate(shape: Any, dtype: Any, strides: Any = None, order: Any = "C") -> A
         strides = (strides,) if np.ndim(strides) == 0 else tuple(strides)
     first, last = _bounds(extent, strides, made.itemsize)
     memory = np.full(last - first, 0xFF, np.uint8)
-    if made.names is None and made.subdtype is None and made.kind in "biufc" and memory.size % made.itemsize == 0:
-        memory.view(made)[...] = poison(made)
+    if made.subdtype is None and memory.size % made.itemsize == 0:
+        memory.view(made)[...] = unwritten(made)
     values = np.ndarray(extent, made, memory, -first, strides)
     return AllocationView(Allocation(memory, False), values)
+
+
+def unwritten(dtype: np.dtype[Any]) -> Any:
+    """Return what an element holds that nothing wrote: NaN, the largest integer, or True; else bytes of 255."""
+    return poison(dtype) if dtype.kind in "biufc" else np.frombuffer(b"\xff" * dtype.itemsize, dtype)[0]
 
 
 def bytes_of(array: np.ndarray) -> np.ndarray:

@@ -133,12 +133,7 @@ class DeviceArray(_StandIn):
         """Return a copy, or fill ``ary`` with one and return that."""
         if any(stride < 0 for stride in self.strides):
             raise NotImplementedError(f"D->H copy not implemented for negative strides: {self.strides}")
-        missing = self.size - int(np.count_nonzero(self.part.written))
-        if missing:
-            self._note(
-                f"copy_to_host reads {missing:,} of {self.size:,} elements that nothing wrote: on a GPU, they hold "
-                "anything."
-            )
+        note_missing(self.part, self._note, "copy_to_host reads")
         if ary is None:
             return np.array(self.part.values)
         _check_compatible(self, ary, strides=True)
@@ -505,6 +500,25 @@ def as_argument(value: Any) -> Any:
     if hasattr(value, "__cuda_array_interface__"):
         return _part_of(_of_interface(value.__cuda_array_interface__, value))
     return value
+
+
+def as_output(value: Any) -> Any:
+    """Return an array of the host as a launch takes it of which nothing is copied to the GPU."""
+    if isinstance(value, device_memory.AllocationView):
+        values, allocation = value.values, value.allocation
+    elif isinstance(value, np.ndarray):
+        values = value
+        _check_contiguous(values)
+        allocation = device_memory.Allocation(device_memory.bytes_of(values), True)
+    else:
+        return value
+    return device_memory.AllocationView(allocation, values, copied=True, output=True)
+
+
+def note_missing(part: device_memory.AllocationView, note: Note, reads: str) -> None:
+    """Tell the user of elements that nothing wrote, which ``reads``, in words, something reads."""
+    if missing := part.size - int(np.count_nonzero(part.written)):
+        note(f"{reads} {missing:,} of {part.size:,} elements that nothing wrote: on a GPU, they hold anything.")
 
 
 class ArrayFactory:

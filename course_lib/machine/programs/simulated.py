@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...simulator.findings import KernelError
+from ...simulator.device_memory import AllocationView
+from ...simulator.findings import KernelError, LaunchError, UnsupportedKernelError
 from ...simulator.run import Run
 from ...simulator.simulate import simulate
 
@@ -49,6 +50,10 @@ def simulated(
 
     Raises LaunchError and UnsupportedKernelError as ``simulate`` does. Broken rules raise nothing.
     """
+    outputs = [each for each in arguments if isinstance(each, AllocationView) and each.output]
+    held = [(each.values.copy(), each.flags.copy()) for each in outputs]
+    for each in outputs:
+        each.forget()
     before = copy.deepcopy(arguments) if copies else ()
     stopped, began = None, time.process_time()
     try:
@@ -57,5 +62,9 @@ def simulated(
         if error.run is None:
             raise
         run, stopped = error.run, error
+    except (LaunchError, UnsupportedKernelError):  # it did not begin
+        for each, (values, flags) in zip(outputs, held, strict=True):
+            each.values[...], each.flags[...] = values, flags
+        raise
     took = time.process_time() - began
     return Simulated(kernel, grid, block, shared_bytes, max_steps, before, arguments, run, stopped, took)

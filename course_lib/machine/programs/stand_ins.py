@@ -4,13 +4,12 @@ What a program calls of numba.cuda beside its kernels is in :mod:`host`.
 """
 
 import contextlib
+import copy
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any
-
-import numpy as np
 
 from ...simulator.device_memory import AllocationView
 from ...simulator.hardware import FORALL, ceil_div
@@ -68,10 +67,14 @@ def signatures_wait(jit: Callable[..., Any]) -> Callable[..., Any]:
 def _plain(value: Any) -> Any:
     """Return an argument of a launch as the simulator takes it."""
     hint = type(value).__name__ if type(value).__module__.startswith("numba") else ""
-    if hint in ("In", "Out", "InOut"):  # numba copies what a kernel stores in In() nowhere
-        plain = _plain(value.value)
-        return np.array(plain) if hint == "In" and not isinstance(plain, AllocationView) else plain
-    return host.as_argument(value)
+    if hint not in ("In", "Out", "InOut"):
+        return host.as_argument(value)
+    plain = _plain(value.value)
+    if isinstance(plain, AllocationView) and not plain.copied:  # in the GPU's memory already
+        return plain
+    if hint == "In":  # numba copies what a kernel stores nowhere
+        return copy.deepcopy(plain)
+    return host.as_output(plain) if hint == "Out" else plain
 
 
 @contextlib.contextmanager
@@ -95,7 +98,7 @@ def without_device(launch: Launch, note: host.Note, gpu: str = measurements.DEFA
 
         def of_cuda(cuda: ModuleType) -> None:
             kernel = type(cuda.jit(_no_kernel))
-            replace(kernel, _kernel_methods(launch))
+            replace(kernel, _kernel_methods(launch, note))
             if not isinstance(cuda, StandInModule):
                 of_elements = {name: host.elementwise(_of_numba(name), note, "cuda") for name in _ELEMENTWISE}
                 names = {"jit": signatures_wait(cuda.jit), **table(), **of_elements}
@@ -138,7 +141,7 @@ def _no_kernel(x: Any) -> None:
     """Be decorated, to see of which class a kernel is."""
 
 
-def _kernel_methods(launch: Launch) -> dict[str, Any]:
+def _kernel_methods(launch: Launch, note: host.Note) -> dict[str, Any]:
     """Return what replaces the methods by which a kernel is launched."""
 
     def configure(kernel: Any, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Callable[..., None]:
@@ -146,7 +149,11 @@ def _kernel_methods(launch: Launch) -> dict[str, Any]:
             __tracebackhide__ = True  # pytest shows the line that launches
             if named:
                 raise TypeError(f"a kernel takes no arguments by name; give {', '.join(named)} in its place")
-            launch(kernel, griddim, blockdim, sharedmem, [*map(_plain, arguments)])
+            given = [*map(_plain, arguments)]
+            launch(kernel, griddim, blockdim, sharedmem, given)
+            for each in given:
+                if isinstance(each, AllocationView) and each.output:
+                    host.note_missing(each, note, "cuda.Out copies to the host")
 
         return call
 

@@ -257,6 +257,33 @@ def test_a_device_array_may_be_passed_twice(hosted):
     assert launches[0].traffic.select(array="c").accesses == 64
 
 
+def test_out_gives_a_kernel_memory_that_nothing_wrote(hosted):
+    """The whole of it comes back: what the kernel did not store is not what the host had."""
+    launches, said = hosted(
+        "x, p = np.ones(40, np.float32), cuda.pinned_array(40, np.float32)\np[:] = 1\n"
+        "@cuda.jit\ndef put(x):\n    x[cuda.grid(1)] = 5\n"
+        "for out in x, p:\n    put[1, 32](cuda.Out(out))\n"
+        "    assert (out[:32] == 5).all() and np.isnan(out[32:]).all()\n"
+        "    double[2, 32](cuda.Out(out))\n    assert np.isnan(out).all()\n"
+    )
+    assert [kinds(each) for each in launches] == [set(), {"uninitialized-read"}] * 2
+    assert "8 of 40 elements that nothing wrote" in said
+
+
+@pytest.mark.parametrize("launch", ["refused[1, 32](cuda.Out(x))", "double[1, 2048](cuda.Out(x))"])
+def test_out_of_a_launch_that_is_refused_is_what_it_was(hosted, launch):
+    """Nothing is copied back where nothing runs."""
+    launches, said = hosted(
+        f"@cuda.jit\ndef refused(x):\n    x.sort()\nx = np.arange(40.0)\n{launch}\nassert x.tolist() == [*range(40)]\n"
+    )
+    assert isinstance(launches[0], str) and not said
+
+
+def test_in_copies_nothing_back(hosted):
+    """Also of memory that is pinned."""
+    hosted("p = cuda.pinned_array(40)\np[:] = 1\ndouble[2, 32](cuda.In(p))\nassert p.tolist() == [1] * 40\n")
+
+
 @pytest.mark.parametrize(
     "arguments",
     ["h, np.ones(64), h", "h[:32], h[16:48], h[8:40]", "p, np.ones(64), p", "cuda.InOut(h), np.ones(64), cuda.Out(h)"],
