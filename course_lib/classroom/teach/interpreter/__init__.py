@@ -3,7 +3,7 @@
 The syntax tree of a function is evaluated node by node. What a function may use stands in tables: kinds of nodes
 (`evaluate.py`), operators (`operators.py`), functions and modules (`functions.py`), and attributes by the type of their
 owner (`attributes.py`). All else is `Unlisted`, with its line, before anything is evaluated where the
-text shows it (`listed.py`). So is what is `TooLarge`, as a number of 10,000 bits, which Python makes and no exercise needs:
+text shows it (`listed.py`). So is what is `TooLarge`, as a number of 10,000 bits, which no exercise needs:
 a limit of this interpreter is never an exception that an answer raises, or catches.
 One budget (`budget.py`) pays for each node, and for each element that is read or made, before it is (`costs.py`).
 """
