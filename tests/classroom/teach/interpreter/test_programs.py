@@ -90,6 +90,15 @@ def test_what_is_too_large_here_is_no_exception_of_the_program(body):
     assert not isinstance(scope["main"](*copy.deepcopy(GIVEN)), str)
 
 
+@pytest.mark.parametrize(
+    "step", ["n, a = 3, pow(a, 2)", "a *= a", "a += a", "a <<= 9", "xs += xs", "name = name + name"]
+)
+def test_what_grows_in_a_loop_without_end_is_stopped(step):
+    """Neither an exception nor a value is compared with what Python never gives."""
+    text = f"def main(a, b, xs, table, A):\n    n, name = 3, 'tile'\n    while n < 9:\n        {step}\n    return n"
+    assert both(text) is None
+
+
 SCOPES = {
     "a name of an outer function": "def main(*_):\n    x = 1\n    def f():\n        nonlocal x\n        x += 1\n        return x\n    return f() + f() + x",
     "a local name before it is bound": "def main(a, *_):\n    if a < 0:\n        x = 1\n    return x",
