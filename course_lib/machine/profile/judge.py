@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ...simulator.testing import exceeded
 from .. import measurements
@@ -22,7 +23,6 @@ class Profiler(LaunchJudge):
         budgets: the most of each count that a launch may have.
     """
 
-    needs_arguments = True
     gpu: str = measurements.DEFAULT_GPU
     registers: int | None = None
     repair_seconds: float = 0.0
@@ -31,9 +31,17 @@ class Profiler(LaunchJudge):
     def __post_init__(self) -> None:
         self._left = self.repair_seconds
 
+    def needs_arguments(self, kernel: Any) -> bool:
+        """Say yes: a profile makes the launch again."""
+        return True
+
     def problems(self, made: Simulated) -> Sequence[Fault]:
         """Return what is wrong or slow, and the budgets that are exceeded."""
         return [*made.run.findings, *costs(made.run), *exceeded(made.run, self.budgets)]
+
+    def within(self, made: Simulated, problem: Fault) -> str:
+        """Return nothing: the verdict names the iterations."""
+        return ""
 
     def outlined(self, made: Simulated) -> Profile:
         """Return what the simulator tells of a launch by itself."""

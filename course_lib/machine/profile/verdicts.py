@@ -4,20 +4,15 @@ What may change values is told before what costs time, and nothing that was foun
 """
 
 import textwrap
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-import numpy as np
-
-from ...simulator.checks.races.rules import VERBS
 from ...simulator.findings import KINDS, Finding
-from ...simulator.geometry import Launch, coordinates, linear
+from ...simulator.geometry import linear
 from ...simulator.hardware import WARP_SIZE
 from ...simulator.run import Run, trimmed
 from ...simulator.tables import plural
-from ...trace.locate import locate
-from ...trace.replay import Timeline
-from ...trace.structure import loops
+from ...trace.iterations import pair_of
 from ...trace.trace import Trace
 from .costs import Cost
 from .repairs import Repair
@@ -166,114 +161,24 @@ def _source(
 
 def _story(run: Run, finding: Finding, trace: Trace | None) -> tuple[str, dict[int, list[str]]]:
     """Return a finding in a sentence, and the notes of its lines."""
-    launch = Launch.of(run.grid, run.block)
     if finding.kind != "race":
         other = finding.other_line if finding.other_line not in (None, finding.line) else None
         lines = {finding.line: [""], **({other: [""]} if other else {})}
         return f"{finding.kind}, line {finding.line}: {finding.message}", lines
-    earlier = finding.line if finding.other_line is None else finding.other_line
-    within = len({block for block, _ in finding.threads}) == 1
-    finding, iterations, around = _nearest(finding, trace) if within else (finding, (0, 0), 0)
+    told = pair_of(run, finding, trace)
     notes: dict[int, list[str]] = {}
-    assert finding.index is not None
-    element = f"{finding.array}[{', '.join(map(str, finding.index))}]"
-    accesses = [*zip((earlier, finding.line), finding.threads, finding.verbs, iterations, strict=True)]
-    for line, thread, verb, iteration in sorted(accesses, key=lambda access: access[3]):
-        who = launch.title(thread).partition(" of ")[0] if within else launch.title(thread)
-        warp = f" (warp {linear(thread[1], run.block) // WARP_SIZE})" if within else ""
-        when = f" in iteration {iteration}" if iteration else ""
-        notes.setdefault(line, []).append(f"{who}{warp} {verb} {element}{when}")
-    where = ""
-    if iterations[0] and around:
-        same = iterations[0] == iterations[1]
-        where = f", {'within one iteration' if same else 'between two iterations'} of the loop in line {around}"
-        notes.setdefault(around, [""])
-    blocks = "" if within else " between two blocks"
+    for line, said in told.accesses:
+        notes.setdefault(line, []).append(said)
+    if told.where:
+        notes.setdefault(told.loop, [""])
+    blocks = "" if told.within else " between two blocks"
+    where = f", {told.where}" if told.where else ""
     return f"race on {finding.array}{blocks}{where}: nothing orders the two accesses", notes
 
 
 def of_two_warps(run: Run, race: Finding) -> bool:
     warps = {(block, linear(thread, run.block) // WARP_SIZE) for block, thread in race.threads}
     return len(warps) > 1
-
-
-def _nearest(finding: Finding, trace: Trace | None) -> tuple[Finding, tuple[int, int], int]:
-    """Return a race of one block, the iteration of the innermost loop around both lines of each access, and its line.
-
-    If more than one iteration separates the pair that was found, it is one of the same iteration, or of neighbouring
-    ones, if there is one of two warps. The numbers are 0 where they are not known: without a trace, or outside loops.
-    """
-    found = trace.findings if trace is not None else ()
-    own = [f for f in found if (f.key, f.threads, f.index) == (finding.key, finding.threads, finding.index)]
-    places = locate(trace, own[0]) if trace is not None and own else ()
-    if trace is None or len(places) != 2:
-        return finding, (0, 0), 0
-    inside = loops(trace)
-    first = finding.line if finding.other_line is None else finding.other_line
-    others = [*_heads(inside, finding.line)]
-    around = next((head for head in _heads(inside, first) if head in others), 0)
-    if not around:
-        return finding, (0, 0), 0
-    timeline, outer = Timeline(trace, places[0].block), inside[around][1]
-    of_threads = {place.thread: (place.position, place.thread) for place in places}
-    pair = [of_threads[linear(thread, trace.block)] for _, thread in finding.threads]
-    one, two = (_count(timeline, position, thread, around, outer) for position, thread in pair)
-    ordered = any("threadfence" in text for _, text in trace.source)  # fences order accesses without a barrier
-    if not ordered and abs(one - two) > 1 and len({thread // WARP_SIZE for _, thread in pair}) == 2:
-        finding, pair = _neighbours(finding, timeline, first, around, pair)
-        one, two = (_count(timeline, position, thread, around, outer) for position, thread in pair)
-    return finding, (one, two), around
-
-
-def _neighbours(
-    finding: Finding, timeline: Timeline, first: int, head: int, pair: list[tuple[int, int]]
-) -> tuple[Finding, list[tuple[int, int]]]:
-    """Return the race as a pair of two warps of one iteration or two neighbouring ones, as (position, thread)."""
-    name = str(finding.array)
-    touches = timeline.touches(name)
-    lines, warps = timeline.lines[touches.position - 1], touches.thread // WARP_SIZE
-    barriers = np.searchsorted(timeline.releases, touches.position)
-    begun = np.zeros(len(lines), np.int64)  # iterations that the thread has begun
-    begins = timeline.lines == timeline.statement_of(head)
-    for thread in np.unique(touches.thread).tolist():
-        at, mine = np.flatnonzero(begins & timeline.of_thread(thread)), touches.thread == thread
-        begun[mine] = np.searchsorted(at, touches.position[mine])
-    is_verb = touches.store.astype(int) + touches.atomic == np.array([[VERBS.index(verb)] for verb in finding.verbs])
-    ones, others = (
-        np.flatnonzero((lines == timeline.statement_of(line)) & does).tolist()
-        for line, does in zip((first, finding.line), is_verb, strict=True)
-    )
-    for apart in (0, 1, -1):
-        held: dict[tuple[int, int, int], list[int]] = {}
-        for one in ones:
-            held.setdefault((touches.element[one], barriers[one], begun[one] + apart), []).append(one)
-        for other in sorted(others, key=begun.__getitem__):
-            for one in held.get((touches.element[other], barriers[other], begun[other]), ()):
-                if warps[one] != warps[other]:
-                    threads = [int(touches.thread[one]), int(touches.thread[other])]
-                    array, size = timeline.trace.arrays[name], timeline.trace.block
-                    named = tuple((timeline.block, coordinates(thread, size)) for thread in threads)
-                    index = tuple(map(int, np.unravel_index(int(touches.element[one]), array.shape)))
-                    positions = [int(touches.position[one]), int(touches.position[other])]
-                    return replace(finding, threads=named, index=index), [*zip(positions, threads, strict=True)]
-    return finding, pair
-
-
-def _heads(inside: dict[int, tuple[int, int]], line: int) -> Iterator[int]:
-    """Yield the lines of the loops around a line, innermost first."""
-    head = inside.get(line, (0, 0))[0]
-    while head:
-        yield head
-        head = inside[head][1]
-
-
-def _count(timeline: Timeline, position: int, thread: int, head: int, outer: int) -> int:
-    """Return how often a thread has begun the loop's body up to a position, since the loop around it began its own."""
-    mine = timeline.of_thread(thread)[:position]
-    lines = timeline.lines[:position]
-    heads = [(lines == timeline.statement_of(line)) & mine for line in (head, outer)]
-    since = heads[1].nonzero()[0][-1] if outer and heads[1].any() else 0
-    return int(heads[0][since:].sum())
 
 
 def launched(run: Run, times: int = 1) -> str:

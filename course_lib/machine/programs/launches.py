@@ -5,6 +5,7 @@ once for launches that are alike: of one kernel (`kernel_key`), of arguments of 
 which the same was found.
 """
 
+import dis
 import hashlib
 import linecache
 import sys
@@ -16,16 +17,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...simulator.findings import KernelError, SimulatorError
+from ...simulator.findings import Finding, KernelError, SimulatorError
 from ...simulator.language.source import python_function
 from ...simulator.launch.prepare import prepare
 from ...simulator.simulate import error_text
 from ...simulator.tables import plural
-from ..compiler.identity import kernel_key
-from .simulated import Simulated, simulated
+from ..compiler.identity import functions_of, kernel_key
+from .simulated import Simulated, iterations, simulated
 
 #: Launches that get a verdict of their own; later ones get one if their kernel is new, or what is found in them.
 MOST = 20
+_JUMPS = frozenset((*dis.hasjrel, *dis.hasjabs))
 #: Modules between a program and the launches that it makes.
 _OURS = __name__.rpartition(".")[0]
 
@@ -72,17 +74,20 @@ class Policy:
 
 
 class LaunchJudge:
-    """What a command says of a launch: here its findings alone. It is pickled, and copied for each process.
+    """What a command says of a launch: here its findings alone. It is pickled, and copied for each process."""
 
-    ``needs_arguments``: whether it looks at the arguments as they were before the launch.
-    """
-
-    needs_arguments = False
+    def needs_arguments(self, kernel: Any) -> bool:
+        """Whether it looks at the arguments as they were before a launch of this kernel: here, if it has a loop."""
+        return any(has_loop(function.__code__) for function in functions_of(python_function(kernel)).values())
 
     def problems(self, made: Simulated) -> Sequence[Fault]:
         """Return what is wrong with a launch that was simulated."""
         stopped = [Unfinished(made.stopped.line or 0, made.failed)] if made.stopped else []
         return [*made.run.findings, *stopped]
+
+    def within(self, made: Simulated, problem: Fault) -> str:
+        """Return in which iterations of a loop the accesses of a race are; "" for all else."""
+        return iterations(made, problem) if isinstance(problem, Finding) and problem.kind == "race" else ""
 
     def outlined(self, made: Simulated) -> Any:
         """Return what is known of a launch at once, before the costly part: a program may be stopped there."""
@@ -115,12 +120,16 @@ Code = tuple[str, str, int, str]
 
 @dataclass
 class Found:
-    """What was found in ``launches`` launches of kernels of one ``code``, as ``first`` has it."""
+    """What was found in ``launches`` launches of kernels of one ``code``, as ``first`` has it.
+
+    ``within``: of a race in a loop, the iterations in which the two accesses are, in words.
+    """
 
     code: Code
     problem: Fault
     first: LaunchPlace
     launches: int = 1
+    within: str = ""
     text: str = ""  # of the line: another process does not know a cell, or a text that was executed
 
     def __post_init__(self) -> None:
@@ -179,6 +188,7 @@ class Launches:
     keeps: Callable[[], None] = field(default=lambda: None, repr=False)
     _seen: set[Hashable] = field(default_factory=set, repr=False)
     _alike: dict[Hashable, ScriptLaunch] = field(default_factory=dict, repr=False)
+    _needing: dict[Hashable, bool] = field(default_factory=dict, repr=False)
     _refused: dict[Hashable, tuple[ScriptLaunch, SimulatorError]] = field(default_factory=dict, repr=False)
 
     def launch(
@@ -220,7 +230,8 @@ class Launches:
         self.begins(own, grid, block)
         try:
             settings: Any = {"shared_bytes": shared_bytes, "max_steps": self.max_steps}
-            made = self.simulates(kernel, grid, block, arguments, copies=self.judge.needs_arguments, **settings)
+            copies = self._needs_arguments(shape[0], kernel)
+            made = self.simulates(kernel, grid, block, arguments, copies=copies, **settings)
         except BaseException as error:
             self.refused += 1
             refusal = error if isinstance(error, SimulatorError) else None
@@ -237,13 +248,21 @@ class Launches:
         keys |= {("failed", made.failed): ""} if made.failed else {}
         _, new = self._known(own, shape, keys)
         for problem in problems:
-            found = self.found.setdefault((own.code, problem.key), Found(own.code, problem, place, 0))
-            found.launches += 1
+            if (own.code, problem.key) not in self.found:
+                found = Found(own.code, problem, place, 0, self.judge.within(made, problem))
+                self.found[own.code, problem.key] = found
+            self.found[own.code, problem.key].launches += 1
         if new:
             own.verdict = self.judge.outlined(made)
             self.keeps()
             own.verdict = self.judge.examined(made, len(self.every)) or own.verdict
         return made
+
+    def _needs_arguments(self, key: Hashable, kernel: Any) -> bool:
+        """Whether the judge needs the arguments of a kernel, by its `kernel_key`, as they were before a launch."""
+        if key not in self._needing:
+            self._needing[key] = self.judge.needs_arguments(kernel)
+        return self._needing[key]
 
     def _known(
         self, own: ScriptLaunch, shape: Hashable, keys: Mapping[Hashable, str]
@@ -262,6 +281,15 @@ class Launches:
         self._seen |= new
         self.every.append(own)
         return own, True
+
+
+def has_loop(code: CodeType) -> bool:
+    """Whether the code of a function has a jump back."""
+    return any(
+        isinstance(each.argval, int) and each.argval <= each.offset
+        for each in dis.get_instructions(code)
+        if each.opcode in _JUMPS
+    )
 
 
 def accepted(allow: Sequence[str], kind: str, kernel: str) -> str:

@@ -41,6 +41,7 @@ def report(launches: Launches, allow: Sequence[str] = ()) -> list[str]:
             lines.append(f"  line {number} | {found[0].text}")
             for each in found:
                 lines += wrapped(f"{each.problem} {where(each.first, each.launches)}", "    ")
+                lines += wrapped(each.within, "      ") if each.within else []
     for launch in launches.every:
         if launch.refused and REFUSED not in allow:
             lines += wrapped(refused(launch))

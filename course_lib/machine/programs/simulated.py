@@ -1,15 +1,19 @@
 """A launch that is simulated, with its arguments before it and after it."""
 
+import contextlib
 import copy
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ...simulator.device_memory import AllocationView
-from ...simulator.findings import KernelError, LaunchError, UnsupportedKernelError
+from ...simulator.findings import Finding, KernelError, LaunchError, SimulatorError, UnsupportedKernelError
 from ...simulator.run import Run
 from ...simulator.simulate import simulate
+from ...trace.iterations import pair_of
+from ...trace.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,17 @@ class Simulated:
     def failed(self) -> str:
         """Why it stopped; "" if it did not."""
         return self.stopped.without_option() if self.stopped else ""
+
+    @cached_property
+    def trace(self) -> Trace | None:
+        """The trace of the launch, made again: of its first block if all are too many; None if none can be made."""
+        if self.stopped or len(self.before) < len(self.after):
+            return None
+        for grid in dict.fromkeys((self.run.grid, (1, 1, 1))):
+            with contextlib.suppress(SimulatorError, ValueError), contextlib.redirect_stdout(None):
+                traced = simulate(self.kernel, strict=False, trace=True, max_steps=self.max_steps)
+                return traced[grid, self.block, 0, self.shared_bytes](*copy.deepcopy(self.before)).trace
+        return None
 
 
 def simulated(
@@ -68,3 +83,9 @@ def simulated(
         raise
     took = time.process_time() - began
     return Simulated(kernel, grid, block, shared_bytes, max_steps, before, arguments, run, stopped, took)
+
+
+def iterations(made: Simulated, race: Finding) -> str:
+    """Return in which iterations of a loop the two accesses of a race are; "" if in none, or if it is not known."""
+    pair = pair_of(made.run, race, made.trace)
+    return f"{pair.where}: {', and '.join(said for _, said in pair.accesses)}" if pair.where else ""

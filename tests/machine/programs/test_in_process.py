@@ -1,5 +1,6 @@
 """``course_lib.without_gpu()``: ordinary launches of a process are simulated, until that is undone."""
 
+import re
 import subprocess
 import sys
 
@@ -94,6 +95,75 @@ def test_findings_are_collected():
         assert kinds(launches) == [("out-of-bounds", 2)]
         assert "out-of-bounds" in repr(launches) and "2 launches" in repr(launches)
     assert not launches and kinds(launches) == [("out-of-bounds", 2)]
+
+
+@cuda.jit(device=True)
+def halves_added(s, t):
+    step = 64
+    while step > 0:
+        if t < step:
+            s[t] += s[t + step]
+        step //= 2
+
+
+@cuda.jit
+def tree_sum(x, sums):  # no barrier between the steps
+    s = cuda.shared.array(128, "float32")
+    t = cuda.threadIdx.x
+    s[t] = x[cuda.grid(1)]
+    cuda.syncthreads()
+    halves_added(s, t)
+    if t == 0:
+        sums[cuda.blockIdx.x] = s[0]
+
+
+@cuda.jit
+def running_sum(x, sums):  # no barrier between the read and the write of a step
+    s = cuda.shared.array(128, "float32")
+    t = cuda.threadIdx.x
+    s[t] = x[cuda.grid(1)]
+    cuda.syncthreads()
+    for d in (1, 2, 4):
+        if t >= d:
+            s[t] += s[t - d]
+        cuda.syncthreads()
+    sums[cuda.blockIdx.x] = s[127]
+
+
+@cuda.jit
+def reversed_copy(x, sums):  # no barrier, and no loop around the accesses
+    s = cuda.shared.array(128, "float32")
+    t = cuda.threadIdx.x
+    for _ in range(2):
+        sums[cuda.blockIdx.x] = 0
+    s[t] = x[t]
+    x[t] = s[127 - t]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "blocks", "within"),
+    [
+        (tree_sum, 2, "between two iterations"),
+        (tree_sum, 2_000, "between two iterations"),  # too many to trace: the first is
+        (running_sum, 2, "within one iteration"),
+        (reversed_copy, 1, ""),
+    ],
+)
+def test_the_iterations_of_a_race(kernel, blocks, within):
+    """As in a profile, also of a loop in a device function; the arrays are those of one launch."""
+    x, sums = np.ones(128 * blocks, np.float32), np.zeros(blocks, np.float32)
+    with without_gpu(strict=False) as launches:
+        kernel[blocks, 128](x, sums)
+        kernel[blocks, 128](x, sums)
+        said = " ".join(repr(launches).split())
+    race = next(each for each in launches.findings if each.problem.array == "s")
+    assert race.launches == 2 and race.within.startswith(within) and bool(race.within) is bool(within)
+    assert race.within in said
+    iterations = [int(n) for n in re.findall(r"in iteration (\d+)", race.within)]
+    assert [n - iterations[0] for n in iterations] == {"b": [0, 1], "w": [0, 0]}.get(within[:1], [])
+    x, once = np.ones(128 * blocks, np.float32), np.zeros(blocks, np.float32)
+    simulate(kernel, strict=False)[blocks, 128](x, once)
+    assert kernel is reversed_copy or sums.tolist() == once.tolist()
 
 
 def test_an_allowed_kind_raises_nothing():
