@@ -19,7 +19,7 @@ RUNG = '''"""Two elements of C per thread, a tile's width apart: each element of
 Idea: as `tiled`, but a block computes T×2T elements of C; a thread reads one element of A's tile and two of B's.
 Launch: blocks of T×T threads, half as many of them side by side as `tiled` has.
 Loads: 3/2 K / T per element of C from global memory, 3/2 K from shared memory.
-Source: an exercise of lesson 7, with tiles.
+Source: an exercise of lesson 8, with tiles.
 """
 
 from functools import lru_cache
@@ -67,7 +67,7 @@ def launch(M, N, K, tile_width=16):
 
 RUNG = Rung(
     "two_across", "Two columns per thread", two_across, launch, {"tile_width": 16},
-    lesson="07_register_tiles", change="tiled, with two results per thread",
+    lesson="08_register_tiles", change="tiled, with two results per thread",
 )
 '''
 #: The name in an import and a list, at a place inside of the ladder.
@@ -95,7 +95,7 @@ assert (C == 20).all() and not run.findings
 steps = roadmap()
 assert "two_across" not in [step.rung for step in steps]
 (row,) = [line for line in repr(steps).splitlines() if line.startswith("two_across: ")]
-assert row.split()[-6:] == ["192", *"––––", "07"], row  # loads: 4096 (1/64 + 1/32)
+assert row.split()[-6:] == ["192", *"––––", "08"], row  # loads: 4096 (1/64 + 1/32)
 assert "| two_across: Two columns per thread |" in steps._repr_markdown_()
 
 find.available = lambda: False

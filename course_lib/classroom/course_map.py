@@ -144,5 +144,5 @@ def _end(gpu: str) -> str:
     beyond = ", ".join(f"{speed:,.0f} in {form}" for form, speed in speeds.items())
     return (
         f"The ladder ends at the chip: multiply-adds alone reach {limit / 1e9:,.0f} GFLOP/s in float32. "
-        f"Tensor cores multiply shorter numbers, less exactly: up to {beyond} (lessons 16 and 17)."
+        f"Tensor cores multiply shorter numbers, less exactly: up to {beyond} (lessons 15 and 16)."
     )

@@ -55,6 +55,6 @@ RUNG = Rung(
     bank_conflicts,
     square_blocks,
     params={"tile_width": 16},
-    lesson="06_bank_conflicts",
+    lesson="07_bank_conflicts",
     change="tiled, with the tile of B transposed",
 )

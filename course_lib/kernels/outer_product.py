@@ -59,6 +59,6 @@ RUNG = Rung(
     "Outer products, a column per thread",
     outer_product,
     blocks(ROWS, COLUMNS, COLUMNS),
-    lesson="07_register_tiles",
+    lesson="08_register_tiles",
     change="tiled, 16 results a thread, B not shared",
 )

@@ -60,6 +60,6 @@ RUNG = Rung(
     padded,
     square_blocks,
     params={"tile_width": 16},
-    lesson="06_bank_conflicts",
+    lesson="07_bank_conflicts",
     change="bank_conflicts, with a column more in the tile",
 )

@@ -79,6 +79,6 @@ RUNG = Rung(
     pipelined,
     square_blocks,
     params={"tile_width": 16, "stages": 3},
-    lesson="09_prefetching",
+    lesson="05_prefetching",
     change="prefetched, copies without a register, three buffers",
 )

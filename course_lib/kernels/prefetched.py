@@ -57,6 +57,6 @@ RUNG = Rung(
     prefetched,
     square_blocks,
     params={"tile_width": 16},
-    lesson="09_prefetching",
+    lesson="05_prefetching",
     change="tiled, with the next tiles loaded meanwhile",
 )

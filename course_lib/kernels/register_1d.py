@@ -68,6 +68,6 @@ RUNG = Rung(
     "Register tiles, 8 results per thread",
     register_1d,
     blocks(TILE, TILE, TILE * TILE // RESULTS),
-    lesson="07_register_tiles",
+    lesson="08_register_tiles",
     change="outer_product, B shared, 8 results, 64×64 tiles",
 )

@@ -60,7 +60,7 @@ RUNG = Rung(
     "Two buffers, registers in between",
     ready_made(staged),
     blocks(TILE, TILE, 256),
-    lesson="11_towards_best",
+    lesson="10_towards_cublas",
     change="warp_tiled, with the next tiles loaded meanwhile",
     **VECTORS,
 )

@@ -56,6 +56,6 @@ RUNG = Rung(
     tiled_uncoalesced,
     square_blocks,
     params={"tile_width": 16},
-    lesson="05_coalescing",
+    lesson="06_coalescing",
     change="tiled, with B loaded down its columns",
 )

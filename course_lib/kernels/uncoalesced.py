@@ -32,6 +32,6 @@ RUNG = Rung(
     ready_made(uncoalesced),
     lambda M, N, K, block_width=16: square_blocks(N, M, K, block_width),
     params={"block_width": 16},
-    lesson="05_coalescing",
+    lesson="06_coalescing",
     change="naive, with x and y exchanged",
 )

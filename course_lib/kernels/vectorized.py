@@ -72,7 +72,7 @@ RUNG = Rung(
     "128-bit loads",
     ready_made(vectorized),
     blocks(TILE, TILE, 256),
-    lesson="11_towards_best",
+    lesson="10_towards_cublas",
     change="register_2d, four elements in a load, unsigned indices",
     **VECTORS,
 )

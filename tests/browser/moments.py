@@ -79,9 +79,9 @@ MOMENTS = {
     ("04_tiling", "filled"): filled(1, A_tile=4, B_tile=4),
     ("04_tiling", "used"): reads("A_tile", "B_tile", first=True),
     ("04_tiling", "filled again"): filled(2, A_tile=4, B_tile=4),
-    ("06_bank_conflicts", "a step that reads the tiles"): reads("A_tile", "B_tile"),
-    ("09_prefetching", "the view *Waiting*"): anywhere,
-    ("10_waiting", "the view *Waiting*"): anywhere,
+    ("07_bank_conflicts", "a step that reads the tiles"): reads("A_tile", "B_tile"),
+    ("05_prefetching", "the view *Waiting*"): anywhere,
+    ("09_waiting", "the view *Waiting*"): anywhere,
 }
 #: Notebooks with "press e" below a kernel that the reader writes: the cell of its solution.
 RACES = {"solutions/express": "exercise-racing"}

@@ -446,7 +446,7 @@ def test_a_verdict_shows_the_viewer_where_it_went_wrong(tmp_path, monkeypatch):
     verdict = _verdict("barriers", tmp_path, [("k, tx]\n        cuda.syncthreads()", "k, tx]")])
     stepper = verdict.show()
     assert stepper.timeline.step(stepper.step).line in dict(verdict.checks[0].lines)
-    assert stepper.panels == ("findings", "fragments", "launch")  # sectors, banks and waits come after lesson 4
+    assert stepper.panels == ("findings", "fragments", "launch")  # waits, sectors and banks come after lesson 4
     beyond = _verdict("flat", tmp_path, [("k * width + col", "(k + 1) * width + col")])  # at the end of its loop
     assert "misses B[64] (out of bounds)" in repr(beyond.show())
     wrong = _verdict("barriers", tmp_path, [("C[row, col] = acc", "C[row, col] = acc + 1")])

@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 from course_lib.machine import measurements
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-LESSON = nbformat.read(NOTEBOOKS / "14_speed_tests.ipynb", 4)
+LESSON = nbformat.read(NOTEBOOKS / "12_speed_tests.ipynb", 4)
 RECORDINGS = ("series", "mistake", "ceilings")
 
 

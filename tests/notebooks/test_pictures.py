@@ -66,10 +66,10 @@ def test_the_kernel_of_lesson_2_that_is_put_right_is_the_one_that_was_measured()
 
 
 def test_the_pictures_with_sliders_say_what_the_rules_give():
-    """Lesson 5: 32 neighbours are 128 bytes. Lesson 8: 65,536 registers. Lesson 14: three kernels in a row."""
-    assert f"in {128 // 32} sectors of 32 bytes" in _said("05", "sectors-dials")
-    assert f"{65536 // (256 * 64)} blocks of {256 // 32} warps, limited by registers" in _said("08", "occupancy-dials")
-    said = _said("14", "queue-dials")
+    """Lesson 6: 32 neighbours are 128 bytes. Lesson 14: 65,536 registers. Lesson 12: three kernels in a row."""
+    assert f"in {128 // 32} sectors of 32 bytes" in _said("06", "sectors-dials")
+    assert f"{65536 // (256 * 64)} blocks of {256 // 32} warps, limited by registers" in _said("14", "occupancy-dials")
+    said = _said("12", "queue-dials")
     assert f"no synchronise {3 * 20} µs, synchronise {20 + 3 * 100} µs" in said
 
 
@@ -81,21 +81,21 @@ def test_the_races_of_lessons_3_4_and_9_spoil_the_rows_of_the_other_warp():
     assert f"with a barrier: reads of B_shared that get a wrong number: {right}" in said
     said = _said("04", "race-picture")
     assert "without the second barrier: reads of B_tile that get a wrong number: warp 0 0 of 16, warp 1 4 of 16" in said
-    said = _said("09", "race-picture")  # one buffer: also in the iteration that stores what comes after the last pair
+    said = _said("05", "race-picture")  # one buffer: also in the iteration that stores what comes after the last pair
     assert "buffers: 1: reads of B_tiles that get a wrong number: warp 0 0 of 16, warp 1 8 of 16" in said
     assert "buffers: 2: reads of B_tiles that get a wrong number: warp 0 0 of 16, warp 1 0 of 16" in said
 
 
 def test_the_register_tiles_of_lesson_7_hold_what_the_blocks_share_out():
-    said = _said("07", "tiles-picture")
+    said = _said("08", "tiles-picture")
     for label, side, threads, results in (("2×2", 16, 64, 4), ("8×8", 128, 256, 64)):
         assert side * side == threads * results
         warp = f"a block computes {side}×{side} elements, warp 0 {32 * results} of them, thread 0 {results}"
         assert f"{label} results: {warp}" in said
 
 
-def test_the_waves_of_lesson_15_are_those_of_the_recorded_grids():
+def test_the_waves_of_lesson_13_are_those_of_the_recorded_grids():
     recorded = {(r["rung"], r["M"]): r["grid"] for r in _results("series") if "grid" in r}
     for n in (1024, 2048, 4096):
         tiles = prod(recorded["best", n])
-        assert f"{n:6} {tiles:7} {tiles / (132 * -(-tiles // 132)):6.1%}" in _said("15", "waves-table")
+        assert f"{n:6} {tiles:7} {tiles / (132 * -(-tiles // 132)):6.1%}" in _said("13", "waves-table")

@@ -16,7 +16,7 @@ from .operands import Computation, Launched, Misread, WrongSum, comparable
 
 #: The lesson that explains each view: counts by line, sectors, banks, and waiting warps. Fragments are offered only for
 #: kernels with tensor-core instructions.
-EXPLAINED = {"findings": 0, "launch": 1, "warp": 5, "banks": 6, "waits": 9, "fragments": 0}
+EXPLAINED = {"findings": 0, "launch": 1, "warp": 6, "banks": 7, "waits": 5, "fragments": 0}
 
 
 def explained(lesson: int) -> tuple[str, ...]:

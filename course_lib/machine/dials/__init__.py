@@ -1,5 +1,5 @@
-"""Pictures with sliders: the cube of a product (lesson 4), a warp's sectors (lesson 5), occupancy (lesson 8), the
-queue of a GPU (lesson 14), the banks of a tile for tensor cores (lesson 17).
+"""Pictures with sliders: the cube of a product (lesson 4), a warp's sectors (lesson 6), occupancy (lesson 14), the
+queue of a GPU (lesson 12), the banks of a tile for tensor cores (lesson 16).
 
     from course_lib import dials
     dials.sectors()

@@ -46,7 +46,7 @@ def parser(experiments: Sequence[Experiment] = EXPERIMENTS, module: str = MODULE
         "Without a CUDA GPU the command says so and ends with status 2.\n"
         f"`{program} record NAME` makes a folder with all recordings;\n"
         "in a copy of the repository, `python -m tools.lab` measures what models need: latencies, machine code, …;\n"
-        f"`{called('gpu')} capstone my_kernel.py` times a kernel of your own beside the ladder (lesson 18).",
+        f"`{called('gpu')} capstone my_kernel.py` times a kernel of your own beside the ladder (lesson 17).",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     names = [*(experiment.name for experiment in experiments), "capstone"]
@@ -136,7 +136,7 @@ def _capstone(arguments: Sequence[str]) -> int:
         type=Path,
         nargs="*",
         metavar="file",
-        help="defines mine, TILE and THREADS (lesson 18); without one, the recorded kernels are timed again",
+        help="defines mine, TILE and THREADS (lesson 17); without one, the recorded kernels are timed again",
     )
     parser.add_argument("--size", type=size, default=(4096, 4096, 4096), help="n, or MxNxK (default 4096)")
     parser.add_argument("--repeats", type=int, default=20, help="timed launches per kernel (default 20)")

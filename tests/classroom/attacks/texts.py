@@ -13,7 +13,7 @@ RUN = f"__import__('os').system('touch {CANARY}')"
 #: Written by no cell as it is.
 MADE = "made-by-a-program"
 SAY = "'-'.join(('made', 'by', 'a', 'program'))"
-SPEED = lesson_named("14")
+SPEED = lesson_named("12")
 KERNEL = solution("barriers").split("\n\n\ncheck(")[0]
 WRONG = KERNEL.replace("cuda.syncthreads()", "cuda.syncthreads")
 _CLASSES = "().__class__.__base__.__subclasses__()"
@@ -32,7 +32,7 @@ def _words(text):
 
 
 _HIDDEN = f"\\x7b{RUN}\\x7d"
-#: Answers to lesson 14's `rate`, which is interpreted.
+#: Answers to lesson 12's `rate`, which is interpreted.
 ROUTINES = {
     "f-string, escaped braces, annotation": _routine(f'return 1 / len(f"{{1:{_HIDDEN}}}")', head="def rate(M: int, N, K, milliseconds):"),
     "f-string, escaped braces in a helper": _routine("return part()", f'def part():\n    return 1 / len(f"{{1:{_HIDDEN}}}")\n\n\n'),

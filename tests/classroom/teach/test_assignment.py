@@ -112,7 +112,7 @@ def test_otter_has_skeleton_and_solution_and_a_test_for_each_point(lesson):
 
 def test_a_test_of_otter_says_what_is_to_be_read(monkeypatch):
     """Of an answer without points it fails with the verdict, in which the teacher finds why."""
-    lesson = lesson_named("14")
+    lesson = lesson_named("12")
     texts = cells(assignment(lesson, "otter"))
     verdict = judge("rate", lesson, Answer("def rate(M, N, K, milliseconds):\n    return open(M)\n"))
     assert verdict.status == TO_READ

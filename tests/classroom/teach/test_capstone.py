@@ -14,7 +14,7 @@ from course_lib.exercises.capstone import NAME
 from course_lib.kernels.naive import naive
 from course_lib.kernels.tiled import tiled
 
-LESSON = lesson_named("18")
+LESSON = lesson_named("17")
 MINE = textwrap.dedent(inspect.getsource(naive.py_func)).replace("def naive(", "def mine(")
 #: One thread for each element of C, in blocks of 8×8; slow, right and short.
 NAIVE = f"TILE, THREADS = (8, 8), (8, 8)\n\n\n{MINE}\n\nattempt(mine, TILE, THREADS)\n"

@@ -11,7 +11,7 @@ from course_lib.classroom.teach.submission import Answer, answers
 from course_lib.exercises import LESSONS
 from course_lib.exercises.grading.explain import Explanation
 
-SPEED = lesson_named("14")
+SPEED = lesson_named("12")
 ALL = [(lesson, name) for lesson in LESSONS for name in places(lesson)]
 #: Their verdicts take long: the hint is found by repairs.
 _COSTLY = ("everything is close", "the right values as constants")
@@ -263,7 +263,7 @@ def rate(M: int, N: int, K: int, milliseconds: float = 1.0) -> float:
 
 
 _GRADED = {exercise.name for exercise in LESSONS[SPEED]}
-_RIGHT = tables("lesson_14_speed_tests")["RIGHT"]
+_RIGHT = tables("lesson_12_speed_tests")["RIGHT"]
 OTHERS = [(name, change) for name in sorted(_GRADED & set(_RIGHT)) for change in _RIGHT[name].values()]
 
 
