@@ -146,7 +146,7 @@ RUNG = Rung(
     "Tiles of 128×256, 8×16 results per thread",
     ready_made(large_tiles),
     launch,
-    lesson="18_the_last_20_percent",
+    lesson="10_towards_cublas",
     change="software_pipelined, 8×16 results a thread, tiles 16 deep",
     **VECTORS,
 )

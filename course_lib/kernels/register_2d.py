@@ -6,7 +6,7 @@ rows and columns apart, so that neighbouring threads read neighbouring words.
 Launch: blocks of 256 threads (16×16) for a 128×128 tile of C; the tiles of A and B are 8 deep.
 Loads: 2 K / 128 per element of C from global memory; 2 K / 8 from shared memory.
 A register array must be indexed by constants only. Every loop over one below has a constant length, so the
-compiler unrolls it; an index known only at run time sends the array to local memory (lesson 18).
+compiler unrolls it; an index known only at run time sends the array to local memory (lesson 14).
 Source: the idea is also in Simon Boehm, "How to Optimize a CUDA Matmul Kernel for cuBLAS-like Performance" (2022),
 2D tiling.
 """

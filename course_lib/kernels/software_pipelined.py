@@ -108,7 +108,7 @@ RUNG = Rung(
     "Fragments fetched a step ahead",
     ready_made(software_pipelined),
     blocks(TILE, TILE, 256),
-    lesson="18_the_last_20_percent",
+    lesson="10_towards_cublas",
     change="staged, fragments a step ahead, loop written out",
     **VECTORS,
 )

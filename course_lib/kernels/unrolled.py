@@ -61,6 +61,6 @@ RUNG = Rung(
     "Outer products, unrolled",
     unrolled,
     blocks(ROWS, COLUMNS, COLUMNS),
-    lesson="14_what_the_compiler_makes",
+    lesson="09_waiting",
     change="outer_product, with constant loops, B loaded first",
 )

@@ -5,7 +5,7 @@ each warp 8×4 threads and a piece of 64×32 elements instead: it needs 64 + 32 
 16 + 128.
 Measured on an H200: no gain, 32.3 against 33.8 TFLOP/s. Nsight Compute counts exactly as many wavefronts as
 before, three for each 128-bit request on average, so fewer different elements do not make cheaper requests. With
-other registers for its results, and all else the same, it is as fast as vectorized (lesson 10).
+other registers for its results, and all else the same, it is as fast as vectorized (lesson 14).
 Launch: blocks of 256 threads, 2×4 warps, for a 128×128 tile of C; the tiles of A and B are 8 deep.
 Loads: as vectorized, 2 K / 128 per element of C from global memory and 2 K / 8 from shared memory.
 Source: the idea is also in Simon Boehm, "How to Optimize a CUDA Matmul Kernel for cuBLAS-like Performance" (2022),

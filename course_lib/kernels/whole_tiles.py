@@ -112,7 +112,7 @@ RUNG = Rung(
     "Whole tiles without guards",
     ready_made(whole_tiles),
     launch,
-    lesson="18_the_last_20_percent",
+    lesson="10_towards_cublas",
     change="large_tiles, one guard a tile, edges without tiles",
     **VECTORS,
 )

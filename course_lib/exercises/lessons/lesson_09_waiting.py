@@ -1,4 +1,4 @@
-"""The exercises of the lesson on the model of waiting: busy cycles, bytes in flight, and where prefetching helps."""
+"""The exercises of the lesson on waiting: busy cycles, occupancy, and where prefetching helps."""
 
 from ..grading.exercise import FILL_IN
 from ..grading.explain import Explanation
@@ -14,19 +14,6 @@ BUSY_CYCLES = routine(
     Case((16, 20, 80), 1.0, "no share exceeds 1: take the smaller one, with min."),
     Case((3, 10, 190), 0.15, "work and latency are arguments, on any GPU."),
     Case((1, 7, 0), 1.0, "without a latency a single warp uses every cycle."),
-    kind=FILL_IN,
-)
-
-
-#: How many requests must be under way to use all of a bandwidth.
-REQUESTS_IN_FLIGHT = routine(
-    "requests-in-flight",
-    ("cycles", "bytes_per_cycle", "request_bytes"),
-    Case((100, 8, 128), 7, "800 bytes are 6.25 requests: round up."),
-    Case((100, 128, 128), 100, "one request in each of the cycles."),
-    Case((128, 1, 128), 1, "128 bytes are exactly one request, not two."),
-    Case((600, 16, 512), 19, "larger requests: divide by request_bytes."),
-    Case((1, 1, 128), 1, "a part of a request is a request."),
     kind=FILL_IN,
 )
 
@@ -58,5 +45,32 @@ MORE_BUFFERS = routine(
     Case((1, 200, 600, 5), 800, "a single pair is loaded, then multiplied, with any number of buffers."),
 )
 
-EXERCISES = (BUSY_CYCLES, REQUESTS_IN_FLIGHT, WHERE)
-OPTIONAL = (MORE_BUFFERS,)
+RESIDENT = Explanation(
+    name="resident",
+    model="Many resident warps are one way to hide latency: while one waits, another works. The other way is that a "
+    "warp has much independent work of its own. A thread of the fastest kernel keeps 128 results in registers. "
+    "While a load is under way it has many multiplications that do not need the value, and it reads little for each. "
+    "The registers that hold the results are the reason why so few warps fit.",
+    ideas=(
+        "occupancy hides latency: other warps work while one waits",
+        "a warp can have independent work of its own",
+        "the registers hold the many results",
+    ),
+)
+
+#: The blocks that are resident, by four limits.
+BLOCKS_THAT_FIT = routine(
+    "blocks-that-fit",
+    ("threads", "registers", "shared"),
+    Case((256, 16, 0), 8, "the 64 warps are used up first: a block of 256 threads has 8."),
+    Case((32, 16, 0), 32, "at most 32 blocks are resident, however small they are."),
+    Case((64, 56, 4096), 18, "the registers are used up first: a file holds 9 warps of 32·56, and 4 files hold 36."),
+    Case((32, 16, 8192), 25, "shared memory is used up first: each block takes 1 KiB more than it asks for."),
+    Case((128, 34, 0), 12, "34·32 registers of a warp are rounded up to a multiple of 256: 1,280."),
+    Case((80, 40, 0), 16, "a file holds 12 warps of 32·40 registers, and 4 files 48. 80 threads are 3 whole warps."),
+    Case((96, 104, 0), 5, "a warp gets 3,328 registers, all in one file of 16,384: 4 warps a file, 16 in all."),
+    Case((288, 176, 0), 0, "a file holds 2 warps of 32·176 registers: 4 files hold 8, and a block has 9."),
+)
+
+EXERCISES = (BUSY_CYCLES, WHERE, RESIDENT)
+OPTIONAL = (BLOCKS_THAT_FIT, MORE_BUFFERS)

@@ -1,9 +1,9 @@
-"""The exercises of the lesson on unrolling, registers and occupancy."""
+"""The exercises of the lesson on the compiler: unrolling, bytes in flight, and compact warps."""
 
 import numpy as np
 
 from ..grading.budgets import global_loads, iterations_left
-from ..grading.exercise import Outcome, fill_in, find_bug
+from ..grading.exercise import FILL_IN, Outcome, fill_in, find_bug
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, sums_take
 from ..grading.routines import Case, routine
@@ -122,32 +122,31 @@ REMAINDER = find_bug(
     ),
 )
 
-RESIDENT = Explanation(
-    name="resident",
-    model="Many resident warps are one way to hide latency: while one waits, another works. The other way is that a "
-    "warp has much independent work of its own. A thread of the fastest kernel keeps 128 results in registers. "
-    "While a load is under way it has many multiplications that do not need the value, and it reads little for each. "
-    "The registers that hold the results are the reason why so few warps fit.",
+#: How many requests must be under way to use all of a bandwidth.
+REQUESTS_IN_FLIGHT = routine(
+    "requests-in-flight",
+    ("cycles", "bytes_per_cycle", "request_bytes"),
+    Case((100, 8, 128), 7, "800 bytes are 6.25 requests: round up."),
+    Case((100, 128, 128), 100, "one request in each of the cycles."),
+    Case((128, 1, 128), 1, "128 bytes are exactly one request, not two."),
+    Case((600, 16, 512), 19, "larger requests: divide by request_bytes."),
+    Case((1, 1, 128), 1, "a part of a request is a request."),
+    kind=FILL_IN,
+)
+
+
+WARP_TILES = Explanation(
+    name="warp-tiles",
+    model="A request costs wavefronts, not different elements. Lanes that ask for the same element can get it in one "
+    "wavefront, but only within the groups of lanes that the hardware answers together. In both arrangements a step "
+    "takes the same twelve wavefronts, so shared memory has as much to do as before. The number of instructions is the "
+    "same, too. What did change is how the compiler assigns registers, and with them the dispatch stalls.",
     ideas=(
-        "occupancy hides latency: other warps work while one waits",
-        "a warp can have independent work of its own",
-        "the registers hold the many results",
+        "the wavefronts are as many as before",
+        "fewer different elements do not make a request cheaper",
+        "instructions and requests are as many as before",
     ),
 )
 
-#: The blocks that are resident, by four limits.
-BLOCKS_THAT_FIT = routine(
-    "blocks-that-fit",
-    ("threads", "registers", "shared"),
-    Case((256, 16, 0), 8, "the 64 warps are used up first: a block of 256 threads has 8."),
-    Case((32, 16, 0), 32, "at most 32 blocks are resident, however small they are."),
-    Case((64, 56, 4096), 18, "the registers are used up first: a file holds 9 warps of 32·56, and 4 files hold 36."),
-    Case((32, 16, 8192), 25, "shared memory is used up first: each block takes 1 KiB more than it asks for."),
-    Case((128, 34, 0), 12, "34·32 registers of a warp are rounded up to a multiple of 256: 1,280."),
-    Case((80, 40, 0), 16, "a file holds 12 warps of 32·40 registers, and 4 files 48. 80 threads are 3 whole warps."),
-    Case((96, 104, 0), 5, "a warp gets 3,328 registers, all in one file of 16,384: 4 warps a file, 16 in all."),
-    Case((288, 176, 0), 0, "a file holds 2 warps of 32·176 registers: 4 files hold 8, and a block has 9."),
-)
-
-EXERCISES = (BY_SIXTEEN, REMAINDER, RESIDENT)
-OPTIONAL = (BLOCKS_THAT_FIT,)
+EXERCISES = (BY_SIXTEEN, REQUESTS_IN_FLIGHT, REMAINDER, WARP_TILES)
+OPTIONAL = ()

@@ -1,4 +1,4 @@
-"""Pictures with sliders: the cube of a product (lesson 4), a warp's sectors (lesson 6), occupancy (lesson 14), the
+"""Pictures with sliders: the cube of a product (lesson 4), a warp's sectors (lesson 6), occupancy (lesson 9), the
 queue of a GPU (lesson 12), the banks of a tile for tensor cores (lesson 16).
 
     from course_lib import dials

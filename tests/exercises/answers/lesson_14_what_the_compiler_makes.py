@@ -1,22 +1,12 @@
-"""Answers to the exercises on unrolling: plausible wrong ones with the first hint they meet, and right ones."""
+"""Answers to the exercises on unrolling and bytes in flight: plausible wrong ones with the first hint they meet, and right ones."""
 
 HEADER = "from numba import cuda, float32, uint64\n\n\n"
 
 REST = "        for k in range(whole, K):\n            acc += A[row, k] * B[k, col]\n"
 
-LEAST = "min(by_registers, by_shared, 64 // warps, 32)"
+REQUESTS = "return -(-cycles * bytes_per_cycle // request_bytes)"
 
 WRONG = r"""
-# blocks-that-fit
-no limit of blocks: {LEAST} -> min(by_registers, by_shared, 64 // warps) ? threads-32-registers-16-shared-0
-no limit of warps: {LEAST} -> min(by_registers, by_shared, 32) ? threads-256-registers-16-shared-0
-without the KiB of the driver: (shared + 1024) -> max(shared, 1) ? threads-32-registers-16-shared-8192
-registers not rounded up: -(-32 * registers // 256) * 256 -> 32 * registers ? threads-128-registers-34-shared-0
-warps rounded down: -(-threads // 32) -> threads // 32 ? threads-80-registers-40-shared-0
-whole blocks in each file ? threads-64-registers-56-shared-4096
-- 4 * (16_384 // of_a_warp) // warps -> 4 * (16_384 // (of_a_warp * warps))
-a list: {LEAST} -> [by_registers, by_shared] ? returns-many
-
 # by-sixteen
 an inner loop whose length no compiler knows: range(16) -> range(min(16, K)) ? loop-iterations
 only A goes on: B[k, col] -> B[uint64(start), col] ? one-stays: B stays at the first
@@ -29,6 +19,12 @@ not unrolled ? loop-iterations
 - range(0, whole, 4) -> range(0)
 - range(whole, K) -> range(K)
 fours counted: K // 4 * 4 -> K // 4 ? rest-from-the-number-of-fours
+
+# requests-in-flight
+rounded down: {REQUESTS} -> return cycles * bytes_per_cycle // request_bytes ? cycles-100-bytes-per-cycle-8-request-bytes-128
+one more: {REQUESTS} -> return cycles * bytes_per_cycle // request_bytes + 1 ? cycles-100-bytes-per-cycle-128-request-bytes-128
+divided: {REQUESTS} -> return -(-cycles // bytes_per_cycle // request_bytes) ? cycles-100-bytes-per-cycle-8-request-bytes-128
+128 always: {REQUESTS} -> return -(-cycles * bytes_per_cycle // 128) ? cycles-600-bytes-per-cycle-16-request-bytes-512
 """
 
 NIGHTLY = r"""
@@ -48,13 +44,6 @@ the rest left out: {REST} -> ? rest-missing
 """
 
 RIGHT = r"""
-# blocks-that-fit
-block by block
-@ def blocks_that_fit(threads, registers, shared):\n    warps = (threads + 31) // 32\n
-+     fit = 16384 // ((32 * registers + 255) // 256 * 256) * 4\n    blocks = 0\n
-+     while blocks < 32 and (blocks + 1) * warps <= min(fit, 64) and (blocks + 1) * (shared + 1024) <= 228 * 1024:\n
-+         blocks += 1\n    return blocks\n
-
 # by-sixteen
 signed indices, which check cannot see: uint64(start + i) -> start + i
 two sums
@@ -74,4 +63,8 @@ guards inside the iteration
 -             acc += A[row, k + 1] ->             if k + 1 < K:\n                acc += A[row, k + 1]
 -             acc += A[row, k + 2] ->             if k + 2 < K:\n                acc += A[row, k + 2]
 -             acc += A[row, k + 3] ->             if k + 3 < K:\n                acc += A[row, k + 3]
+
+# requests-in-flight
+the remainder
+- {REQUESTS} -> whole, rest = divmod(cycles * bytes_per_cycle, request_bytes)\n    return whole + (rest > 0)
 """

@@ -58,7 +58,7 @@ def test_counts_are_those_of_the_instructions(name):
 
 
 def test_the_inner_loop_is_inside_of_that_over_tiles():
-    """register_2d: 64 multiply-adds need 16 loads, both from its loop over k (lesson 14)."""
+    """register_2d: 64 multiply-adds need 16 loads, both from its loop over k (lesson 8)."""
     view = shown("register_2d", block=(16, 16))
     inside = [text for line, text in view.source.items() if line in view.lines]
     assert inside[0].strip().startswith("for k in range") and "acc[i, j] +=" in inside[-1]
