@@ -60,6 +60,8 @@ def test_wheel_holds_the_licence_the_types_and_files_of_our_own_name(wheel):
     assert [n for n in names if n.endswith(".dist-info/licenses/LICENSE")]
     assert {f"course_lib/notebooks/{path.name}" for path in lessons.files()} == {n for n in names if "/notebooks/" in n}
     assert outside and all("tile-by-tile" in n.split("/data/")[1] for n in outside)
+    numbered = [n for n in names if re.fullmatch(r"course_lib/notebooks/\d\d_\w+\.ipynb", n)]
+    assert len(numbered) == len(LESSONS) == 18 and "course_lib/notebooks/express.ipynb" in names
 
 
 @pytest.mark.nightly

@@ -13,6 +13,26 @@ from typing import Any
 from ..lazy import called, install
 from ..trace.png import KEY
 
+#: The parts of the course, each with its last lesson. The short way in belongs to the first.
+PARTS = {"The walk": "05", "The way to cuBLAS": "10", "Electives": "99"}
+#: Lessons that had another name, with the lesson in which most of each is now: links to the old pages lead there.
+MOVED = {
+    "05_coalescing": "06_coalescing",
+    "06_bank_conflicts": "07_bank_conflicts",
+    "07_register_tiles": "08_register_tiles",
+    "08_unrolling_and_occupancy": "09_waiting",
+    "09_prefetching": "05_prefetching",
+    "10_waiting": "09_waiting",
+    "11_towards_best": "10_towards_cublas",
+    "12_the_last_20_percent": "10_towards_cublas",
+    "13_debugging": "11_debugging",
+    "14_speed_tests": "12_speed_tests",
+    "15_many_shapes": "13_many_shapes",
+    "16_tensor_cores": "15_tensor_cores",
+    "17_wgmma": "16_wgmma",
+    "18_capstone": "17_capstone",
+}
+
 #: The sentence of a lesson's first cell that leads to its solutions.
 _SOLUTIONS = re.compile(r" \*\*Solutions:\*\* \[solutions\]\(solutions/[^)]*\), after you have tried\.")
 
@@ -39,6 +59,15 @@ def lessons_in(folder: Path) -> list[Path]:
         except (OSError, ValueError, AttributeError):  # not readable, not a notebook
             continue
     return []
+
+
+def part(name: str) -> str:
+    """Return the part of the course to which a lesson belongs, by the file's name.
+
+    >>> part("09_waiting.ipynb"), part("express.ipynb")
+    ('The way to cuBLAS', 'The walk')
+    """
+    return next((title for title, last in PARTS.items() if name[:2] <= last), next(iter(PARTS)))
 
 
 def opening(folder: Path) -> Path | None:

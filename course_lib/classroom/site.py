@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ..lazy import called
+from .lessons import MOVED
 from .pages.frame import write
 from .publish.convert import executed
 from .publish.links import links_of
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"Nothing is written: {error}", file=sys.stderr)
         return 1
     write(options.out, files)
-    pages = {name: str(text) for name, text in files.items() if name.endswith(".html")}
+    pages = {name: str(text) for name, text in files.items() if name.endswith(".html") and Path(name).stem not in MOVED}
     size, links = sum(map(len, files.values())) / 1e6, links_of(pages)
     away = sum(target.startswith("http") for _, target in links)
     print(

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import pytest
 from oracles import minutes
 
+from course_lib.classroom.lessons import part
 from course_lib.classroom.teach.guides import notes_of
 from course_lib.exercises import OPTIONAL
 
@@ -85,16 +86,17 @@ def test_the_notes_plan_no_more_minutes_than_a_reader_needs(path):
 
 def test_the_readme_lists_each_lesson_once_and_says_how_long_each_part_takes():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    parts = re.findall(r"^\| \*\*.+?\*\* \| (\d+) \| (.+) \|$", readme, re.MULTILINE)
+    parts = re.findall(r"^\| \*\*(.+?)\*\* \| (\d+) \| (.+) \|$", readme, re.MULTILINE)
     listed = []
-    for total, row in parts:
+    for title, total, row in parts:
         names = re.findall(r"\]\(notebooks/(\d\d_\w+\.ipynb)\)", row)
         stated = [_sources(ROOT / "notebooks" / name, "markdown")[0] for name in names]
         assert sum(int(re.search(r"\*\*Time:\*\* about (\d+) minutes", text)[1]) for text in stated) == int(total)
+        assert {part(name) for name in names} == {title}
         listed += names
     assert listed == [path.name for path in LESSONS]
     (hours,) = {*re.findall(r"(?i)about (\d+) hours", readme)}
-    assert round(sum(int(total) for total, _ in parts) / 60) == int(hours)
+    assert round(sum(int(total) for _, total, _ in parts) / 60) == int(hours)
 
 
 def _optional(cell):

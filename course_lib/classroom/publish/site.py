@@ -6,8 +6,9 @@ checked before anything is written.
 
 import html
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import nbformat
@@ -68,7 +69,7 @@ def site(
         lambda book, folder: execute(book, folder) if any(c.cell_type == "code" for c in book.cells) else book,
         *zip(*[(notebook, folder) for _, notebook, folder in named], strict=True),
     )
-    side = [Side(f"{path.stem}.html", lessons.title(_read(path), path.stem), "Lessons") for path in found]
+    side = [Side(f"{path.stem}.html", lessons.title(_read(path), path.stem), lessons.part(path.name)) for path in found]
     side += [Side("bug_01.html", "Find the bug in 60 seconds", "More")]
     side += [Side(f"{name}.html", title, "More") for name, title in EXTRAS.items()]
     pictures: dict[str, bytes] = {}
@@ -86,7 +87,20 @@ def site(
     if dead := dead_links({name: str(files[name]) for name in pages}, {*shared, *pictures, *sources, *files}):
         raise ValueError("links lead nowhere: " + "; ".join(dead))
     card = Stepper(run_product(rung("tiled"), 8, 4, trace=True)).picture(hint="").png  # that other sites show
-    return {**files, **shared, **pictures, **sources, "assets/card.png": card}
+    old = _moved({path.stem: lessons.title(_read(path), path.stem) for path in found}, solutions)
+    return {**files, **shared, **pictures, **sources, **old, "assets/card.png": card}
+
+
+def _moved(titles: Mapping[str, str], solutions: bool) -> dict[str, str]:
+    """Return a page for each name that a lesson once had: it leads to the lesson of today, if the site has that."""
+    template = Template((HERE / "moved.html").read_text(encoding="utf-8"))
+    folders = ("", "solutions/") if solutions else ("",)
+    return {
+        f"{folder}{old}.html": template.substitute(target=f"{new}.html", title=html.escape(titles[new]))
+        for old, new in lessons.MOVED.items()
+        if new in titles
+        for folder in folders
+    }
 
 
 def _read(path: Path, solutions: bool = True) -> Any:
@@ -100,7 +114,8 @@ def _text(path: Path) -> Any:
 
 def _page(name: str, body: str, title: str, notebook: Any, side: Sequence[Side]) -> Page:
     """Return a page with the contents of its own sections in the sidebar, below its name."""
-    here = [Side(f"#{place}", _plain(text), "Lessons") for level, place, text in _HEADING.findall(body) if level == "2"]
+    sections = [(place, _plain(text)) for level, place, text in _HEADING.findall(body) if level == "2"]
+    here = [Side(f"#{place}", text, lessons.part(name)) for place, text in sections]
     at = next((at for at, link in enumerate(side) if link.target == name), len(side) - 1)
     in_order = "/" not in name and (name[:2].isdigit() or name == "express.html")
     contents = [*side[: at + 1], *(here if in_order else []), *side[at + 1 :]]
@@ -146,13 +161,21 @@ def _index(found: Sequence[Path], side: Sequence[Side]) -> Page:
     """Return the first page: naive beside tiled, live; the ways in; the lessons as cards; the ladder."""
     shown = compare(*(run_product(rung(name), 8, 4, trace=True) for name in ("naive", "tiled")))
     shown.panel = "arrays"
-    cards = []
+    parts: dict[str, list[tuple[str, str, str, str]]] = {}
     for path in found:
         notebook = _read(path)
         (goal,) = re.findall(r"\*\*Goal: (.+?)\*\*", notebook.cells[0].source)
         (minutes,) = re.findall(r"about (\d+) minutes", notebook.cells[0].source)
-        cards.append((path.stem, lessons.title(notebook), goal[0].upper() + goal[1:], minutes))
+        card = path.stem, lessons.title(notebook), goal[0].upper() + goal[1:], minutes
+        parts.setdefault(lessons.part(path.name), []).append(card)
     template = Environment(autoescape=True).from_string((HERE / "index.html").read_text(encoding="utf-8"))
     ladder = _markdown(roadmap()._repr_markdown_())
-    body = template.render(claim=CLAIM, stepper=place(shown.get_state()), cards=cards, bugs=bugs.bugs(), ladder=ladder)
+    body = template.render(
+        claim=CLAIM,
+        stepper=place(shown.get_state()),
+        parts=parts.items(),
+        first=found[0].stem,
+        bugs=bugs.bugs(),
+        ladder=ladder,
+    )
     return Page("Tile by Tile", body, CLAIM, side, (STEPPER,), "", "index")

@@ -96,6 +96,53 @@ def test_a_page_says_what_it_is_and_repeats_nothing(course):
     assert re.search(rf'<h[23] id="{re.escape(place)}"', files[page])
 
 
+#: The pages of lessons that README and docs once named, each with a word that a heading of today's lesson has.
+ONCE = {
+    "00_start_here": "Start here",
+    "01_threads_and_data": "Threads",
+    "02_naive": "naive",
+    "03_shared_memory": "Shared memory",
+    "04_tiling": "Tiling",
+    "05_coalescing": "Coalescing",
+    "06_bank_conflicts": "Bank conflicts",
+    "07_register_tiles": "Register tiles",
+    "08_unrolling_and_occupancy": "Occupancy",
+    "09_prefetching": "Prefetching",
+    "10_waiting": "Waiting",
+    "11_towards_best": "One instruction can load four elements",
+    "12_the_last_20_percent": "Two numbers that make a speed",
+    "13_debugging": "Debugging",
+    "14_speed_tests": "Speed tests",
+    "15_many_shapes": "Many shapes",
+    "16_tensor_cores": "Tensor cores",
+    "17_wgmma": "wgmma",
+    "18_capstone": "Capstone",
+    "express": "Thirty minutes",
+}
+
+
+@pytest.mark.parametrize("once", ONCE)
+def test_an_address_that_was_named_once_leads_to_the_lesson_of_today(once):
+    """No lesson has the old name of another one."""
+    here = {path.stem: path for path in lessons.files() if path.suffix == ".ipynb"}
+    assert (once in here) != (once in lessons.MOVED)
+    now = json.loads(here[lessons.MOVED.get(once, once)].read_text(encoding="utf-8"))
+    prose = "\n".join("".join(cell["source"]) for cell in now["cells"] if cell["cell_type"] == "markdown")
+    assert any(ONCE[once] in heading for heading in re.findall(r"^#+ (.+)$", prose, re.MULTILINE))
+
+
+def test_a_page_of_an_old_name_leads_on(course, tmp_path, monkeypatch):
+    """Where the site has the lesson of today, for its solutions, too; elsewhere there is none."""
+    monkeypatch.setattr(lessons, "MOVED", {"07_threads": "01_threads_and_data", "08_tiling": "04_tiling"})
+    files = course()
+    assert "08_tiling.html" not in files
+    assert '<meta http-equiv="refresh" content="0; url=01_threads_and_data.html">' in files["07_threads.html"]
+    assert links_of({"07_threads.html": files["07_threads.html"]}) == 2 * [
+        ("07_threads.html", "01_threads_and_data.html")
+    ]
+    assert not set(lessons.MOVED) & {Path(name).stem for name in files["assets/search.js"].split('"')}
+
+
 @pytest.mark.nightly
 def test_the_command_writes_the_whole_site(tmp_path, capsys):
     """With solutions; by their stored outputs."""
@@ -104,6 +151,12 @@ def test_the_command_writes_the_whole_site(tmp_path, capsys):
     pages = len([*lessons.files()]) + solutions + len(pages_of.bugs.bugs()) + 1  # the index
     assert re.search(rf": {pages} pages, [\d.]+ MB; \d+ links checked", capsys.readouterr().out)
     assert (tmp_path / "solutions" / "04_tiling.html").is_file()
+    numbered = {path.stem for path in tmp_path.glob("[0-9]*.html")} - set(lessons.MOVED)
+    assert len(numbered) == 18 and (tmp_path / "express.html").is_file()
+    for folder in (tmp_path, tmp_path / "solutions"):
+        for old, new in lessons.MOVED.items():
+            assert f"url={new}.html" in (folder / f"{old}.html").read_text(encoding="utf-8")
+            assert (folder / f"{new}.html").is_file()
 
 
 def test_pages_exported_together_have_names_of_their_own(tmp_path, capsys):

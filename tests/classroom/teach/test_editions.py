@@ -63,6 +63,11 @@ def test_students_get_no_material_for_teachers(edition):
     assert b"jupyterlab>=" in edition["pyproject.toml"] and b"- -e ." in edition["environment.yml"]
 
 
+def test_an_edition_has_all_lessons(edition):
+    numbered = [name for name in edition if re.fullmatch(r"notebooks/\d\d_\w+\.ipynb", name)]
+    assert len(numbered) == 18 and "notebooks/express.ipynb" in edition
+
+
 @pytest.mark.parametrize("numbers", [None, {"00", "01"}])
 def test_every_link_of_an_edition_leads_somewhere(numbers):
     edition = editions.students(numbers)
