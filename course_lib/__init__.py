@@ -3,7 +3,7 @@
 ``simulate`` runs a numba CUDA kernel on the CPU, counts what each line requests from memory and reports the rules it
 breaks. Everything else that lessons use is imported on first use: exercises (``check``, ``explain``, ``predict``,
 ``score``), widgets (``Stepper``, ``compare``, ``explore``), pictures (``figures``), formulas (``model``), machine code
-(``show_machine_code``), the rule of lesson 13 (``planning``) and recorded ``measurements``. The kernels are in
+(``show_machine_code``), a rule that chooses tiles (``planning``) and recorded ``measurements``. The kernels are in
 :mod:`course_lib.kernels`.
 """
 

@@ -81,7 +81,7 @@ MOMENTS = {
     ("04_tiling", "filled again"): filled(2, A_tile=4, B_tile=4),
     ("07_bank_conflicts", "a step that reads the tiles"): reads("A_tile", "B_tile"),
     ("05_prefetching", "the view *Waiting*"): anywhere,
-    ("09_waiting", "the view *Waiting*"): anywhere,
+    ("14_what_the_compiler_makes", "the view *Waiting*"): anywhere,
 }
 #: Notebooks with "press e" below a kernel that the reader writes: the cell of its solution.
 RACES = {"solutions/express": "exercise-racing"}

@@ -1,5 +1,6 @@
 """What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
 
+import numpy as np
 from course_lib.waiting import plan
 
 from tools.prefetching import Found, ranks, slots

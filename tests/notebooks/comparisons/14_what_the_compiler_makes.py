@@ -93,8 +93,8 @@ named = {
 assert {why: sorted(names) for why, names in named.items()} == {why: sorted(names) for why, names in STALLS.items()}
 wrong = [abs(r["error"]) for r in judged.results if r["what"] == "residency"]
 assert 0.02 < np.median(wrong) < 0.05 and 0.08 < max(wrong) < 0.12, "usually a few percent: at most 11 % here"
-off = [abs(r["error"]) for r in judged.results if r["what"] == "ladder"]
-assert round(100 * max(off)) == round(100 * max(wrong)) == 11, "at most 11 %, here and in the ladder"
+of_rungs = [abs(r["error"]) for r in judged.results if r["what"] == "ladder"]
+assert round(100 * max(of_rungs)) == round(100 * max(wrong)) == 11, "at most 11 %, here and in the ladder"
 ladder = {r["rung"]: r for r in judged.results if r["what"] == "ladder"}
 sampled, modelled = (
     {rung: max(r[whose], key=r[whose].get) for rung, r in ladder.items()}
