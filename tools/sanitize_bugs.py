@@ -30,9 +30,8 @@ def launch(name, which):
     from numba import cuda
 
     pair = corpus.load(name)
-    grid, block = pair.launch(which)
     kernel = cuda.jit(debug=True, opt=False)(getattr(pair, which).py_func)
-    kernel[grid, block](*pair.arguments())
+    kernel[pair.launch(which)](*pair.arguments())
     cuda.synchronize()
 
 

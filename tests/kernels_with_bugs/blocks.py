@@ -6,6 +6,13 @@ from numba import cuda, float32, int32, int64
 from .case import BUGS, normal, safe, vector, whole, zeros
 
 
+def reversed_halves(x):
+    """The numbers below 0, and those above, of each block of 50 in reversed order."""
+    turned = x.reshape(-1, 50)[:, ::-1].ravel()
+    return {1: np.minimum(turned, 0), 2: np.maximum(turned, 0)}
+
+
+
 @safe(1, 64, vector(64), lambda x, out: {1: x[::-1]})
 @cuda.jit
 def reversed_block(x, out):
@@ -532,6 +539,28 @@ atomic_and_plain_read: Threads add with atomics, and one reads the sum in the sa
 - cuda.syncthreads()
 + x[cuda.grid(1)])
 ? race total: out[cuda.blockIdx.x] = | cuda.atomic.add(
+"""
+
+
+@safe(2, 50, lambda rng: (*vector(100)(rng), zeros(100)), lambda x, less, more: reversed_halves(x), shared_bytes=400)
+@cuda.jit
+def reversed_parts(x, less, more):
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    negative = cuda.shared.array(0, float32)
+    positive = cuda.shared.array(0, float32)[50:]
+    negative[t] = min(x[i], float32(0))
+    positive[t] = max(x[i], float32(0))
+    cuda.syncthreads()
+    less[i] = negative[49 - t]
+    more[i] = positive[49 - t]
+
+
+BUGS[reversed_parts] = """
+two_names_of_dynamic_shared_memory: Two arrays of dynamic shared memory begin at its first byte, and the kernel takes them
+for two memories.
+- cuda.shared.array(0, float32)[50:] -> cuda.shared.array(0, float32)
+? aliased-memory negative: less[i] = | positive[t] =
 """
 
 

@@ -29,7 +29,8 @@ LAUNCHES: dict[Any, dict[str, Any]] = {}
 #:     -- ++           an edit that the bug and its twin have in common, where the twin is not the safe kernel itself
 #:     ?               findings: kind and array: text in its line | text in the other line; what is left out is not
 #:                     asked. After ~, kinds that may be found besides, as consequences
-#:     @               what differs in the launch: grid, block, arguments, answer, or bug_grid, for the bug alone
+#:     @               what differs in the launch: grid, block, arguments, answer, shared_bytes, or bug_grid, for the bug
+#:                     alone
 BUGS: dict[Any, str] = {}
 #: The simulator, numba and compute-sanitizer name the lines of a file.
 FOLDER = tempfile.TemporaryDirectory()
@@ -49,7 +50,8 @@ class Expected:
 class Case:
     """A bug and its twin, the same kernel without the mistake, that can be launched.
 
-    `inputs(rng)` makes the arguments, and `answer(*arguments)` is {position: right array}.
+    `inputs(rng)` makes the arguments, and `answer(*arguments)` is {position: right array}. `shared_bytes` of dynamic shared
+    memory belong to the launch.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Case:
     block: Any
     inputs: Callable
     answer: Callable
+    shared_bytes: int = 0
     bug_grid: Any = None
 
     @property
@@ -92,16 +95,16 @@ class Case:
         return "\n\n".join([*map(inspect.getsource, own), text])
 
     def launch(self, which):
-        """Return grid and block."""
-        return (which == "bug" and self.bug_grid) or self.grid, self.block
+        """Return grid, block, stream and bytes of dynamic shared memory."""
+        return (which == "bug" and self.bug_grid) or self.grid, self.block, 0, self.shared_bytes
 
     def arguments(self, seed=7):
         return self.inputs(np.random.default_rng(seed))
 
     def simulated(self, which, **options):
         """Return the run of a launch, which raises nothing for its findings, and the arguments after it."""
-        (grid, block), arguments = self.launch(which), self.arguments()
-        return simulate(getattr(self, which), strict=False, **options)[grid, block](*arguments), arguments
+        arguments = self.arguments()
+        return simulate(getattr(self, which), strict=False, **options)[self.launch(which)](*arguments), arguments
 
     def wrong(self, after):
         """Return the positions of the arrays that are not right after a launch."""
@@ -154,11 +157,12 @@ def edited(text, old, new):
     return re.sub(r"^ +\n", "", text, flags=re.MULTILINE)
 
 
-def safe(grid, block, arguments, answer):
+def safe(grid, block, arguments, answer, shared_bytes=0):
     """Say how a safe kernel is launched, and what it gives: see `Case`."""
 
     def enter(kernel):
-        LAUNCHES[kernel] = {"grid": grid, "block": block, "arguments": arguments, "answer": answer}
+        launch = {"grid": grid, "block": block, "shared_bytes": shared_bytes}
+        LAUNCHES[kernel] = {**launch, "arguments": arguments, "answer": answer}
         return kernel
 
     return enter

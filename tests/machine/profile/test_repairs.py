@@ -23,9 +23,9 @@ from course_lib.simulator.edits import edited
 from course_lib.simulator.testing import differs
 
 
-def repaired(kernel, grid, block, arguments):
+def repaired(kernel, grid, block, arguments, stream=0, shared_bytes=0):
     """Return the repair of a launch, or None."""
-    launched = Launched.of(kernel, grid, block, 0, arguments)
+    launched = Launched.of(kernel, grid, block, shared_bytes, arguments)
     run, after = launched()
     return proven(launched, run, after, costs(run))
 
@@ -53,7 +53,8 @@ def test_the_advice_for_twelve_kernels_is_right_or_absent(kernel):
 def test_the_advice_for_every_kernel_with_a_bug_is_right_or_absent(name):
     """The repaired kernel gives NumPy's values in the launch of its twin, and breaks no rule."""
     pair = corpus.load(name)
-    found = repaired(pair.bug, *pair.launch("bug"), pair.arguments())
+    grid, block, *more = pair.launch("bug")
+    found = repaired(pair.bug, grid, block, pair.arguments(), *more)
     if found:
         after = pair.arguments()
         run = simulate(found.function, strict=False)[pair.launch("twin")](*after)
@@ -64,7 +65,8 @@ def test_the_advice_for_every_kernel_with_a_bug_is_right_or_absent(name):
 def test_nothing_is_advised_for_a_kernel_that_is_right(name):
     """No twin has a repair of a finding, and what a repair saves is not paid for by another kind of traffic."""
     pair = corpus.load(name)
-    found = repaired(pair.twin, *pair.launch("twin"), pair.arguments())
+    grid, block, *more = pair.launch("twin")
+    found = repaired(pair.twin, grid, block, pair.arguments(), *more)
     assert found is None or {change.id for change in found.changes} <= {"padded-tile", "exchanged-x-and-y"}
 
 
