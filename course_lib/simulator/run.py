@@ -30,8 +30,9 @@ class TrafficRow:
     itemsize: bytes of one thread's access. accesses: thread-level accesses. requests: warp-level instructions with
     at least one active lane. sectors: distinct 32-byte sectors, summed over the requests (global memory; else 0).
     wavefronts: passes that shared memory needs, and bank_conflicts those beyond the ideal (shared memory; else 0).
-    rounds: of atomics, the most lanes on one word, summed over the requests; retries: the same where a GPU updates a
-    word in a loop that retries, for floating-point numbers in shared memory (atomics; else 0).
+    rounds: of atomics, the most lanes on one word, summed over the requests; serialized: those that a GPU serves one by
+    one, because the compiler's code does not combine the lanes before; atomic_wavefronts: the passes that shared memory
+    needs for them (atomics; else 0).
     """
 
     line: int
@@ -45,7 +46,8 @@ class TrafficRow:
     wavefronts: int = count("shared")
     bank_conflicts: int = count("shared")
     rounds: int = count(op="atomic")
-    retries: int = count("shared", op="atomic")
+    serialized: int = count(op="atomic")
+    atomic_wavefronts: int = count("shared", op="atomic")
 
     @property
     def bytes(self) -> int:
@@ -81,7 +83,8 @@ class Traffic:
     wavefronts = total("wavefronts", "Passes that shared memory needs.")
     bank_conflicts = total("bank_conflicts", "Wavefronts beyond the ideal (shared memory).")
     rounds = total("rounds", "The most lanes that update one word, summed over the requests (atomics).")
-    retries = total("retries", "Rounds of updates in a loop that retries (atomics on floats in shared memory).")
+    serialized = total("serialized", "Rounds that a GPU serves one by one (atomics).")
+    atomic_wavefronts = total("atomic_wavefronts", "Passes of atomics in shared memory.")
     bytes = total("bytes", "Bytes that the threads asked for.")
 
     def __init__(

@@ -12,7 +12,6 @@ def reversed_halves(x):
     return {1: np.minimum(turned, 0), 2: np.maximum(turned, 0)}
 
 
-
 @safe(1, 64, vector(64), lambda x, out: {1: x[::-1]})
 @cuda.jit
 def reversed_block(x, out):
@@ -557,8 +556,8 @@ def reversed_parts(x, less, more):
 
 
 BUGS[reversed_parts] = """
-two_names_of_dynamic_shared_memory: Two arrays of dynamic shared memory begin at its first byte, and the kernel takes them
-for two memories.
+two_names_of_dynamic_shared_memory: Two arrays of dynamic shared memory begin at its first byte, and the kernel takes
+them for two memories.
 - cuda.shared.array(0, float32)[50:] -> cuda.shared.array(0, float32)
 ? aliased-memory negative: less[i] = | positive[t] =
 """

@@ -29,8 +29,8 @@ LAUNCHES: dict[Any, dict[str, Any]] = {}
 #:     -- ++           an edit that the bug and its twin have in common, where the twin is not the safe kernel itself
 #:     ?               findings: kind and array: text in its line | text in the other line; what is left out is not
 #:                     asked. After ~, kinds that may be found besides, as consequences
-#:     @               what differs in the launch: grid, block, arguments, answer, shared_bytes, or bug_grid, for the bug
-#:                     alone
+#:     @               what differs in the launch: grid, block, arguments, answer, shared_bytes, or bug_grid, for the
+#:                     bug alone
 BUGS: dict[Any, str] = {}
 #: The simulator, numba and compute-sanitizer name the lines of a file.
 FOLDER = tempfile.TemporaryDirectory()
@@ -50,8 +50,8 @@ class Expected:
 class Case:
     """A bug and its twin, the same kernel without the mistake, that can be launched.
 
-    `inputs(rng)` makes the arguments, and `answer(*arguments)` is {position: right array}. `shared_bytes` of dynamic shared
-    memory belong to the launch.
+    `inputs(rng)` makes the arguments, and `answer(*arguments)` is {position: right array}. `shared_bytes` of
+    dynamic shared memory belong to the launch.
     """
 
     name: str

@@ -10,14 +10,15 @@ from ..waiting.player import Instruction
 
 #: A line is slow if its requests cost so many times what they need, and the rest is this share of the launch's whole.
 TIMES, SHARE = 2.0, 0.1
-#: Atomics are slow from so many lanes on a word on: in global memory they then take twice the sectors of neighbouring
-#: elements, in shared memory eight times the wavefronts (``counters/rounds.py``). A few that meet are common.
-MANY = 8.0
+#: Atomics are slow from so many lanes on a word on in global memory, which then takes twice the sectors of neighbouring
+#: elements, and from so many wavefronts on in shared memory, where one warp alone then takes longer, as the recording
+#: says (``counters/rounds.py``). A few lanes that meet are common.
+MANY = {"serialized": 8.0, "atomic_wavefronts": 16.0}
 
 
 @dataclass(frozen=True)
 class Cost:
-    """A line's accesses to an array: ``value`` wavefronts (shared memory), sectors (global) or rounds (atomics).
+    """A line's accesses to an array: ``value`` wavefronts (shared memory), sectors (global), or those of atomics.
 
     ``least`` would do for its ``requests``, if the lanes of a warp accessed different banks, neighbouring elements, or
     different words. ``share``: the part of the launch's time that this would save, by the model of waiting; None where
@@ -41,15 +42,19 @@ class Cost:
     @property
     def advises(self) -> bool:
         """Whether its text says what to change."""
-        return self.count in ("rounds", "retries")
+        return self.count in MANY
 
     def __str__(self) -> str:
         one, best = self.value / self.requests, self.least / self.requests
         if self.advises:
-            return (
-                f"line {self.line}: {one:.3g} lanes of a warp update one word of {self.array} one after another, at "
-                "each atomic; add up within the warp or the block first, so that one thread updates it"
+            what = (
+                f"{one:.3g} lanes of a warp update one word of {self.array} one after another, at each atomic"
+                if self.count == "serialized"
+                else f"{one:.3g} wavefronts for each atomic of a warp on {self.array}, whose lanes update one word one "
+                "after another"
             )
+            advice = "add up within the warp or the block first, so that one thread updates it"
+            return f"line {self.line}: {what}; {advice}"
         ways = f"a {one / best:.0f}-way bank conflict" if one % best == 0 else "bank conflicts"
         why = f"would do ({ways})" if self.count == "wavefronts" else "would do for neighbouring elements"
         each = f"{self.op} of {self.array} by a warp"
@@ -80,7 +85,7 @@ def costs(run: Run) -> tuple[Cost, ...]:
         if row.space not in ("shared", "global") or "." in row.array:
             continue  # the fields of a record are neighbours, and come together
         if row.op == "atomic":
-            count = "retries" if row.space == "shared" else "rounds"
+            count = "atomic_wavefronts" if row.space == "shared" else "serialized"
             value, least = getattr(row, count), row.requests
         elif row.space == "shared":
             count, value, least = "wavefronts", row.wavefronts, row.wavefronts - row.bank_conflicts
@@ -91,11 +96,11 @@ def costs(run: Run) -> tuple[Cost, ...]:
         found[:] = (old + new for old, new in zip(found, (row.requests, value, least), strict=True))
     every = [Cost(*key, *numbers) for key, numbers in sums.items()]
     whole = {count: sum(cost.value for cost in every if cost.count == count) for count in ("wavefronts", "sectors")}
-    whole |= dict.fromkeys(("rounds", "retries"), sum(whole.values()))
+    whole |= dict.fromkeys(MANY, sum(whole.values()))
     slow = [
         cost
         for cost in every
-        if cost.value >= (TIMES if cost.op != "atomic" else MANY) * cost.least
+        if cost.value >= MANY.get(cost.count, TIMES) * cost.least
         and cost.value - cost.least >= SHARE * whole[cost.count]
     ]
     return tuple(sorted(slow, key=lambda cost: cost.least - cost.value))

@@ -26,6 +26,12 @@ def key_of(site: Site, pattern: Pattern) -> Key:
     return site.line, pattern.array.name, pattern.array.space, site.op, pattern.access_bytes
 
 
+def active(pattern: Pattern) -> tuple[int, int]:
+    """The active lanes and the warps of an access."""
+    vector, mask = pattern.vector, pattern.mask
+    return pattern.once("active", lambda: (vector.count(mask), vector.warps_active(mask)))
+
+
 class Counter(Observer):
     """Adds up counts, by ``names`` of columns of the traffic."""
 
@@ -61,7 +67,7 @@ class TrafficObserver(Counter):
     def counted(self, site: Site, pattern: Pattern) -> None:
         vector, mask, key = pattern.vector, pattern.mask, key_of(site, pattern)
         times = sum(pattern.tally.values())
-        lanes, warps = pattern.once("active", lambda: (vector.count(mask), vector.warps_active(mask)))
+        lanes, warps = active(pattern)
         self.add_counts(key, times * lanes, times * warps)
         if mask is True:
             place = key, vector.warp, vector.chunk

@@ -9,7 +9,7 @@ content, up to a shift that is the same for all lanes.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,14 @@ Index = tuple[Any, ...]
 COMPARED = 2048
 #: Limit for the index elements stored by all sites of a launch together, about 16 bytes each.
 REMEMBERED = 4 * 1024 * 1024
+
+
+class Update(NamedTuple):
+    """What an atomic does; ``used``: the kernel reads the old element."""
+
+    operation: str
+    used: bool
+    operand: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +78,8 @@ class Site:
 
     #: The variable that the source indexes, if it is one: several may be one array.
     variable = ""
-    #: Does an atomic only replace the element, whose old value nobody uses?
-    replaces = False
+    #: Of an atomic: what it does, as of its latest execution.
+    update: "Update | None" = None
     #: In a wide access of shared memory, are neighbouring groups of lanes served as one if they load the same?
     in_pairs = True
 
@@ -101,7 +109,8 @@ class Site:
     @property
     def reads(self) -> bool:
         """Whether what the accessed elements hold has an effect."""
-        return self.op != "store" and not self.replaces
+        replaces = self.update is not None and self.update.operation == "exch" and not self.update.used
+        return self.op != "store" and not replaces
 
     def limits_of(self, array: Array) -> tuple[int, ...]:
         """The number of indices, in each dimension, at which an access may begin."""
@@ -338,7 +347,8 @@ class Site:
         pattern, base = self.locate(array, index, mask)
         if pattern.mask is False:
             return (dtype or array.dtype).type(0)
-        self.replaces = operation == "exch" and not used
+        if (update := self.update) is None or update.operand is not values[-1]:
+            self.update = Update(operation, used, values[-1])
         if array.space == "local":
             self._check_written(array, pattern, base)
         heard = bool(self.engine.listeners["updated"])

@@ -12,48 +12,70 @@ from course_lib.machine.profile import profile
 LANES = 256
 
 
-def kernel(shared, dtype, bins):
-    """Return a kernel that adds 1 to a bin of 1, or of ``bins``, for each thread."""
+@cuda.jit(device=True)
+def one(x, i):
+    return 1
+
+
+@cuda.jit(device=True)
+def other(x, i):
+    return x[i]
+
+
+def kernel(shared, dtype, bins, amount=one, only=None):
+    """Return a kernel that adds an amount to one of ``bins``, or to the bin ``only``, for each thread."""
     kind = getattr(numba, dtype)
 
+    @cuda.jit(device=True)
+    def place(where, i):
+        return where[i] % bins if only is None else only
+
     @cuda.jit
-    def in_shared_memory(where, out):
+    def in_shared_memory(where, x, out):
         i = cuda.threadIdx.x
         counts = cuda.shared.array(bins, kind)
         if i < bins:
             counts[i] = 0
         cuda.syncthreads()
-        cuda.atomic.add(counts, where[i] % bins, 1)
+        cuda.atomic.add(counts, place(where, i), amount(x, i))
         cuda.syncthreads()
         if i < bins:
             out[i] = counts[i]
 
     @cuda.jit
-    def in_global_memory(where, out):
-        cuda.atomic.add(out, where[cuda.threadIdx.x] % bins, 1)
+    def in_global_memory(where, x, out):
+        i = cuda.threadIdx.x
+        cuda.atomic.add(out, place(where, i), amount(x, i))
 
     return in_shared_memory if shared else in_global_memory
 
 
 @pytest.mark.parametrize(
-    ("shared", "dtype", "bins", "slow"),
+    ("shared", "dtype", "bins", "amount", "only", "slow"),
     [
-        (True, "float32", 1, True),
-        (True, "float32", 4, True),
-        (True, "float32", 64, False),
-        (True, "int32", 1, False),
-        (False, "float32", 2, True),
-        (False, "int32", 1, True),
-        (False, "int32", 256, False),
+        (True, "float32", 1, one, None, True),
+        (True, "float32", 4, one, None, True),
+        (True, "float32", 64, one, None, False),
+        (True, "float32", 4, other, 0, True),
+        (True, "int32", 1, one, None, False),
+        (True, "int32", 1, other, None, True),
+        (True, "int32", 4, other, None, False),
+        (True, "int32", 4, other, 0, False),
+        (True, "int64", 4, other, 0, True),
+        (False, "float32", 2, one, None, True),
+        (False, "int32", 1, one, None, True),
+        (False, "int32", 4, other, 3, False),
+        (False, "int32", 256, one, None, False),
     ],
 )
-def test_atomics_that_many_lanes_contend_for_are_slow(shared, dtype, bins, slow):
-    where, out = np.random.default_rng(bins).integers(0, bins, LANES), np.zeros(bins, dtype)
-    found = profile(kernel(shared, dtype, bins), 1, LANES, where, out)
-    np.testing.assert_array_equal(out, np.bincount(where, minlength=bins))
-    lanes = sum(np.bincount(part).max() for part in where.reshape(-1, 32))
-    assert found.run.traffic.rounds == lanes
-    assert found.run.traffic.retries == lanes * (shared and dtype == "float32")
+def test_atomics_that_many_lanes_contend_for_are_slow(shared, dtype, bins, amount, only, slow):
+    """The compiler combines the lanes of a warp if their index is one; shared memory counts them if they add 1."""
+    rng = np.random.default_rng(bins)
+    where, x, out = rng.integers(0, bins, LANES), rng.integers(0, 9, LANES).astype(dtype), np.zeros(bins, dtype)
+    found = profile(kernel(shared, dtype, bins, amount, only), 1, LANES, where, x, out)
+    where = where if only is None else np.full(LANES, only)
+    np.testing.assert_array_equal(out, np.bincount(where, None if amount is one else x, minlength=bins))
+    assert found.run.traffic.rounds == sum(np.bincount(part).max() for part in where.reshape(-1, 32))
     assert found.verdict().word == ("SLOW" if slow else "RIGHT")
     assert [cost.op for cost in found.slow] == ["atomic"] * slow
 
