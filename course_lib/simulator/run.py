@@ -28,7 +28,8 @@ class TrafficRow:
     """The traffic of one source line to one array, for one operation ("load", "store" or "atomic").
 
     itemsize: bytes of one thread's access. accesses: thread-level accesses. requests: warp-level instructions with
-    at least one active lane. sectors: distinct 32-byte sectors, summed over the requests (global memory; else 0).
+    at least one active lane; if lanes chose different arrays for one variable, one of each array. sectors: distinct
+    32-byte sectors, summed over the requests (global memory; else 0).
     wavefronts: passes that shared memory needs, and bank_conflicts those beyond the ideal (shared memory; else 0).
     rounds: of atomics, the most lanes on one word, summed over the requests; serialized: those that a GPU serves one by
     one, because the compiler's code does not combine the lanes before; atomic_wavefronts: the passes that shared memory

@@ -16,11 +16,10 @@ from .counters import COUNTERS
 from .counters.banks import wavefronts_by_block
 from .counters.coalescing import sectors_by_block
 from .counters.traffic import TrafficObserver
-from .findings import KernelError, LaunchError, UnsupportedKernelError
+from .findings import KernelError, LaunchError
 from .hardware import FORALL, HOPPER, ceil_div
 from .lanes.arrays import Pattern
 from .lanes.loops import PartOfGrid, WaitsForOthers
-from .lanes.masks import DifferentArrays
 from .launch.engine import Engine
 from .launch.prepare import Prepared, prepare
 from .observer import Observer
@@ -176,13 +175,10 @@ class Simulation:
         ]
         try:
             return self._observed(prepared, grid, block)
-        except (WaitsForOthers, DifferentArrays, PartOfGrid):  # of other blocks: run each by itself, in turns
+        except (WaitsForOthers, PartOfGrid):  # of other blocks: run each by itself, in turns
             for part, values in before:
                 part[...] = values
-        try:
-            return self._observed(ready(patient=True), grid, block)
-        except DifferentArrays as error:
-            raise UnsupportedKernelError(error.text, error.line) from None
+        return self._observed(ready(patient=True), grid, block)
 
     def _observed(self, prepared: Prepared, grid: Any, block: Any) -> Run:
         """Run a launch that is prepared, with all that watches it."""

@@ -18,7 +18,6 @@ import numpy as np
 from ..simulator.compile.unit import CompiledKernel
 from ..simulator.findings import Finding, KernelError, LaunchError
 from ..simulator.lanes.arrays import ATOMIC
-from ..simulator.lanes.masks import DifferentArrays
 from ..simulator.launch.engine import Engine
 from ..simulator.observer import Observer
 from .columns import BARRIER, ITERATION, NEGATIVE, RESUMED
@@ -144,7 +143,7 @@ class TraceObserver(StepCounter):
         for array, values in self._before:
             array.flat[...] = values
         try:
-            with suppress(KernelError, DifferentArrays):  # the launch that is recorded reports it
+            with suppress(KernelError):  # the launch that is recorded reports it
                 Engine(self.prepared, [StepCounter(self._program.prefix)]).run()
         except LaunchError:
             self._refused = True

@@ -9,6 +9,7 @@ dialects:
     counted    every loaded value is used and nothing is stored twice, so that a compiler drops no access
     complex    complex numbers of both sizes beside real ones
     effects    calls that write down who called them, in every place where an expression may stand
+    choices    variables that hold another array in each thread
 
 A kernel's parameters are, where it is typed or plain, F, D, I, L, U, B (1-D, of several types), A (2-D), OUT_D, OUT_L
 and COUNT (results, the last one for atomics). Of the integer variables i0 stays signed and i1 unsigned: numba joins
@@ -89,6 +90,9 @@ class Case:
             ints = [rng.integers(0, 100, LENGTH).astype(d) for d in "i4 i8 u4 u1".split()]
             A = np.array(rng.integers(-9, 9, (ROWS, COLUMNS)) / 2, np.float32, order=self.order)
             return [some("f4"), *ints, A, np.zeros((threads, 300), np.float32), np.zeros((threads, 300), np.int64)]
+        if self.source.startswith(CHOICES_HEADER):
+            A, B, M = (rng.integers(-9, 9, shape) / 2 for shape in (LENGTH, 17, (5, 7)))
+            return [A, B, M, np.zeros((threads, 4)), np.zeros(threads)]
         if self.source.startswith(EFFECTS_HEADER):
             return [np.zeros((threads, CALLERS + 2), np.int64), np.zeros((threads, 4), np.int64)]
         lowest = {"i": -20, "u": 0}
@@ -556,3 +560,69 @@ EFFECTS = {
 def effect_cases(draw):
     """Draw one to three statements whose expressions have effects, even where the compiler knows their values."""
     return written(draw, EFFECTS_HEADER, EFFECTS, (1,), (4,))
+
+
+CHOICES_HEADER = """\
+from numba import cuda, float64
+
+
+@cuda.jit(device=True)
+def pick(X, k):
+    return X[k % len(X)]
+
+
+@cuda.jit
+def kernel(A, B, M, W, OUT):
+    t = cuda.threadIdx.x
+    g = cuda.grid(1)
+    v = cuda.local.array(3, float64)
+    u = cuda.local.array(5, float64)
+    for i in range(3): v[i] = i
+    for i in range(5): u[i] = -i
+    x = 0.0
+    p = A
+    q = B
+    w = v
+"""
+#: What a thread stores to is its own, unless the dialect is wild; `{own}` are arrays, or parts of them, of the thread.
+CHOICES = {
+    "integer": ["t", "g", "t % 3", "g // 2", "{0..9}", "(t + {0..9})", "({integer leaf} * {integer leaf})"],
+    "integer leaf": ["t", "g", "{1..5}"],
+    "condition": ["({integer}) % {2|3} == {0|1}", "t < {1..40}", "g % 5 > {integer leaf}", "x > {0..3}",
+                  "p.shape[0] > 6"],
+    "array": ["A", "B", "A[{1..4}:]", "B[::2]", "A[: 3 + ({integer}) % 4]", "M[({integer}) % 5]", "M[{0..4}, 1:]",
+              "{p|q}", "({array} if {condition} else {array})", "{p|q}[1:] if len({p|q}) > 4 else {array leaf}"],
+    "array leaf": ["A", "B", "M[({integer}) % 5]", "p", "q"],
+    "own": ["v", "u", "W[g]", "s[4 * t : 4 * t + 4]", "u[1:]", "({own} if {condition} else {own})"],
+    "own leaf": ["v", "u", "W[g]", "s[4 * t : 4 * t + 4]"],
+    "element": ["p[({integer}) % len(p)]", "q[({integer}) % q.shape[0]]", "w[({integer}) % w.size]",
+                "pick({p|q|w}, {integer})", "M[({integer}) % 5, {0..6}]", "u[{0..4}]"],
+    "statement leaf": [*["x += {element}"] * 3, "x = {element} * {2|0.5} - {element}", "w[{0..2}] += {number}",
+                       "w[({integer}) % len(w)] = {number}", "OUT[g] += {element}", "x += {p|q|w}.shape[0]"],
+    "number": ["x", "{element}", "{0..3}"],
+    "statement": [
+        *["{statement leaf}"] * 4, *["{p|q} = {array 2}"] * 4, "w = {own 1}", "p, q = q, p",
+        *["if {condition}:\n    {block}\n{else}"] * 3, "{loop}",
+        "if {condition}:\n    w = cuda.local.array({3..6}, float64)\n    for @j in range(len(w)): w[@j] = x\n"
+        "    w[2] = {number}\nelse:\n    w = {own leaf}\n    {statement}",
+    ],
+    "loop": [f"for @j in range({stop}):\n    {{block}}" for stop in ("{2..3}", "{integer} % 4")],
+    "block": several("{statement 1}", 1, 3),
+    "else": ["", "else:\n    {block}", "else:\n    {block}"],
+    "phase": ["{block}\ncuda.syncthreads()\n{block}", "{block}"],
+    "kernel": ["s = cuda.shared.array({size}, float64)\nfor i in range(4): s[4 * t + i] = t\n{phase}\n{block}\n"
+               "{block}\nOUT[g] += x + w[1] + p[0] + q[1]"],
+}  # fmt: skip
+#: The arrays of each other thread, too, so that some kernels race.
+WILD_CHOICES = {**CHOICES, "own": [*CHOICES["own"], "W[g // 2]", "s", "W[0]"], "own leaf": [*CHOICES["own leaf"], "s"]}
+
+
+@st.composite
+def choice_cases(draw, wild=False):
+    """Draw a kernel whose threads choose between arrays, parts of arrays, and arrays that they make.
+
+    `wild`: a thread may store to what others store to, so that its values depend on the order.
+    """
+    threads, blocks = draw(st.sampled_from([5, 32, 40, 64])), draw(st.sampled_from([1, 2, 3]))
+    rules = {**(WILD_CHOICES if wild else CHOICES), "size": [str(4 * threads)]}
+    return written(draw, CHOICES_HEADER, rules, (blocks,), (threads,))

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, reject, settings
 from nightly import NIGHTLY
 from numba.core.errors import TypingError
 from numba.cuda.cudadrv.driver import CudaAPIError
-from oracles import generator, numba_cpu, reference
+from oracles import generator, numba_cpu, reference, threads
 from oracles.comparison import assert_same_counts
 from oracles.sources import import_kernel
 
@@ -116,6 +116,35 @@ def test_effects(folder, numba_simulator, case):
     arrays = case.arguments()
     simulate(import_kernel(case.source, folder), strict=False)[case.grid, case.block](*arrays)
     assert_same_values(case, arrays, numba_simulator.run(case.source, case.grid, case.block, case.arguments()))
+
+
+def counted(run):
+    """The counts of a run that `threads` has too, by (line, array, space, op)."""
+    return {(r.line, r.array, r.space, r.op): (r.accesses, r.requests, r.sectors) for r in run.traffic.rows}
+
+
+@examples(day=10, night=2000)
+@given(case=generator.choice_cases())
+def test_choices_of_arrays(folder, numba_simulator, case):
+    """Threads of a warp choose between arrays: values, counts by array and findings equal those of single threads."""
+    run, arrays, kernel = run_simulator(case, folder)
+    right = case.arguments()
+    alone = threads.Launch(kernel, *case.grid, *case.block, *right)
+    assert_same_values(case, arrays, right)
+    assert counted(run) == alone.rows(), repr(case)
+    assert alone.races() == set()
+    assert_same_values(case, arrays, numba_simulator.run(case.source, case.grid, case.block, case.arguments()))
+
+
+@examples(day=5, night=1000)
+@given(case=generator.choice_cases(wild=True))
+def test_races_of_arrays_that_threads_choose(folder, case):
+    """A race is found of the array that holds the element, whatever the variable is called."""
+    kernel = import_kernel(case.source, folder)
+    run = simulate(kernel, strict=False)[case.grid, case.block](*case.arguments())
+    races = threads.Launch(kernel, *case.grid, *case.block, *case.arguments()).races()
+    found = pairs_of_lines(run.findings, "race")
+    assert {array for array, _ in found} == {array for array, _ in races}, repr(case)
 
 
 @pytest.mark.parametrize("schedule", ["reversed", *range(5)])

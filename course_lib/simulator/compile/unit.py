@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import arithmetic
 from ..geometry import Launch
-from ..lanes import elementwise, loops, masks, view
+from ..lanes import choice, elementwise, loops, masks, view
 from ..lanes.barrier import Barrier
 from ..language.constants import Change
 from ..language.infer import analyse
@@ -20,17 +20,19 @@ from .writer import Module, Tracing, Writer
 from .writes import written
 
 
-def generate(kernel: Function, tracing: Tracing, patient: bool) -> tuple[Module, str]:
+def generate(kernel: Function, tracing: Tracing, patient: bool, chooses: bool = False) -> tuple[Module, str]:
     """Generate the module of a kernel and the device functions that it calls; also return its text.
 
     Its function ``make`` returns the kernel's function with the sites of one warp. README.md in this folder shows one.
     """
-    module = Module(tracing, patient)
+    module = Module(tracing, patient, chooses)
     texts: list[str] = []
     name = module.name(kernel, 0)
     while len(texts) < len(module.functions):  # which grows by the functions that each calls
         (function, call), made = [*module.functions.items()][len(texts)]
         texts.append(function.write(Writer(module, function, call), made))
+    if module.finds_choices and not chooses:
+        return generate(kernel, tracing, patient, True)
     sites = "".join(f"S{i}, " for i in range(len(module.sites)))
     unpack = f"    ({sites}) = sites\n" if sites else ""
     return module, f"def make(sites):\n{unpack}{''.join(texts)}    return {name}\n"
@@ -78,9 +80,9 @@ class CompiledKernel:
             for change in function.constants.changes.values():
                 at = call or change.line
                 self.changes.setdefault((at, change.name), replace(change, line=at))
-        #: may a launch start again block by block, because threads wait for others, blocks choose between arrays, or
-        #: some of them do not reach a barrier of the grid?
-        self.may_begin_anew = self.program.waits or module.chooses or self.cooperative
+        #: may a launch start again block by block, because threads wait for others, or some of them do not reach a
+        #: barrier of the grid?
+        self.may_begin_anew = self.program.waits or self.cooperative
         scope: dict[str, Any] = {**SCOPE, **module.constants}
         try:
             exec(compile(self.text, "<simulated kernel>", "exec"), scope)
@@ -125,7 +127,7 @@ class CompiledKernels:
 #: The names that generated code uses.
 SCOPE: dict[str, object] = {"__builtins__": {}, "np": np, "Barrier": Barrier, "LOOKS": loops.LOOKS} | {
     name: thing
-    for module in (arithmetic, elementwise, loops, masks, view)
+    for module in (arithmetic, choice, elementwise, loops, masks, view)
     for name, thing in vars(module).items()
     if callable(thing) and getattr(thing, "__module__", None) == module.__name__
 }

@@ -30,8 +30,9 @@ class Written(Protocol):
 class Module:
     """The generated module of a launch: the code of its functions, what it names, and what it accesses.
 
-    ``patient``: after each iteration of a while loop, other warps can run. A function of another file than the kernel
-    is generated for each line that calls it, because its events are reported there.
+    ``patient``: after each iteration of a while loop, other warps can run. ``chooses``: threads of a warp may choose
+    different arrays for one variable; ``finds_choices`` says whether the code that was written lets them. A function of
+    another file than the kernel is generated for each line that calls it, because its events are reported there.
 
     Attributes:
         functions: the name of each of the program's functions, for the line of its calls (0: its events have its own).
@@ -41,8 +42,8 @@ class Module:
         together: the operations of whole warps, by line and name.
     """
 
-    def __init__(self, tracing: Tracing, patient: bool = False):
-        self.tracing, self.patient = tracing, patient
+    def __init__(self, tracing: Tracing, patient: bool = False, chooses: bool = False):
+        self.tracing, self.patient, self.chooses = tracing, patient, chooses
         self.constants: dict[str, object] = {}
         self.functions: dict[tuple[Any, int], str] = {}
         self.sites: list[tuple[int, str, int, str]] = []
@@ -50,7 +51,7 @@ class Module:
         self.shared: dict[int, tuple[str, int, int, int]] = {}
         self.together: dict[tuple[int, str], Callable[..., object]] = {}
         self.outside: dict[tuple[str, int], tuple[GlobalArray, str]] = {}
-        self.chooses = False  # may threads choose between arrays?
+        self.finds_choices = False
         self._by_value: dict[tuple[type, bytes], str] = {}
 
     def constant(self, value: np.generic) -> str:
@@ -165,12 +166,12 @@ class Writer:
         yield
         self.indent -= 1
 
-    def blended(self, mask: str, new: str, old: str, kind: Type, line: int) -> str:
+    def blended(self, mask: str, new: str, old: str, kind: Type) -> str:
         """Code of ``new`` in the lanes of ``mask`` and ``old`` in the others, both of type ``kind``."""
         if kind in SCALARS:
             return f"blend({mask}, {new}, {old})"
-        self.module.chooses = True
-        return f"choose({mask}, {new}, {old}, {self.at(line)})"
+        self.module.finds_choices = True
+        return f"choose({mask}, {new}, {old})"
 
     def cast(self, code: str, have: Type, want: Type) -> str:
         """Code of a value converted from ``have`` to ``want``."""

@@ -8,6 +8,7 @@ import numpy as np
 from ..findings import KernelError, UnsupportedKernelError
 from .access import Site
 from .arrays import Array
+from .choice import Choice
 from .loops import Steps
 from .masks import Mask, Vector, blend, split
 from .view import View, as_view, contiguous, load_through, store_through
@@ -16,7 +17,7 @@ from .view import View, as_view, contiguous, load_through, store_through
 def elementwise(
     steps: Steps,
     sites: list[Site],
-    target: Array | View,
+    target: Array | View | Choice,
     function: Callable[..., Vector],
     inputs: tuple[Any, ...],
     mask: Mask,
@@ -31,7 +32,7 @@ def elementwise(
     """
     *loads, site = sites
     target = as_view(target)
-    arrays = [as_view(array) for array in inputs if isinstance(array, (Array, View))]
+    arrays = [as_view(array) for array in inputs if isinstance(array, (Array, View, Choice))]
     for array in arrays:
         _check_shape(array, target, site.vector.full(mask), whole, line)
         if whole and not contiguous(array):
@@ -50,11 +51,13 @@ def elementwise(
             continue
         own = zip(loads, arrays, strict=True)
         found = iter([load_through(load, array, _broadcast(index, array), here) for load, array in own])
-        values = [next(found) if isinstance(i, (Array, View)) else i for i in inputs]
+        values = [next(found) if isinstance(i, (Array, View, Choice)) else i for i in inputs]
         store_through(site, target, tuple(map(np.int64, index)), function(*values), here)
 
 
-def summed(steps: Steps, site: Site, array: Array | View, dtype: np.dtype[Any], mask: Mask, line: int) -> Vector:
+def summed(
+    steps: Steps, site: Site, array: Array | View | Choice, dtype: np.dtype[Any], mask: Mask, line: int
+) -> Vector:
     """The sum of all elements of an array, in C order, in ``dtype``."""
     array = as_view(array)
     total: Vector = dtype.type(0)
@@ -74,13 +77,13 @@ def _largest(size: Vector, lanes: np.ndarray) -> int:
     return int(np.broadcast_to(np.asarray(size), lanes.shape)[lanes].max(initial=0))
 
 
-def _broadcast(index: tuple[int, ...], array: View) -> tuple[Vector, ...]:
+def _broadcast(index: tuple[int, ...], array: Any) -> tuple[Vector, ...]:
     """Map ``index`` of the target to an index of ``array``: 0 in dimensions of one element."""
     own = index[len(index) - array.ndim :]
     return tuple(np.where(np.asarray(size) == 1, 0, i)[()] for i, size in zip(own, array.shape, strict=True))
 
 
-def _check_shape(array: View, target: View, lanes: np.ndarray, whole: bool, line: int) -> None:
+def _check_shape(array: Any, target: Any, lanes: np.ndarray, whole: bool, line: int) -> None:
     sizes = zip(array.shape, target.shape[target.ndim - array.ndim :], strict=True)
     for have, want in sizes:
         wrong = np.broadcast_to((np.asarray(have) != want) & (whole | (np.asarray(have) != 1)), lanes.shape) & lanes

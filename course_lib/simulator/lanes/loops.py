@@ -1,13 +1,13 @@
 """Loops of compiled kernels: the iterations of for statements, and the budget that stops endless loops."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from time import thread_time
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ..findings import KernelError
-from .masks import Mask, choose, split
+from .masks import Mask, split
 
 #: After this many iterations, and after one more, the state of a while loop is compared: does it change anything?
 LOOKS = frozenset(2**k + more for k in range(6, 25) for more in (0, 1))
@@ -187,21 +187,3 @@ def together(iterators: list[Iterator[Any]]) -> Iterator[tuple[Any, Mask]]:
     """Run ``zip``: a lane runs as long as all of its iterators do, since they share one list of live lanes."""
     for steps in zip(*iterators, strict=False):
         yield tuple(value for value, _ in steps), steps[-1][1]
-
-
-def item_at(items: tuple[Any, ...], index: Any, full: Callable[[Any], Any], mask: Mask, line: int, text: str) -> Any:
-    """``items[index]`` of a tuple whose items have one type, for an index computed at run time."""
-    count = len(items)
-    wrong = full((index < -count) | (index >= count)) & full(mask)
-    if wrong.any():
-        found = np.broadcast_to(index, wrong.shape)[wrong][0]
-        raise KernelError(
-            f"the index of {text} is {found}, and the tuple has {count} items; keep it below {count}, with an if or %",
-            line=line,
-        )
-    if type(index) is not np.ndarray:
-        return items[int(index)]
-    result = items[0]
-    for i in range(1, count):
-        result = choose((index == i) | (index == i - count), items[i], result, line)
-    return result

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ..findings import UnsupportedKernelError
-
 #: The value of each version of a variable before any lane assigns it.
 UNDEFINED = None
 #: The most elements that are copied more quickly than `np.broadcast_to` makes a view of them.
@@ -23,14 +21,6 @@ COPIED = 4096
 Mask = Any
 #: A NumPy array of four axes, or a scalar where all lanes have one value.
 Vector = Any
-
-
-class DifferentArrays(UnsupportedKernelError):
-    """A variable holds different arrays in different lanes of a vector (of a warp, if blocks run one by one)."""
-
-    def __init__(self, what: str, line: int) -> None:
-        advice = "the simulator needs one array for all of them: use one array with an index that differs"
-        super().__init__(f"{what}; {advice}", line)
 
 
 def widened(value: Vector, shape: tuple[int, ...]) -> np.ndarray:
@@ -67,6 +57,16 @@ def split(mask: Mask, condition: Vector) -> tuple[Mask, Mask]:
     return (yes, no) if no.any() else (mask, False)
 
 
+def common(a: Mask, b: Mask) -> Mask:
+    """The lanes of both masks."""
+    if a is True or b is False:
+        return b
+    if b is True or a is False:
+        return a
+    here = a & b
+    return here if here.any() else False
+
+
 def minus(mask: Mask, gone: Vector) -> Mask:
     if gone is False or mask is False:
         return mask
@@ -90,19 +90,6 @@ def blend(mask: Mask, new: Any, old: Any) -> Vector:
     if mask is True or old is UNDEFINED or new is old:
         return new
     return np.where(mask, new, old)
-
-
-def choose(mask: Mask, new: Any, old: Any, line: int) -> Any:
-    """:func:`blend` for values that contain arrays: the array must be the same in all lanes."""
-    if mask is True or old is UNDEFINED or new is old:
-        return new
-    if isinstance(new, tuple):
-        return tuple(choose(mask, n, o, line) for n, o in zip(new, old, strict=True))
-    if isinstance(new, (np.ndarray, np.generic)):
-        return blend(mask, new, old)
-    if hasattr(new, "blended"):  # a part of an array, whose bounds may differ between lanes
-        return new.blended(mask, old, line)
-    raise DifferentArrays("threads of one warp choose different arrays for one variable", line)
 
 
 def both(left: Vector, right: Vector) -> Mask:

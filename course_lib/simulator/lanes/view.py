@@ -6,7 +6,9 @@ are checked first, lane by lane, because they may differ between lanes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial, wraps
 from math import prod
 from typing import Any
 
@@ -16,7 +18,8 @@ from ..arithmetic import cast
 from ..findings import KernelError, UnsupportedKernelError
 from .access import Site
 from .arrays import Array
-from .masks import DifferentArrays, Mask, Vector, blend, minus
+from .choice import Choice
+from .masks import UNDEFINED, Mask, Vector, blend, common, minus, unite
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,11 @@ class View:
         return self.base.dtype
 
     @property
+    def root(self) -> Array:
+        """The array that it is a part of."""
+        return self.base.root if isinstance(self.base, View) else self.base
+
+    @property
     def name(self) -> str:
         return self.base.name
 
@@ -68,14 +76,14 @@ class View:
         sizes = tuple(int(np.broadcast_to(np.asarray(size), shape)[place]) for size in self.shape)
         return type(self)(self.base, self.places, sizes)
 
-    def blended(self, mask: Mask, old: Any, line: int) -> View:
-        """Return this view in the lanes of ``mask``, and ``old`` in the others."""
+    def blended(self, mask: Mask, old: View) -> View | None:
+        """The view that is this one in the lanes of ``mask``, and ``old`` in the others; None if there is none."""
         if type(old) is not type(self) or old.base is not self.base or len(old.places) != len(self.places):
-            raise different_arrays(line)
+            return None
         places = []
         for new, before in zip(self.places, old.places, strict=True):
             if isinstance(new, tuple) != isinstance(before, tuple) or (isinstance(new, tuple) and new[0] != before[0]):
-                raise different_arrays(line)
+                return None
             if isinstance(new, tuple):
                 places.append((new[0], blend(mask, new[1], before[1]), blend(mask, new[2], before[2])))
             else:
@@ -117,13 +125,11 @@ class Retyped(View):
     def inside(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
         return index if self.times == 1 else ((index[0] * self.times)[()],)
 
-    def blended(self, mask: Mask, old: Any, line: int) -> View:
+    def blended(self, mask: Mask, old: View) -> View | None:
         if type(old) is not Retyped or old.places != self.places:
-            raise different_arrays(line)
-        if old.base is self.base:
-            return self
-        base = as_view(self.base).blended(mask, as_view(old.base), line)
-        return Retyped(base, self.places, base.shape)
+            return None
+        base = one_array(mask, self.base, old.base)
+        return None if base is None else retyped(base, self.dtype.name)
 
 
 def joined(parts: Any, dtype: np.dtype[Any]) -> np.ndarray:
@@ -137,12 +143,73 @@ def parted(value: Vector, dtype: np.dtype[Any], part: np.dtype[Any]) -> tuple[np
     return tuple(np.moveaxis(whole[..., None].copy().view(part), -1, 0))
 
 
-def different_arrays(line: int) -> DifferentArrays:
-    return DifferentArrays(
-        "threads of one warp choose parts of different arrays, or of different form, for one variable", line
-    )
+def one_array(mask: Mask, new: Array | View, old: Array | View) -> Array | View | None:
+    """The array, or part of one, that is ``new`` in the lanes of ``mask`` and ``old`` in the others, if it is one."""
+    if new is old:
+        return new
+    if isinstance(new, Array) and isinstance(old, Array):
+        return None
+    return whole(new).blended(mask, whole(old))
 
 
+def choose(mask: Mask, new: Any, old: Any) -> Any:
+    """:func:`blend` for values that may be arrays, or tuples of them."""
+    if mask is True or old is UNDEFINED or new is old:
+        return new
+    if isinstance(new, tuple):
+        return tuple(choose(mask, n, o) for n, o in zip(new, old, strict=True))
+    if isinstance(new, (np.ndarray, np.generic)):
+        return blend(mask, new, old)
+    found: list[tuple[Any, Mask]] = []
+    mine = ((array, common(lanes, mask)) for array, lanes in parts_of(new))
+    others = ((array, minus(lanes, mask)) for array, lanes in parts_of(old))
+    for array, lanes in (*mine, *others):
+        if lanes is False:
+            continue
+        for number, (other, there) in enumerate(found):
+            if (one := one_array(lanes, array, other)) is not None:
+                found[number] = one, unite(there, lanes)
+                break
+        else:
+            found.append((array, lanes))
+    return found[0][0] if len(found) == 1 else Choice(tuple(found))
+
+
+def item_at(items: tuple[Any, ...], index: Any, full: Callable[[Any], Any], mask: Mask, line: int, text: str) -> Any:
+    """``items[index]`` of a tuple whose items have one type, for an index computed at run time."""
+    count = len(items)
+    wrong = full((index < -count) | (index >= count)) & full(mask)
+    if wrong.any():
+        found = np.broadcast_to(index, wrong.shape)[wrong][0]
+        raise KernelError(
+            f"the index of {text} is {found}, and the tuple has {count} items; keep it below {count}, with an if or %",
+            line=line,
+        )
+    if type(index) is not np.ndarray:
+        return items[int(index)]
+    result = items[0]
+    for i in range(1, count):
+        result = choose((index == i) | (index == i - count), items[i], result)
+    return result
+
+
+def parts_of(array: Any) -> tuple[tuple[Any, Mask], ...]:
+    return array.parts if isinstance(array, Choice) else ((array, True),)
+
+
+def of_each(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function of an array take a choice of several, too."""
+
+    @wraps(function)
+    def lifted(array: Any, *rest: Any) -> Any:
+        if isinstance(array, Choice):
+            return array.of_each(lambda part: function(part, *rest))
+        return function(array, *rest)
+
+    return lifted
+
+
+@of_each
 def view(array: Array | View, parts: tuple[Any, ...], line: int) -> View:
     """``array[parts]``: an index, or (start, stop, step) of a slice, for each dimension; None for a new one."""
     places: list[Any] = []
@@ -160,6 +227,7 @@ def view(array: Array | View, parts: tuple[Any, ...], line: int) -> View:
     return View(array, tuple(places), tuple(shape))
 
 
+@of_each
 def transposed(array: Array | View) -> View:
     last = array.ndim - 1
     zero, one = np.int64(0), np.int64(1)
@@ -167,8 +235,11 @@ def transposed(array: Array | View) -> View:
     return View(array, places, tuple(reversed(array.shape)))
 
 
-def reshaped(array: Array | View, sizes: tuple[Vector, ...], full: Any, mask: Mask, line: int) -> View:
+def reshaped(array: Any, sizes: tuple[Vector, ...], full: Any, mask: Mask, line: int) -> View | Choice:
     """``array.reshape(sizes)``; as in numba, of an array without gaps, and one size may be -1."""
+    if isinstance(array, Choice):
+        among = array.among(mask)
+        return Choice(tuple((reshaped(part, sizes, full, lanes, line), lanes) for part, lanes in among))
     if not contiguous(array):
         raise UnsupportedKernelError(
             f"numba reshapes arrays without gaps in C order alone, and {array.name} here is a part or a transposed "
@@ -191,19 +262,23 @@ def reshaped(array: Array | View, sizes: tuple[Vector, ...], full: Any, mask: Ma
     return Reshaped(array, (), shape)
 
 
+@of_each
 def flattened(array: Array | View) -> View:
     """``array.flat``."""
     return Reshaped(array, (), (np.asarray(array.size, np.int64)[()],))
 
 
+@of_each
 def retyped(array: Array | View, dtype: str) -> View:
     """``array.view(dtype)`` of a type of the same size, or, of an array of one dimension, of a larger one."""
     times = np.dtype(dtype).itemsize // array.dtype.itemsize
     return Retyped(array, (np.dtype(dtype),), (array.size // times,) if times > 1 else tuple(array.shape))
 
 
-def contiguous(array: Array | View, axis: int = 0) -> bool:
+def contiguous(array: Any, axis: int = 0) -> bool:
     """Whether the elements are neighbours in memory, in C order, along ``axis`` and the dimensions after it."""
+    if isinstance(array, Choice):
+        return all(contiguous(part, axis) for part, _ in array.parts)
     if isinstance(array, (Reshaped, Retyped)):
         return contiguous(array.base, axis * isinstance(array, Retyped))
     if not isinstance(array, View):
@@ -225,8 +300,10 @@ def contiguous(array: Array | View, axis: int = 0) -> bool:
     )
 
 
-def stride(array: Array | View, axis: int) -> Vector:
+def stride(array: Any, axis: int) -> Vector:
     """The bytes from one element to the next in a dimension."""
+    if isinstance(array, Choice):
+        return array.blended(lambda part: stride(part, axis))
     if isinstance(array, Retyped):
         return stride(array.base, axis) * np.int64(array.times)
     if isinstance(array, Reshaped):
@@ -237,9 +314,17 @@ def stride(array: Array | View, axis: int) -> Vector:
     return np.int64(array.strides[axis] * array.itemsize)
 
 
+@of_each
 def as_view(array: Array | View) -> View:
     """The whole of an array, as a view."""
-    return array if isinstance(array, View) else view(array, ((None, None, None),) * array.ndim, 0)
+    return whole(array)
+
+
+def whole(array: Array | View) -> View:
+    if isinstance(array, View):
+        return array
+    found: View = view(array, ((None, None, None),) * array.ndim, 0)
+    return found
 
 
 def bounds(start: Any, stop: Any, step: Any, size: Vector, line: int) -> tuple[Vector, Vector, Vector]:
@@ -285,8 +370,38 @@ def through(site: Site, array: View, index: tuple[Any, ...], mask: Mask) -> tupl
     return through(site, array.base, place, mask)
 
 
-def load_through(site: Site, array: View, index: tuple[Any, ...], mask: Mask) -> Vector:
-    """The elements at ``index`` of a view; lanes outside of it get 0."""
+def of_parts(
+    site: Site, array: Choice, index: tuple[Any, ...], mask: Mask, access: Callable[[Any, tuple[Any, ...], Mask], Any]
+) -> Any:
+    """Access each of the arrays in the lanes that have chosen it, or a part of it; return each lane's value."""
+    accesses: list[tuple[Any, tuple[Any, ...], Mask]] = []
+    for part, lanes in array.among(mask):
+        place = index
+        if isinstance(part, View) and part.root.dtype == part.dtype:
+            part, place, lanes = through(site, part, index, lanes)
+        for number, (other, at, there) in enumerate(accesses if lanes is not False else ()):
+            if other is part:
+                pairs = zip(place, at, strict=True)
+                one = tuple(blend(lanes, np.int64(new), np.int64(old)) for new, old in pairs)
+                accesses[number] = part, one, unite(there, lanes)
+                break
+        else:
+            accesses += [(part, place, lanes)] * (lanes is not False)
+    zero = array.dtype.type(0)
+    found = zero if site.width == 1 else (zero,) * site.width
+    for part, place, lanes in accesses:
+        value = access(part, place, lanes)
+        found = found if value is None else choose(lanes, value, found)
+    site.array = None  # which is not the only one: `WarpVector.waits`
+    return found
+
+
+def load_through(site: Site, array: Any, index: tuple[Any, ...], mask: Mask) -> Any:
+    """The elements at ``index`` of a view, or of the arrays that the lanes have chosen; lanes outside of it get 0."""
+    if isinstance(array, Choice):
+        return of_parts(site, array, index, mask, partial(load_through, site))
+    if not isinstance(array, View):
+        return site.load(array, index, mask)
     base, place, lanes = through(site, array, index, mask)
     if lanes is False:
         return array.dtype.type(0)
@@ -300,8 +415,14 @@ def load_through(site: Site, array: View, index: tuple[Any, ...], mask: Mask) ->
     return value if lanes is mask else np.where(lanes, value, array.dtype.type(0))
 
 
-def store_through(site: Site, array: View, index: tuple[Any, ...], value: Vector, mask: Mask) -> None:
-    """Store ``value`` at ``index`` of a view."""
+def store_through(site: Site, array: Any, index: tuple[Any, ...], value: Any, mask: Mask) -> None:
+    """Store ``value`` at ``index`` of a view, or of the arrays that the lanes have chosen."""
+    if isinstance(array, Choice):
+        of_parts(site, array, index, mask, lambda part, at, lanes: store_through(site, part, at, value, lanes))
+        return
+    if not isinstance(array, View):
+        site.store(array, index, value, mask)
+        return
     base, place, lanes = through(site, array, index, mask)
     if lanes is not False:
         times = array.dtype.itemsize // base.dtype.itemsize
@@ -314,9 +435,14 @@ def store_through(site: Site, array: View, index: tuple[Any, ...], value: Vector
 
 
 def atomic_through(
-    site: Site, operation: str, array: View, index: tuple[Any, ...], values: tuple[Any, ...], mask: Mask, *, used: bool
-) -> Vector:
-    """Apply an atomic at ``index`` of a view."""
+    site: Site, operation: str, array: Any, index: tuple[Any, ...], values: tuple[Any, ...], mask: Mask, *, used: bool
+) -> Any:
+    """Apply an atomic at ``index`` of a view, or of the arrays that the lanes have chosen."""
+    if isinstance(array, Choice):
+        update = partial(atomic_through, site, operation, values=values, used=used)
+        return of_parts(site, array, index, mask, lambda part, at, lanes: update(part, at, mask=lanes))
+    if not isinstance(array, View):
+        return site.atomic(operation, array, index, values, mask, used)
     base, place, lanes = through(site, array, index, mask)
     if lanes is False:
         return array.dtype.type(0)

@@ -19,6 +19,8 @@ from ..compile.writer import Code, Writer
 from .reasons import Why
 from .types import COMPILE_TIME, DTYPE, NONE, SCALARS, ArrayType, TupleType, Type, TypingError, is_int
 
+#: How an element is accessed.
+ACCESSES = ("load", "store", "atomic")
 #: Longer code gets a name, because Python allows 200 nested parentheses.
 LONG = 1000
 
@@ -121,6 +123,7 @@ class Local(Expr):
 
     def write(self, out: Writer) -> Code:
         code = out.version(self.name, self.type)
+        chosen = out.module.chooses and isinstance(self.type, ArrayType)
         if self.unsure:
             out.emit(f"w.tell_missing('variable', h_{self.name}, {out.mask}, {self.name!r}, {out.at(self.line)})")
             if isinstance(self.type, ArrayType):
@@ -130,7 +133,7 @@ class Local(Expr):
             else:
                 missing = out.module.constant(DTYPE[str(self.type)].type(0))
             out.emit(f"if {code} is None: {code} = {missing}")
-        return Code(code, True)
+        return Code(f"array_of({code}, {out.mask})") if chosen else Code(code, True)
 
 
 class LoopValue(Expr):
@@ -149,7 +152,8 @@ class Apply(Expr):
     it names ``{mask}``, the lanes that take part, or ``{line}``, it must run in program order, and once. ``{place}`` is
     this execution's place in program order, and ``{branch}`` the line of the branch around it. ``sites`` are
     the accesses that it makes, (op, elements a lane); ``{sites}`` in its code. ``stores`` is the array that it changes,
-    and ``variable`` the one that the source indexes, if it is one.
+    and ``variable`` the one that the source indexes, if it is one. ``chooses``: its value may be another array in each
+    lane. ``{load}``, ``{store}`` and ``{atomic}`` begin the call that accesses a whole array.
     """
 
     code: str
@@ -160,6 +164,7 @@ class Apply(Expr):
     sites: tuple[tuple[str, int], ...] = ()
     stores: Expr | None = None
     variable: str = ""
+    chooses: bool = False
 
     @property
     def acts(self) -> bool:
@@ -175,6 +180,9 @@ class Apply(Expr):
         dtype = out.module.dtype(str(self.type)) if "{dtype}" in self.code else ""
         sites = ", ".join(out.site(self.line, *accesses, self.variable) for accesses in self.sites)
         where = {"place": out.place(), "branch": out.branch()} if "{place}" in self.code else {}
+        out.module.finds_choices |= self.chooses
+        through = f"_through({sites}, "
+        where |= {how: f"{how}{through}" if out.module.chooses else f"{sites}.{how}(" for how in ACCESSES}
         code = self.code.format(*operands, mask=out.mask, line=out.at(self.line), dtype=dtype, sites=sites, **where)
         if told:
             truth = out.keep(code)
@@ -297,7 +305,7 @@ class Select(Expr):
         for mask, side in ((yes, self.yes), (no, self.no)):
             with out.under(mask):
                 code = out.text(side)
-                out.emit(f"{result} = {out.blended(mask, code, result, self.type, self.line)}")
+                out.emit(f"{result} = {out.blended(mask, code, result, self.type)}")
         return Code(result, True, True)
 
 
@@ -511,4 +519,4 @@ def _variable(array: Expr) -> str:
 
 
 def _access(array: Expr, how: str, arguments: str) -> str:
-    return f"{how}_through({{sites}}, {arguments})" if array.array_type.view else f"{{sites}}.{how}({arguments})"
+    return f"{how}_through({{sites}}, {arguments})" if array.array_type.view else f"{{{how}}}{arguments})"

@@ -72,7 +72,7 @@ class Convert(Stmt):
     def write(self, out: Writer) -> None:
         old, new = out.version(self.name, self.have), out.version(self.name, self.want)
         code = out.cast(old, self.have, self.want)
-        blended = out.blended(out.mask, code, new, self.want, self.line)
+        blended = out.blended(out.mask, code, new, self.want)
         # nothing to convert if no lane is left, or if none has assigned the version
         out.emit(f"if {out.mask} is not False and {old} is not None: {new} = {blended}")
 
@@ -105,7 +105,7 @@ class Assign(Stmt):
         else:
             if not code.name:
                 code = out.keep(code.text)
-            blended = out.blended(out.mask, code.text, version, kind, self.line)
+            blended = out.blended(out.mask, code.text, version, kind)
             out.emit(f"{version} = {code.text} if {out.mask} is {anchor} else {blended}")
         if self.name in out.function.unsure:
             out.emit(f"h_{self.name} = unite(h_{self.name}, {out.mask})")
@@ -304,7 +304,7 @@ class Return(Stmt):
             if out.function.partial:
                 out.emit(f"h = unite(h, {out.mask})")
             code = out.cast(out.text(self.value), self.value.type, result)
-            out.emit(f"result = {out.blended(out.mask, code, 'result', result, self.line)}")
+            out.emit(f"result = {out.blended(out.mask, code, 'result', result)}")
         else:
             out.expr(self.value)
         out.emit(f"r = unite(r, {out.mask})")

@@ -115,7 +115,14 @@ def item_of(x: Context, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
     kind = item_type(owner, getattr(node, "value", node))
     told = repr(text).replace("{", "{{").replace("}", "}}")
     code = f"item_at({{0}}, {{1}}, w.full, {{mask}}, {{line}}, {told})"
-    return Apply(code=code, args=(owner, index), type=kind, line=getattr(node, "lineno", 0), why=any_why(owner))
+    return Apply(
+        code=code,
+        args=(owner, index),
+        type=kind,
+        line=getattr(node, "lineno", 0),
+        why=any_why(owner),
+        chooses=kind not in types.SCALARS,
+    )
 
 
 def known_integer(value: Expr) -> int | None:

@@ -12,6 +12,8 @@ LINE = np.linspace(-2, 2, 12).reshape(3, 4) * (np.arange(12) != 4).reshape(3, 4)
 ROW = np.array([0.5, -1.0, 0.0, 1.5])
 
 HEADER = f"""{IMPORTS}
+CONSTANT = np.array([0.5, -1.0, 0.0, 1.5])
+
 @cuda.jit(device=True)
 def total(window):
     acc = float32(0)
@@ -79,6 +81,61 @@ row = A[0]
 if i % 2:
     row = A[i]
 B[i] = row[i]
+
+# sizes and forms of arrays that threads choose @ 2, 40 : A=M, B=W.astype('f4'), out=zeros(80, 8)
+i = cuda.grid(1)
+m = A if i % 3 else B[:, 4:10]
+out[i, 0], out[i, 1] = m.shape
+out[i, 2] = m.size + m.ndim + len(m)
+out[i, 3] = m.T[i % 5, i % 4] + m[i % 4][i % 3] + m[1:, ::2][i % 3, 2]
+n = A if i % 3 else A.T[:5, :5]
+out[i, 4] = n.strides[0] + n.strides[1]
+for v in m[i % 4]:
+    out[i, 5] += v
+out[i, 6] = m[i % 2].sum()
+flat = A if i % 2 else B
+out[i, 7] = flat.reshape(-1)[i % 35] + flat.flat[i % 9]
+
+# parts of arrays that threads choose are filled and added to @ 2, 40 : A=zeros(80, 4), B=zeros(80, 6)
+i = cuda.grid(1)
+row = A[i] if i % 2 else B[i, 2:]
+row[:] = i
+row[1:3] = 2
+if i % 5 == 0:
+    row.fill(row[0])
+
+# atomics on arrays that threads choose @ 2, 40 : a=zeros(7, "i4"), b=zeros(5, "i4"), out=zeros(80, "i4")
+#= traffic(array="a", op="atomic").accesses == 27 and traffic(array="b", op="atomic").accesses == 53
+i = cuda.grid(1)
+counts = b if i % 3 else a
+cuda.atomic.add(counts, i % counts.size, i)
+
+# an array chosen from a tuple, and tuples of arrays @ 2, 40
+#: a=X.astype(float), b=-X.astype(float), out=zeros(80)
+i = cuda.grid(1)
+arrays = (a, b, a)
+out[i] = arrays[i % 3][i % 20]
+one, other = (a, b) if i % 7 else (b, a)
+out[i] += one[i % 24] * 2 + other[1]
+
+# arrays that a device function returns @ 2, 40 : a=X, b=-X, out=zeros(80)
+@cuda.jit(device=True)
+def larger(x, y, k):
+    if x[k] > y[k]:
+        return x
+    return y
+def kernel(a, b, out):
+    i = cuda.grid(1)
+    out[i] = larger(a, b, i % 24)[i % 24]
+    out[i] += larger(a[1:], b[1:], i % 7)[i % 5]
+
+# two buffers that threads exchange at different times @ 2, 40 : a=zeros(80), b=zeros(80), n=X, out=zeros(80)
+i = cuda.grid(1)
+old, new = a, b
+for k in range(i % 6):
+    new[i] = old[i] + n[k]
+    old, new = new, old
+out[i] = old[i]
 
 # a part reshaped @ 1, 32 : x=X, y=X.copy(), out=zeros(24)
 i = cuda.grid(1)
@@ -190,6 +247,59 @@ for index in np.ndindex(x.shape):
 """)  # fmt: skip
 
 ACCESSES = Table(None, header=HEADER, text="""\
+# threads choose between arrays, one of which is too short @ 1, 32 : a=zeros(32), b=zeros(24), out=zeros(32)
+#= [f.threads[0][1][0] for f in run.findings] == [25]
+i = cuda.grid(1)
+x = b if i % 2 else a
+out[i] = x[i]  #? out-of-bounds b (25,)
+
+# threads choose between arrays, in one of which nobody wrote @ 1, 32 : out=zeros(32)
+i = cuda.grid(1)
+a = cuda.local.array(2, float64)
+b = cuda.local.array(3, float64)
+a[1] = i
+x = b if i < 7 else a
+out[i] = x[1]  #? uninitialized-read b (1,)
+
+# threads choose between arrays and store to one word @ 1, 32 : out=zeros(32), b=zeros(4)
+i = cuda.grid(1)
+x = b if i % 2 else out
+x[i // 8] = i  #? race b (0,); race out (0,)
+
+# one request of each array that the threads choose @ 1, 32 : a=zeros(64, "f4"), b=zeros(64, "f4"), out=zeros(32)
+#= [(t.requests, t.accesses, t.sectors) for t in (traffic(array=n) for n in "ab")] == [(1, 8, 1), (1, 24, 3)]
+i = cuda.grid(1)
+x = a if i < 8 else b[16:]
+out[i] = x[i] + 1
+
+# threads choose parts of one array, which is one request @ 1, 32 : a=zeros(64, "f4"), out=zeros(32)
+#= (traffic(array="a").requests, traffic(array="a").sectors) == (1, 2)
+i = cuda.grid(1)
+x = a[1:]
+if i % 2:
+    x = a.reshape(8, 8)[1]
+out[i] = x[i // 4]
+
+# threads choose a constant @ 1, 32 : a=X.astype(float), out=zeros(32)
+#= (out == 1 + np.where(np.arange(32) % 2, np.resize(a[:4], 32), np.resize(ROW, 32))).all()
+i = cuda.grid(1)
+x = a if i % 2 else CONSTANT
+out[i] = x[i % 4] + 1
+
+# threads store to what is a constant for some @ 1, 32 : out=zeros(32)
+#! LaunchError CONSTANT
+i = cuda.grid(1)
+x = out if i % 2 else CONSTANT
+x[i % 4] = 1
+
+# a loop changes another array in each thread, and ends @ 1, 32 : a=zeros(32, "i4"), b=zeros(32, "i4"), out=zeros(32)
+#= (out == 40).all()
+i = cuda.grid(1)
+x = a if i % 2 else b
+while x[i] < 40:
+    x[i] += 1
+out[i] = x[i]
+
 # sectors of rows, at their true addresses @ 2, 32 : A=W, out=zeros(64)
 #= out == W.sum(1)
 #= [(r.requests, r.sectors) for r in run.traffic.rows if r.array == "A"] == [(48, 24 * 64)] * 2
