@@ -2,9 +2,9 @@
 
 ``simulate`` runs a numba CUDA kernel on the CPU, counts what each line requests from memory and reports the rules it
 breaks. Everything else that lessons use is imported on first use: exercises (``check``, ``explain``, ``predict``,
-``score``), widgets (``Stepper``, ``compare``, ``explore``), pictures (``figures``), formulas (``model``), machine code
-(``show_machine_code``), a rule that chooses tiles (``planning``) and recorded ``measurements``. The kernels are in
-:mod:`course_lib.kernels`.
+``score``) and their matrices (``matrices``, ``multiply``), widgets (``Stepper``, ``compare``, ``explore``), pictures
+(``figures``), formulas (``model``), machine code (``show_machine_code``), a rule that chooses tiles (``planning``) and
+recorded ``measurements``. The kernels are in :mod:`course_lib.kernels`.
 """
 
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .exercises import check, explain
     from .exercises.capstone import attempt, attempts
     from .exercises.predict import predict
+    from .exercises.products import matrices, multiply
     from .exercises.progress import score
     from .machine import dials, figures, measurements, model, planning
     from .machine.compiler.show import show_machine_code
@@ -44,8 +45,10 @@ __all__ = [
     "explain",
     "explore",
     "figures",
+    "matrices",
     "measurements",
     "model",
+    "multiply",
     "palette",
     "planning",
     "predict",
@@ -62,6 +65,7 @@ __getattr__, __dir__ = lazily(
     {
         **dict.fromkeys(("check", "explain", "predict", "score"), ".exercises"),
         **dict.fromkeys(("attempt", "attempts"), ".exercises.capstone"),
+        **dict.fromkeys(("matrices", "multiply"), ".exercises.products"),
         **dict.fromkeys(("Stepper", "compare"), ".trace.viewer.stepper"),
         "explore": ".trace.viewer.explorer",
         "roadmap": ".classroom.course_map",

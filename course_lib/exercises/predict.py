@@ -1,39 +1,24 @@
 """predict(): a guess first, and the truth after it."""
 
-import ast
 import html
 import math
 import pathlib
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import anywidget
 import traitlets
 
-from ..simulator.language.operators import PYTHON
 from ..simulator.tables import as_code
 from ..trace.viewer.page import Bundle
 from ..trace.viewer.still import CLASS, Still
+from .guesses import equal, key, lists_of, numbers_of
 from .progress import score
 
 #: The widget on a page without a kernel.
 PREDICTION = Bundle(
     "predict", pathlib.Path(__file__).parent, ("question", "choices", "answer", "because"), "tile-by-tile-predict"
 )
-
-#: A number with a fraction is right within this share of the truth; a whole number only exactly.
-TOLERANCE = 0.01
-
-#: Characters. Python's parser could not hold an expression that is nested without limit.
-_LONGEST = 100
-
-_SIGNS = str.maketrans({"×": "*", "·": "*", "−": "-", "^": "**"})
-
-#: The arithmetic of Python, but that a power has no value where it is complex.
-_ARITHMETIC: dict[type[ast.AST], Callable[..., float]] = {
-    kind: PYTHON[kind] for kind in (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.USub, ast.UAdd)
-} | {ast.Pow: math.pow}
 
 
 class Prediction(Still, anywidget.AnyWidget):
@@ -62,6 +47,7 @@ class Prediction(Still, anywidget.AnyWidget):
         ranges = {_range_name(*choice): choice for choice in choices if isinstance(choice, tuple | list)}
         names = list(ranges) or [str(choice) for choice in choices]
         answer = ", ".join(map(_shown, self._truth)) if isinstance(self._truth, tuple) else _shown(self._truth)
+        self._ranges = ranges
         self._right = _right_choice(self._truth, answer, names, ranges) if names else ""
         answer += f" ({self._right})" if ranges else ""
         because = because[:1].upper() + because[1:]
@@ -84,21 +70,33 @@ class Prediction(Still, anywidget.AnyWidget):
         self.problem, self.right, self.score = "", "yes" if right else "no", str(score()).splitlines()[0]
 
     def _is_right(self, text: str) -> bool | None:
-        if self._yes_or_no:
-            text = {"true": "yes", "false": "no"}.get(text.lower(), text.lower())
+        """Whether the guess is right; None if it is no answer to this question."""
         if self.choices:
-            return text == self._right if text in self.choices else None
+            return self._is_right_choice(text)
         if isinstance(self._truth, str):
-            return text.lower() == self._truth.lower()
-        truths = self._truth if isinstance(self._truth, tuple) else (self._truth,)
-        numbers = _numbers(text, len(truths))
-        if numbers is None:
+            wanted = key(self._truth)
+            return key(text) == wanted if key(text).isdigit() or not wanted.isdigit() else None
+        if isinstance(self._truth, tuple):
+            lists = lists_of(text, len(self._truth), self.question)
+            return any(all(map(equal, guess, self._truth)) for guess in lists) if lists else None
+        numbers = numbers_of(text, self.question, fraction=abs(self._truth) <= 1)
+        return any(equal(number, self._truth) for number in numbers) if numbers else None
+
+    def _is_right_choice(self, text: str) -> bool | None:
+        """As `_is_right`: a choice in any spelling, or a number that lies in one of the ranges."""
+        said = {"true": "yes", "y": "yes", "false": "no", "n": "no"}.get(key(text), key(text))
+        named = next((choice for choice in self.choices if key(choice) == said), None)
+        if named is not None:
+            return named == self._right
+        if not self._ranges:
             return None
-        return all(_equal(number, truth) for number, truth in zip(numbers, truths, strict=True))
+        numbers = numbers_of(text, self.question, fraction=self._truth <= 1)
+        found = [_range_of(number, self._ranges) for number in numbers]
+        return self._right in found if any(found) else None
 
     def __repr__(self) -> str:
         offered = f" ({' · '.join(self._offered)})" if self._offered else ""
-        told = {"yes": f"your guess {self.guess} is right", "no": f"your guess was {self.guess}"}
+        told = {"yes": f"your guess {self.guess} is right", "no": f"your guess {self.guess} is wrong"}
         lines = [f"Predict: {self.question}{offered}", f"  {told.get(self.right) or self.problem or _NO_GUESS}"]
         return "\n".join([*lines, f"  answer: {self._said()}"])
 
@@ -118,8 +116,8 @@ class Prediction(Still, anywidget.AnyWidget):
             said = f"<p>{html.escape(self.problem or _NO_GUESS)}</p>"
             said += f"<details><summary>The answer</summary><p>{as_code(self._said())}</p></details>"
         else:
-            mark = "✓" if self.right == "yes" else "✗"
-            said = f"<p>{mark} your guess: {html.escape(self.guess)} · the answer: {as_code(self._said())}</p>"
+            mark = "✓ right" if self.right == "yes" else "✗ wrong"
+            said = f"<p>{mark}, your guess: {html.escape(self.guess)} · the answer: {as_code(self._said())}</p>"
         return f'<div class="{CLASS}">{head}{said}</div>'
 
 
@@ -134,9 +132,10 @@ def predict(
     Args:
         question: what to predict, as a sentence.
         truth: what a run gave: a number, a bool, a text, or a tuple of numbers, which are guessed as "1, 4".
-            Whole numbers are compared exactly, others within `TOLERANCE`.
+            `guesses.equal` says how exact a guess must be; a guess may have any usual form, such as "2*8", "0,25",
+            "1 024", "8 loads" or "25 %".
         choices: where no number can be known: texts, of which ``truth`` is one, or ranges (low, high) of a number,
-            with low ≤ truth < high and None for no limit.
+            with low ≤ truth < high and None for no limit. A number is right if it is in the truth's range.
         because: why, in a sentence or two; shown with the truth.
         guess: the reader's guess, for a notebook without widgets; else the latest answer that was kept is shown.
 
@@ -144,7 +143,7 @@ def predict(
 
     >>> predict("How many lanes has a warp?", 32, guess=16)
     Predict: How many lanes has a warp?
-      your guess was 16
+      your guess 16 is wrong
       answer: 32
     """
     prediction = Prediction(question, truth, choices, because)
@@ -173,12 +172,19 @@ def _range_name(low: float | None, high: float | None) -> str:
     return f"{low:,} or more" if high is None else f"{low:,} to {high:,}"
 
 
+def _range_of(number: float, ranges: dict[str, Any]) -> str:
+    """The name of the range that holds a number; "" where none does."""
+    inside = (
+        n for n, (low, high) in ranges.items() if (low is None or low <= number) and (high is None or number < high)
+    )
+    return next(inside, "")
+
+
 def _right_choice(truth: Any, shown: str, names: list[str], ranges: dict[str, Any]) -> str:
     """The choice that is right; ValueError where none is."""
-    for name, (low, high) in ranges.items():
-        if (low is None or low <= truth) and (high is None or truth < high):
-            return name
     if ranges:
+        if name := _range_of(truth, ranges):
+            return name
         raise ValueError(f"no range of the choices holds the truth {shown}: {', '.join(names)}")
     if truth not in names:
         raise ValueError(f"the truth {shown!r} is none of the choices: {', '.join(names)}")
@@ -191,45 +197,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _numbers(text: str, count: int) -> list[float] | None:
-    """The ``count`` numbers in a text such as "1, 4", "1,024", "3/4" or "2*8+3"; None where there are others."""
-    whole = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)
-    ways = (r"[,;]|\band\b", text), (r"(?:[\s,;]|\band\b)+", text), (r"(?:[\s,;]|\band\b)+", whole)
-    split = ([part for part in re.split(signs, each) if part.strip()] for signs, each in ways)
-    parts = [whole] if count == 1 else next((found for found in split if len(found) == count), [])
-    try:
-        numbers = [calculated(part) for part in parts]
-    except (ValueError, ArithmeticError):
-        return None
-    return numbers if numbers and all(map(math.isfinite, numbers)) else None
-
-
-def _equal(guess: float, truth: float) -> bool:
-    return guess == truth if isinstance(truth, int) else math.isclose(guess, truth, rel_tol=TOLERANCE)
-
-
-def calculated(text: str) -> float:
-    """The value of ``text``, such as "2*8+3" or "3/4", in float64; a percent sign at its end is ignored.
-
-    Raises ValueError where it is not arithmetic with numbers, ArithmeticError where it has no value.
-    """
-    text = text.strip().rstrip("%×").translate(_SIGNS)
-    if len(text) > _LONGEST:
-        raise ValueError(f"more than {_LONGEST} characters")
-    try:
-        return _value(ast.parse(text.strip(), mode="eval").body)
-    except SyntaxError as error:
-        raise ValueError(f"{text!r} is not arithmetic") from error
-
-
-def _value(node: ast.expr) -> float:
-    match node:
-        case ast.Constant(int() | float() as number) if not isinstance(number, bool):
-            return float(number)
-        case ast.UnaryOp(sign, operand) if type(sign) in _ARITHMETIC:
-            return float(_ARITHMETIC[type(sign)](_value(operand)))
-        case ast.BinOp(left, operation, right) if type(operation) in _ARITHMETIC:
-            return float(_ARITHMETIC[type(operation)](_value(left), _value(right)))
-    raise ValueError(f"{ast.unparse(node)} is not arithmetic with numbers")

@@ -32,13 +32,40 @@ def test_without_a_guess_the_answer_is_folded_and_the_text_is_stable():
         (8, " 8.0 ", "yes"),
         (8, 9, "no"),
         (1024, "1,024", "yes"),
-        (1024, "1 024", ""),
+        (1024, "1 024", "yes"),
+        (1024, "1'024", "yes"),
+        (1024, "1.024", "yes"),  # German thousands
+        (270_336, "270 336", "yes"),
+        (270_336, "270\u202f336", "yes"),
+        (11_538, "11,500", "yes"),  # nobody knows a large number exactly
+        (11_538, "11500", "yes"),
+        (11_538, "11.5", "no"),
+        (11_538, "12000", "no"),
+        (11_538, "11,000", "no"),
+        (9_999, "10,000", "no"),
         (1000, 1001, "no"),  # whole numbers are compared exactly
         (np.float32(4), 4, "yes"),
         (0.25, "1/4", "yes"),
         (1.3333, "1.33", "yes"),
         (1.3333, "1.3", "no"),
-        (0.5, "50%", "no"),
+        (1.3333, "1,33", "yes"),
+        (0.25, "0,25", "yes"),
+        (0.25, ",25", "yes"),
+        (0.25, "0,3", "no"),
+        (0.25, "a quarter", "yes"),
+        (0.25, "25 %", "yes"),
+        (0.25, "0.25%", "no"),
+        (0.1875, "0.19", "yes"),
+        (0.1875, "19 %", "yes"),
+        (0.1875, "0.18", "no"),
+        (0.1875, "0.2", "no"),
+        (0.0076, "0.01", "no"),
+        (4.98, "5", "yes"),
+        (0.5, "50%", "yes"),
+        (62.06, "about 62 times", "yes"),
+        (62.06, "62x", "yes"),
+        (8, "eight", "yes"),
+        (8, "8 apples", ""),
         (19, "2*8+3", "yes"),
         (19, " 2 × 8 + 3 ", "yes"),
         (1024, "2^10", "yes"),
@@ -51,6 +78,8 @@ def test_without_a_guess_the_answer_is_folded_and_the_text_is_stable():
         (8, "8 if 1 else 9", ""),
         (8, "open('x')", ""),
         (8, "8j", ""),
+        (8, "8 KB", ""),
+        (8, "1,4", "no"),
         (1, "True", ""),
         ((16, 4), "2*8, 8 / 2", "yes"),
         ((1, 4), "1, 4", "yes"),
@@ -61,10 +90,22 @@ def test_without_a_guess_the_answer_is_folded_and_the_text_is_stable():
         ((1, 4), (1, 4), "yes"),
         ((1, 4), "4 1", "no"),
         ((1, 4), "1", ""),
+        ((1, 4), "(1, 4)", "yes"),
+        ((24, 6), "24 and six", "yes"),
+        ((0.25, 0.25, 0.25), "0,25 0,25 0,25", "yes"),
+        ((0.25, 0.25, 0.25), "0,25, 0,25, 0,25", "yes"),
+        ((0.25, 0.5), "0,25; 0,5", "yes"),
+        ((0.25, 0.5), "0,5; 0,25", "no"),
         (True, "yes", "yes"),
         (True, "3", ""),
         (np.True_, False, "no"),
+        (True, "Y", "yes"),
         ("line 12", "Line 12", "yes"),
+        ("1101", "1 1 0 1", "yes"),
+        ("1101", "1,1,0,1", "yes"),
+        ("1101", "(1, 1), (0, 1)", "yes"),
+        ("1101", "1 0 1 1", "no"),
+        ("1101", "block (1, 1)", ""),
         (8, "many", ""),
         (8, "nan", ""),
         (8, "1/0", ""),
@@ -75,6 +116,23 @@ def test_a_guess_is_compared(truth, guess, right):
     asked = predict("?", truth, guess=guess)
     assert asked.right == right
     assert bool(asked.problem) == (right == "" and guess != "")
+
+
+@pytest.mark.parametrize(
+    "question, truth, guess, right",
+    [
+        ("How many loads does it make?", 8, "8 loads", "yes"),
+        ("How many loads does it make?", 8, "9 loads", "no"),
+        ("How many loads does it make?", 8, "8 stores", ""),
+        ("How many threads, and how many loads?", (24, 6), "24 threads, 6 loads", "yes"),
+        ("How many GFLOP/s can it reach?", 993.9, "994 GFLOP/s", "yes"),
+        ("How many percent does it use?", 50, "50 %", "yes"),
+        ("How many percent does it use?", 0.5, "50 %", "no"),
+        ("How many percent does it use?", 0.5, "0.5 %", "yes"),
+    ],
+)
+def test_a_unit_of_the_question_may_follow_the_number(question, truth, guess, right):
+    assert predict(question, truth, guess=guess).right == right
 
 
 def test_the_reason_is_a_sentence_of_its_own():
@@ -89,7 +147,14 @@ def test_ranges_hold_a_number_and_texts_hold_the_truth():
     assert (asked.right, asked.answer) == ("yes", "5.9 (2 to 8)")
     assert predict("?", 2, choices=ranges, guess="under 2").right == "no"
     assert predict("?", 8, choices=ranges, guess="8 or more").right == "yes"
-    assert predict("?", 8, choices=ranges, guess="8").problem.startswith("'8' cannot be compared; please give one of")
+    assert predict("?", 5.9, choices=ranges, guess="3.5").right == "yes"
+    assert predict("?", 5.9, choices=ranges, guess="1,5").right == "no"
+    assert predict("?", 5.9, choices=ranges, guess="2 TO 8").right == "yes"
+    assert predict("?", 0.5, choices=((0, 0.3), (0.3, 0.9)), guess="50 %").right == "yes"
+    assert predict("?", 0.5, choices=((0, 0.3), (0.3, 0.9)), guess="7").right == ""
+    assert predict("?", 8, choices=ranges, guess="many").problem.startswith(
+        "'many' cannot be compared; please give one"
+    )
     assert predict("?", "A", choices=("A", "B"), guess="B").right == "no"
     with pytest.raises(ValueError, match="no range of the choices holds the truth 9"):
         predict("?", 9, choices=((0, 2), (2, 8)))
@@ -111,7 +176,8 @@ def test_the_first_guess_counts_and_every_question_once():
 def test_a_given_guess_stands_beside_the_truth():
     wrong = predict("How <many>?", 8, guess="<b>")
     assert "&lt;many&gt;" in wrong._repr_html_() and "&lt;b&gt;" in wrong._repr_html_()
-    assert "✗ your guess: 7 · the answer: 8" in predict("How many?", 8, guess=7)._repr_html_()
+    assert "✗ wrong, your guess: 7 · the answer: 8" in predict("How many?", 8, guess=7)._repr_html_()
+    assert "your guess 7 is wrong\n  answer: 8" in repr(predict("How many?", 8, guess=7))
     assert "your guess 8 is right\n  answer: 8" in repr(predict("How many?", 8, guess=8))
 
 

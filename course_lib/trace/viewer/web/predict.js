@@ -90,7 +90,8 @@ function leave(root, onward) {
 
 /** @param {Model} model */
 function outcome(model) {
-  const mark = { yes: "✓ ", no: "✗ " }[/** @type {string} */ (model.get("right"))] ?? "";
+  const judged = { yes: ["✓ ", ", right"], no: ["✗ ", ", wrong"] };
+  const [mark, verdict] = judged[/** @type {"yes" | "no"} */ (model.get("right"))] ?? ["", ""];
   const row = (/** @type {string} */ name, /** @type {string} */ text) => [
     html("dt", {}, name),
     html("dd", {}, ...coded(text)),
@@ -98,7 +99,7 @@ function outcome(model) {
   const pair = html(
     "dl",
     { class: "predict-pair" },
-    ...row("your guess", mark + model.get("guess")),
+    ...row(`your guess${verdict}`, mark + model.get("guess")),
     ...row("the answer", model.get("answer")),
   );
   const texts = ["because", "score"].filter((name) => name === "score" || model.get(name));
