@@ -20,6 +20,7 @@ import numpy as np
 from numba import cuda
 
 pause = threading.Event().wait
+SCRIPT = __file__  # which is gone at the end
 
 @cuda.jit
 def store(x):
@@ -50,7 +51,7 @@ def reach_the_limit(when=lambda: True):
     from course_lib.machine.programs import start
     while not when():
         pause(0.01)
-    start.stop(Path(os.environ[start.FOLDER]), 0, __file__)
+    start.stop(Path(os.environ[start.FOLDER]), 0, SCRIPT)
 
 def in_a_launch():
     kernels = {frame.f_code.co_filename for frame in calls(sys._current_frames()[threading.main_thread().ident])}
@@ -62,7 +63,7 @@ def calls(frame):
         frame = frame.f_back
 
 def at_the_end():
-    return not any(frame.f_code.co_filename == __file__ for frame in calls(
+    return not any(frame.f_code.co_filename == SCRIPT for frame in calls(
         sys._current_frames()[threading.main_thread().ident]))
 
 """
@@ -206,6 +207,7 @@ def test_what_never_ends_is_stopped(ran, body, line, verdicts):
     status, data, err = ran(body)
 
     assert status == 1 and data["programs"][0]["stopped"]
+    assert "Traceback" not in err  # of the thread that ends the program before the limit does
     assert [each["verdict"] for each in data["launches"]] == verdicts
     assert not line or int(re.search(r"in line (\d+); --limit", err)[1]) >= line_of(body, "# here")
     if "STOPPED" in verdicts:
