@@ -116,6 +116,7 @@ def test_numbers_that_only_a_drawn_launch_has(tmp_path):
     expect_true("transposed", kernel, opened)
 
 
+@pytest.mark.nightly
 def test_lanes_that_read_for_others_are_not_blamed(tmp_path):
     """In a product of matrices by a warp each lane reads elements that other lanes' results need."""
     for name in ("fragments", "more-digits"):

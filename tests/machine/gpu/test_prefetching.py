@@ -62,7 +62,7 @@ def test_the_refused_setting_races(monkeypatch):
     assert {finding.kind for finding in run.findings} == {"race"}
 
 
-@pytest.mark.parametrize("moved", every(4, [(of, loads) for of in prefetching.LARGE for loads in MOVED]), ids=str)
+@pytest.mark.parametrize("moved", every(99, [(of, loads) for of in prefetching.LARGE for loads in MOVED]), ids=str)
 def test_large_tiles_compute_the_product_wherever_their_loads_stand(moved):
     run, verdict = launched(loads_moved(*moved), (130, 260, 44))
     assert run.findings == ()

@@ -293,14 +293,19 @@ def test_a_later_launch_that_stops_or_is_refused(text, words, launched):
     assert [each.verdict.verdict().word if each.verdict else "REFUSED" for each in done.every] == words
 
 
-def test_a_budget_holds_for_every_launch(tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [  # a launch has 8 sectors of i and 8 of x, and 24 more if it is scattered
+        (["--max-sectors", "16"], 1),
+        (["--max-sectors", "40"], 0),
+        nightly.at_night([], 0),
+        nightly.at_night(["--fail-on", "warning"], 1),
+    ],
+)
+def test_a_budget_holds_for_every_launch(tmp_path, capsys, options, status):
     """Also for one of the shapes and numbers of an earlier one, and for warnings if they are asked for."""
     text = PUT + "for by in (1, 99, 1):\n    put[1, 32](np.zeros(4096), by * np.arange(32), 32)\n"
-    one = 16  # 8 sectors of i, 8 of x
-    assert reported(tmp_path, capsys, text)[0] == 0
-    assert reported(tmp_path, capsys, text, "--fail-on", "warning")[0] == 1
-    assert reported(tmp_path, capsys, text, "--max-sectors", str(one))[0] == 1
-    assert reported(tmp_path, capsys, text, "--max-sectors", str(one + 24))[0] == 0
+    assert reported(tmp_path, capsys, text, *options)[0] == status
 
 
 # --- what is wrong comes first ------------------------------------------------------------------------------------

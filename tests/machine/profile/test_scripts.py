@@ -125,6 +125,7 @@ def test_the_text_and_the_page(script, capsys, tmp_path):
     )
 
 
+@pytest.mark.nightly
 def test_of_several_scripts_each_launch_says_its_own(tmp_path, capsys):
     """Each launches a kernel of one name: only the file tells them apart, as text, as tables and as JSON."""
     slow = "import numpy as np\nfrom numba import cuda, float32\n\n@cuda.jit\ndef flat(x):\n"

@@ -9,6 +9,7 @@ from numba.cuda.cudadrv import devicearray, devices, driver, enums
 
 from course_lib.machine import measurements
 from course_lib.machine.programs import host
+from course_lib.machine.programs.stand_ins import signatures_wait
 from course_lib.simulator.language.calls import CUDA
 
 GPU = measurements.load("latencies", measurements.DEFAULT_GPU).provenance
@@ -136,3 +137,16 @@ def test_what_is_polled_is_done(hosted):
     body += "while not done:\n    pass\ndouble[2, 32](d)\n"
 
     assert len(hosted(body)[0]) == 2
+
+
+def test_an_option_that_asks_for_nvidias_linker_reaches_no_package():
+    """numba-cuda looks for the linker at once; the other options are the kernel's."""
+
+    def jit(function=None, **options):
+        return options if function is None else (function, options)
+
+    assert signatures_wait(jit)(jit, lto=True, device=True) == (jit, {"device": True})
+    decorated = signatures_wait(lambda **options: lambda function: options_of.update(options) or function)
+    options_of = {}
+    decorated("void(float32[:])", lto=True, fastmath=True)(jit)
+    assert options_of == {"fastmath": True}

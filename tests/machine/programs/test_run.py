@@ -1,6 +1,7 @@
 """``tile-by-tile run``: a program is what it is for ``python``, and each launch of it is judged."""
 
 import contextlib
+import linecache
 import os
 import re
 import select
@@ -14,7 +15,12 @@ from functools import partial
 import nightly
 import pytest
 
+from course_lib import UnsupportedKernelError
 from course_lib.__main__ import main
+from course_lib.machine.programs import command as of_run
+from course_lib.machine.programs.launches import Launches
+from course_lib.machine.programs.program import ProgramRun
+from course_lib.machine.programs.stand_ins import without_device
 
 HEAD = """import os, sys, threading
 import numpy as np
@@ -42,7 +48,7 @@ def launch(threads, size=4):
     store[1, threads](cuda.to_device(np.zeros(size, np.float32)))
 
 """
-RIGHT, WRONG = "launch(4)", "launch(5)"
+RIGHT, WRONG, REFUSED = "launch(4)", "launch(5)", "listed[1, 1](np.zeros(1))"
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no os.fork")
 
 
@@ -69,6 +75,26 @@ def ran(script, capfd):
     return run
 
 
+@pytest.fixture
+def told(monkeypatch, capfd):
+    """Make a script's launches in this process; return the command's status for a program that makes them, and stderr.
+
+    ``ends``: fields of ProgramRun, how the program ended.
+    """
+
+    def run(body, *options, ends=None):
+        launches = Launches()
+        name = "<launches>"
+        text = HEAD + body
+        monkeypatch.setitem(linecache.cache, name, (len(text), None, text.splitlines(keepends=True), name))
+        with without_device(launches.launch, print), contextlib.suppress(UnsupportedKernelError):
+            exec(compile(text, name, "exec"), {})
+        monkeypatch.setattr(of_run, "run_program", lambda *_: ProgramRun(launches, **ends or {}))
+        return main(["run", *options, "script.py", "--one", "a word"]), capfd.readouterr().err
+
+    return run
+
+
 def found(err):
     """Return the kinds of findings that are told, with the number of their launches."""
     text = " ".join(err.split())
@@ -78,7 +104,7 @@ def found(err):
 
 ENDS = [
     ("", 0, ""),
-    ("sys.exit('a reason')", 1, "a reason\n"),
+    nightly.at_night("sys.exit('a reason')", 1, "a reason\n"),
     ("raise ValueError('wrong')", 1, "ValueError: wrong\n"),
     ("os._exit(9)", 9, ""),
     nightly.at_night("sys.exit(0)", 0, ""),
@@ -95,7 +121,7 @@ ENDS = [
     nightly.at_night("import ends_in_it", 3, ""),
 ]
 if hasattr(signal, "SIGKILL"):
-    ENDS.append(("os.kill(os.getpid(), 9)", 128 + 9, ""))
+    ENDS.append(nightly.at_night("os.kill(os.getpid(), 9)", 128 + 9, ""))
     ENDS.append(nightly.at_night("os.abort()", 128 + 6, ""))
 
 
@@ -123,15 +149,35 @@ def test_a_traceback_is_that_of_the_program(ran):
         (WRONG, ["--allow", "out-of-bounds"], 0),
         (WRONG, ["--allow", "race"], 1),
         (WRONG, ["--allow", "out-of-bounds:store"], 0),
-        (WRONG, ["--allow", "out-of-bounds:store", "--strict"], 0),
         (WRONG, ["--allow", "out-of-bounds:wide"], 1),
         ("wide[1, 4](np.zeros(4, np.float32))", [], 0),
         ("wide[1, 4](np.zeros(4, np.float32))", ["--fail-on", "warning"], 1),
         ("wide[1, 4](np.zeros(4, np.float32))", ["--fail-on", "warning", "--allow", "float64"], 0),
+        (REFUSED, [], 2),
+        (REFUSED, ["--allow", "refused"], 0),
+        (f"{WRONG}\n{REFUSED}", [], 1),
+        (f"{WRONG}\n{REFUSED}", ["--allow", "refused"], 1),
+        (f"{WRONG}\n{REFUSED}", ["--allow", "out-of-bounds"], 2),
     ],
 )
-def test_which_findings_fail(ran, body, options, status):
-    assert ran(body, options=options)[0] == status
+def test_which_launches_fail(told, body, options, status):
+    done, err = told(body, *options)
+    assert done == status and ("1 launch not simulated" in err) == (REFUSED in body)
+    assert ("listed, " in err) == (REFUSED in body and "refused" not in options)
+
+
+@pytest.mark.parametrize(
+    ("ends", "right", "wrong"),
+    [
+        ({"status": 3}, 3, 3),
+        ({"stopped": "The program ran for 3 s", "status": 9}, 2, 1),
+        ({"left": [17]}, 2, 1),
+        ({"lost": True}, 2, 1),
+    ],
+    ids=str,
+)
+def test_which_ends_fail(told, ends, right, wrong):
+    assert (told(RIGHT, ends=ends)[0], told(WRONG, ends=ends)[0]) == (right, wrong)
 
 
 def test_a_program_is_what_python_runs(script, tmp_path):
@@ -196,7 +242,7 @@ def test_strict_raises_at_the_launch(ran, tmp_path):
     assert status == 0 and out == "behind\n"
 
 
-@pytest.mark.parametrize("kernel", ["listed", "endless"])
+@pytest.mark.parametrize("kernel", nightly.every(2, ["listed", "endless"]))
 def test_a_launch_without_a_result_raises(ran, kernel):
     """It is refused, or stopped; the program would go on with wrong values."""
     status, out, err = ran(f"{kernel}[1, 1](np.zeros(1))\nprint('behind')", options=["--max-steps", "100"])
@@ -205,11 +251,10 @@ def test_a_launch_without_a_result_raises(ran, kernel):
 
 def test_what_a_program_catches_is_told(ran):
     """A loop without end is a finding, a kernel that is refused is none."""
-    caught = "try:\n    {}[1, 1](np.zeros(1))\nexcept Exception:\n    print('caught')"
-    status, out, err = ran(caught.format("endless"), options=["--max-steps", "100"])
-    assert status == 1 and out == "caught\n" and "1 finding" in err
-    status, out, err = ran(caught.format("listed"))
-    assert status == 2 and out == "caught\n" and "listed" in err and "sorted" in err
+    caught = "try:\n    {}[1, 1](np.zeros(1))\nexcept Exception:\n    print('caught')\n"
+    body = caught.format("endless") + caught.format("listed")
+    status, out, err = ran(body, options=["--max-steps", "100"])
+    assert status == 1 and out == "caught\ncaught\n" and "1 finding" in err and "sorted" in err
 
 
 NOT_SIMULATED = {
@@ -222,28 +267,33 @@ NOT_SIMULATED = {
 @pytest.mark.parametrize(
     ("program", "further", "options", "status"),
     [
-        *[(program, "", [], 2) for program in NOT_SIMULATED],
-        ("caught", "", ["--allow", "refused"], 0),
-        ("caught", WRONG, [], 1),
+        ("in a child", "", [], 2),
+        *[nightly.at_night(program, "", [], 2) for program in ("caught", "expected")],
         nightly.at_night("caught", WRONG, ["--allow", "refused"], 1),
-        nightly.at_night("caught", WRONG, ["--allow", "out-of-bounds"], 2),
     ],
 )
 def test_a_launch_that_is_not_simulated(ran, program, further, options, status):
     """It makes the status 2 if the program goes on and ends with 0, unless that is accepted."""
-    body = textwrap.indent(f"{NOT_SIMULATED[program].format('listed[1, 1](np.zeros(1))')}\n{further}", "    ")
+    body = textwrap.indent(f"{NOT_SIMULATED[program].format(REFUSED)}\n{further}", "    ")
     done, _, err = ran(f"import course_lib, pytest, subprocess\nif __name__ == '__main__':\n{body}", options=options)
     assert done == status and "1 launch not simulated" in err
     assert ("listed, " in err) == ("refused" not in options)
 
 
-def test_the_summary_counts_what_is_accepted(ran):
+def test_the_summary_counts_what_is_accepted(told):
     """Beside the findings that are not."""
-    status, _, err = ran(f"{WRONG}\nwide[1, 4](np.zeros(4, np.float32))", options=["--allow", "out-of-bounds"])
+    status, err = told(f"{WRONG}\nwide[1, 4](np.zeros(4, np.float32))", "--allow", "out-of-bounds")
     assert status == 0 and found(err) == [("float64", 1)]
     assert "1 finding, 1 accepted by --allow out-of-bounds" in err
 
 
+def test_a_command_says_more_of_what_was_found(told):
+    """It has the script with its arguments; nothing says more where nothing was found."""
+    assert "profile" not in told(RIGHT)[1]
+    assert told(WRONG)[1].endswith("profile script.py -- --one 'a word'\n")
+
+
+@pytest.mark.nightly
 @pytest.mark.parametrize("arguments", [(), ("one", "--two", "a word")], ids=["alone", "with arguments"])
 def test_the_command_that_says_more(ran, arguments):
     """It is told after findings alone, and takes the script with its arguments."""
@@ -271,6 +321,7 @@ def test_processes_of_multiprocessing(ran, kind):
     assert "2 launches of 1 kernel" in err
 
 
+@pytest.mark.nightly
 def test_interpreters_that_a_program_starts(ran):
     """With their own children, in another session, and with an environment that keeps the variables."""
     run = "subprocess.run([sys.executable, '-c', {!r}], {}check=True)"
@@ -281,6 +332,7 @@ def test_interpreters_that_a_program_starts(ran):
     assert status == 1 and found(err) == [("out-of-bounds", 2)]
 
 
+@pytest.mark.nightly
 def test_the_workers_of_xdist(tmp_path, monkeypatch, capfd):
     """Each test of a suite fails or passes as it does, and the findings of all workers are told."""
     monkeypatch.chdir(tmp_path)
@@ -346,7 +398,9 @@ def test_a_limit(ran):
         select.select([os.pidfd_open(int(out.split()[1]))], [], [])
 
 
-@pytest.mark.parametrize(("store", "kind"), [("x[65] = 1", "out-of-bounds"), ("x[64] = cuda.grid(1)", "race")])
+@pytest.mark.parametrize(
+    ("store", "kind"), [("x[64] = cuda.grid(1)", "race"), nightly.at_night("x[65] = 1", "out-of-bounds")]
+)
 def test_what_was_found_in_a_launch_that_the_limit_stopped(ran, store, kind):
     """It is told beside the launch, which did not end; also a race of accesses that are compared at its end."""
     body = f"""

@@ -74,6 +74,7 @@ def test_run_finds_the_line_of_each_bug(variables):
     assert set(re.findall(r"^FAILED \S+::test_(\w+)", told.stdout, re.M)) == {"histogram", "padded", "announced"}
 
 
+@pytest.mark.nightly
 def test_strict_fails_the_test_that_launches():
     """Each finding that may change values is raised where the launch is."""
     told = done("-m", "course_lib", "run", "--strict", *PYTEST)

@@ -78,7 +78,7 @@ def test_naive_executes_what_the_profiler_counted():
     assert each == pytest.approx(counted["instructions"] / (4096**3 / 32), rel=0.001)
 
 
-@pytest.mark.parametrize("name", ["naive", "tiled", "bank_conflicts", "register_1d", at_night("register_2d")])
+@pytest.mark.parametrize("name", ["naive", "tiled", "bank_conflicts", at_night("register_1d"), at_night("register_2d")])
 def test_units_take_what_the_profiler_counted(name):
     """Instructions of the main loop for each multiply-add, of the integer, product and uniform units, within 0.1."""
     r = next(r for r in measurements.load("twins").results if r["rung"] == name)

@@ -102,6 +102,7 @@ def test_what_the_sliders_do_not_offer_is_refused(wrong, says):
         Waiting(H200, **wrong)
 
 
+@pytest.mark.nightly
 def test_text_and_picture_are_the_same_every_time():
     """They equal those of the browser, contain no address, and do not depend on earlier settings."""
     widget, other = Waiting(H200), Waiting(H200, 600, 4, 8, 2)
