@@ -44,11 +44,12 @@ def replaced(owner: Any, **values: Any) -> Iterator[None]:
 def signatures_wait(jit: Callable[..., Any]) -> Callable[..., Any]:
     """Return numba's ``cuda.jit``, but that a signature compiles nothing: that would need a GPU's driver.
 
-    The simulator reads it from the dispatcher's ``waiting_for``.
+    The simulator reads it from the dispatcher's ``waiting_for``. ``lto`` asks for NVIDIA's linker, which may be absent.
     """
 
     @functools.wraps(jit)
     def waiting(func_or_sig: Any = None, *others: Any, **options: Any) -> Any:
+        options.pop("lto", None)
         if isinstance(func_or_sig, FunctionType):
             return jit(func_or_sig, *others, **options)
         signature = options.pop("signature", func_or_sig)
