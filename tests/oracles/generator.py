@@ -9,7 +9,7 @@ dialects:
     counted    every loaded value is used and nothing is stored twice, so that a compiler drops no access
     complex    complex numbers of both sizes beside real ones
     effects    calls that write down who called them, in every place where an expression may stand
-    choices    variables that hold another array in each thread
+    choices    variables that hold another array in each thread, or None
 
 A kernel's parameters are, where it is typed or plain, F, D, I, L, U, B (1-D, of several types), A (2-D), OUT_D, OUT_L
 and COUNT (results, the last one for atomics). Of the integer variables i0 stays signed and i1 unsigned: numba joins
@@ -583,6 +583,8 @@ def kernel(A, B, M, W, OUT):
     p = A
     q = B
     w = v
+    n = None
+    r = None
 """
 #: What a thread stores to is its own, unless the dialect is wild; `{own}` are arrays, or parts of them, of the thread.
 CHOICES = {
@@ -605,6 +607,9 @@ CHOICES = {
         *["if {condition}:\n    {block}\n{else}"] * 3, "{loop}",
         "if {condition}:\n    w = cuda.local.array({3..6}, float64)\n    for @j in range(len(w)): w[@j] = x\n"
         "    w[2] = {number}\nelse:\n    w = {own leaf}\n    {statement}",
+        "n = {number}", "n = None", "n = {number} if {condition} else None", "r = {array 1}", "r = None",
+        "if n is not None:\n    {x|n} += n\n    {statement}\n{else}", "if n is None:\n    n = {number}\nx += n",
+        "if r is not None:\n    x += r[({integer}) % len(r)] + r.shape[0]\n{else}",
     ],
     "loop": [f"for @j in range({stop}):\n    {{block}}" for stop in ("{2..3}", "{integer} % 4")],
     "block": several("{statement 1}", 1, 3),

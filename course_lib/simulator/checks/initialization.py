@@ -55,6 +55,8 @@ class InitializationObserver(Observer):
             "variable": f"reads the variable {name!r} before it assigned it; assign it on every path",
             "register": "reads a register of a lane that does not take part in this shuffle; let all lanes that are "
             "read from reach it",
+            "none": f"uses the number of {name}, which is None there, so that a GPU ends the thread silently; test it "
+            f"first: if {name} is not None",
             "result": f"uses {name}, which returned nothing there; return a value on every path",
         }[what]
         self.found("uninitialized-read", line, vector, lanes, said, array=name or None)

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from ..lanes.memory import FieldArray, GlobalArray
-from ..language.types import DTYPE, SCALARS, ArrayType, RecordsType, TupleType, Type
+from ..language.types import DTYPE, NONE, SCALARS, ArrayType, OptionalType, RecordsType, TupleType, Type
 
 #: What generated code reports: nothing, each iteration of the kernel's loops, or also statements, variables and tests.
 Tracing = Literal["", "loops", "values"]
@@ -170,7 +170,7 @@ class Writer:
         """Code of ``new`` in the lanes of ``mask`` and ``old`` in the others, both of type ``kind``."""
         if kind in SCALARS:
             return f"blend({mask}, {new}, {old})"
-        self.module.finds_choices = True
+        self.module.finds_choices |= holds_arrays(kind)
         return f"choose({mask}, {new}, {old})"
 
     def cast(self, code: str, have: Type, want: Type) -> str:
@@ -180,6 +180,12 @@ class Writer:
         if isinstance(have, TupleType) and isinstance(want, TupleType):
             pairs = enumerate(zip(have.items, want.items, strict=True))
             return "(" + "".join(self.cast(f"{code}[{i}]", a, b) + ", " for i, (a, b) in pairs) + ")"
+        if isinstance(want, OptionalType):  # does it have a value, and which
+            if have == NONE:
+                return f"(np.False_, {self.module.constant(DTYPE[want.of].type(0)) if want.of in SCALARS else None})"
+            if isinstance(have, OptionalType):
+                return f"({code}[0], {self.cast(f'{code}[1]', have.of, want.of)})"
+            return f"(np.True_, {self.cast(code, have, want.of)})"
         if isinstance(want, ArrayType):
             return f"as_view({code})"
         return f"cast({code}, {self.module.dtype(str(want))})"
@@ -190,10 +196,18 @@ class Writer:
         return f"(*path, {', '.join([*self.path, str(self.position)])})"
 
 
+def holds_arrays(kind: Type) -> bool:
+    if isinstance(kind, OptionalType):
+        return isinstance(kind.of, ArrayType)
+    return any(map(holds_arrays, kind.items)) if isinstance(kind, TupleType) else kind not in SCALARS
+
+
 def tag(kind: Type) -> str:
     """Abbreviate a type, for the name of a variable's version."""
     if isinstance(kind, ArrayType):
         return f"{'V' if kind.view else 'A'}{tag(kind.dtype)}{kind.ndim}"
+    if isinstance(kind, OptionalType):
+        return f"O{tag(kind.of)}"
     if isinstance(kind, (TupleType, RecordsType)):
         return kind.__class__.__name__[0] + "".join(tag(k) for k in kind.items) + "E"
     return {"bool": "b", "none": "n"}.get(kind) or kind[0] + "".join(c for c in kind if c.isdigit())

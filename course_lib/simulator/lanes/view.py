@@ -156,6 +156,8 @@ def choose(mask: Mask, new: Any, old: Any) -> Any:
     """:func:`blend` for values that may be arrays, or tuples of them."""
     if mask is True or old is UNDEFINED or new is old:
         return new
+    if new is UNDEFINED:
+        return old
     if isinstance(new, tuple):
         return tuple(choose(mask, n, o) for n, o in zip(new, old, strict=True))
     if isinstance(new, (np.ndarray, np.generic)):
@@ -198,10 +200,12 @@ def parts_of(array: Any) -> tuple[tuple[Any, Mask], ...]:
 
 
 def of_each(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a function of an array take a choice of several, too."""
+    """Let a function of an array take a choice of several, too, or none."""
 
     @wraps(function)
     def lifted(array: Any, *rest: Any) -> Any:
+        if array is UNDEFINED:
+            return array
         if isinstance(array, Choice):
             return array.of_each(lambda part: function(part, *rest))
         return function(array, *rest)

@@ -12,6 +12,7 @@ from ..hardware import WARP_SIZE, ceil_div
 from .access import Index, Site
 from .arrays import Array
 from .barrier import Pause
+from .choice import array_of
 from .copies import Copies, SourceUse
 from .host import Host
 from .loops import LoopWatch, WaitsForOthers
@@ -169,6 +170,13 @@ class WarpVector(LaneVector):
         missing = self.full(mask) & ~self.full(have)
         if missing.any():
             self.engine.tell("missing", what, name, line, self, missing)
+
+    def present(self, value: tuple[Any, Any], name: str, dtype: Any, ndim: int, mask: Mask, line: int) -> Any:
+        """What an optional ``value`` holds, a number or an array; report the active lanes in which it is None."""
+        have, held = value
+        if not np.all(have):
+            self.tell_missing("none", have, mask, name, line)
+        return self.no_array(name, dtype, ndim, mask) if held is None else array_of(held, mask)
 
     def syncwarp(self, members: Any, mask: Mask, line: int) -> None:
         """Order the memory accesses before and after it, among the active lanes that pass the same ``members``."""

@@ -518,7 +518,7 @@ def _method(x: Context, node: ast.Call, function: ast.Attribute, used: bool) -> 
         return forms.conjugate(x, node)
     if name not in METHODS or x.constant_object(function) is not None:
         return None
-    owner = x.expr(function.value)
+    owner = x.present(function.value, x.expr(function.value))
     if isinstance(owner.type, ArrayType) and name in views.METHODS:
         return views.METHODS[name](x, node, owner)
     if owner.is_scalar and name == "view":

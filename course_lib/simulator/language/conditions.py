@@ -12,7 +12,7 @@ from .nodes import Apply, Const, Expr, Given, Logical, Saved, Select, Static, af
 from .operators import applied, cast
 from .reasons import Part
 from .refusals import refuse
-from .types import DTYPE, NONE, SCALARS, TupleType, Type, TypingError, describe_type, unify_types
+from .types import DTYPE, NONE, SCALARS, OptionalType, TupleType, Type, TypingError, describe_type, unify_types
 
 
 def truth(x: Context, value: Expr, line: int) -> Expr:
@@ -24,7 +24,8 @@ def truth(x: Context, value: Expr, line: int) -> Expr:
     if value.type == NONE:
         return after((value,), x.number(False))
     if not value.is_scalar:
-        raise TypingError(f"{describe_type(value.type)} is not a condition; compare a number, as in x > 0")
+        how = "x is not None" if isinstance(value.type, OptionalType) else "x > 0"
+        raise TypingError(f"{describe_type(value.type)} is not a condition; write a comparison, as in {how}")
     if value.type == "float16":
         raise TypingError("numba cannot take a float16 as a condition; compare it, as in x != 0")
     if isinstance(value, Const):
@@ -44,6 +45,8 @@ def condition(x: Context, node: ast.expr) -> Expr:
                 break
         return logical(x, not ends, parts)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        if isinstance(node.operand, ast.Name):
+            return negated(truth(x, x.present(node.operand, x.expr(node.operand)), node.lineno), node.lineno)
         return negated(condition(x, node.operand), node.lineno)
     return truth(x, x.expr(node), node.lineno)
 
@@ -151,6 +154,11 @@ def compared(x: Context, node: ast.Compare, name: str, left: Expr, right: Expr) 
     things = [value.thing for value in (left, right) if isinstance(value, Static) and isinstance(value.thing, Enum)]
     if len(things) == 2 and name in ("Eq", "NotEq"):
         return x.number((things[0] is things[1]) == (name == "Eq"))
+    if name in ("Eq", "NotEq") and NONE in (left.type, right.type):
+        for value in (left, right):
+            if isinstance(value.type, OptionalType):
+                return _is_none(value, node.lineno, name == "Eq")
+    left, right = x.present(node.left, left), x.present(node.comparators[-1], right)
     for value in (left, right):
         if not value.is_scalar:
             refuse(node, f"{ast.unparse(node)} compares {describe_type(value.type)}; compare single numbers")
@@ -221,8 +229,15 @@ def _identity(x: Context, node: ast.Compare, same: bool) -> Expr:
         return x.number((things[0] is things[1]) == same)
     if not any(isinstance(s, ast.Constant) and s.value is None for s in sides):
         refuse(node, f"{ast.unparse(node)}: is compares with None only; compare numbers with == or !=")
-    x.analysis.optional[1].extend([node.lineno] * any(value.is_scalar for value in values))
+    for value in values:
+        if isinstance(value.type, OptionalType):
+            return _is_none(value, node.lineno, same)
     return after(values, x.number((values[0].type == values[1].type == NONE) == same))
+
+
+def _is_none(value: Expr, line: int, same: bool) -> Expr:
+    have = Apply(code="{0}[0]", args=(value,), type="bool", line=line)
+    return negated(have, line) if same else have
 
 
 def and_or(x: Context, node: ast.BoolOp) -> Expr:
@@ -261,7 +276,7 @@ Chosen = Expr | tuple[Expr, bool, "Chosen | None", "Chosen | None"]
 
 def _decide(x: Context, node: ast.expr) -> Decision:
     if not isinstance(node, ast.BoolOp):
-        value = once(x.scalar(node))
+        value = once(x.as_number(node, x.expr(node)))
         test = truth(x, value, node.lineno)
         outcome = decided(x, node)
         outcomes = {True, False} if outcome is None else {outcome}

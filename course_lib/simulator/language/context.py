@@ -16,7 +16,7 @@ import numpy as np
 
 from ..geometry import Launch
 from ..tables import plural
-from . import nodes, operators, reasons, types
+from . import nodes, operators, packages, reasons, types
 from .constants import Constants, is_constant
 from .names import COORDINATES, KernelName, Symbol, cuda_name, is_cuda_module, part_of_cuda, vector_of
 from .operators import NUMBERS, applied, cast
@@ -24,7 +24,7 @@ from .program import Function
 from .reasons import Part, Promotion, Reason, Why
 from .refusals import ABSENT, CUDA, NOT_TAKEN, refuse
 from .source import Inner, Source, inner
-from .types import COMPILE_TIME, DTYPE, ArrayType, TupleType, Type, TypingError, describe_type
+from .types import COMPILE_TIME, DTYPE, ArrayType, OptionalType, TupleType, Type, TypingError, describe_type
 from .variables import Variables
 
 #: Kinds of global objects whose attributes numba can read in a kernel.
@@ -61,7 +61,6 @@ class Analysis:
         parts: the parts of arrays to which a statement stores one number because it gives few indices, by line.
         dynamic: the element type of the dynamic shared memory, once it is known.
         functions: the compiled device functions, by what they were compiled for.
-        optional: the device functions that return a number or nothing, and the lines that compare a number to None.
         found: the look-ups of global names: a function, its arguments, and its result.
     """
 
@@ -72,7 +71,6 @@ class Analysis:
         self.parts: dict[int, str] = {}
         self.dynamic: str | None = None
         self.functions: dict[tuple[object, ...], Function] = {}
-        self.optional: tuple[list[str], list[int]] = [], []
         self.found: list[tuple[Callable[..., object], tuple[Any, ...], object]] = []
 
 
@@ -98,6 +96,9 @@ class Context(ABC):
         #: what each operation in a loop gave in the earlier passes, too: numba keeps all its types
         self.kinds: dict[tuple[ast.AST, str], str] = {}
         self.calls = False
+        self.lenient = False  # leave out the statements that are refused?
+        #: variables that are None before a loop, and a number or an array in it
+        self.late: set[str] = set()
 
     @abstractmethod
     def expr(self, node: ast.AST) -> nodes.Expr:
@@ -136,7 +137,18 @@ class Context(ABC):
 
     def scalar(self, node: ast.AST) -> nodes.Expr:
         """Translate an expression that must be a number."""
-        return self.as_number(node, self.expr(node))
+        return self.as_number(node, self.present(node, self.expr(node)))
+
+    def present(self, node: ast.AST, value: nodes.Expr) -> nodes.Expr:
+        """The number or the array that an optional ``value`` holds; a thread in which it is None is reported."""
+        if not isinstance(value.type, OptionalType):
+            return value
+        if isinstance(value, nodes.Local) and value.name in self.late:
+            packages.check("number in a variable that is None before the loop", ())
+        text, of = ast.unparse(node).replace("{", "{{").replace("}", "}}"), value.type.of
+        dtype, ndim = (of.dtype, of.ndim) if isinstance(of, ArrayType) else (of, 0)
+        code = f"w.present({{0}}, {text!r}, {dtype!r}, {ndim}, {{mask}}, {{line}})"
+        return nodes.Apply(code=code, args=(value,), type=of, line=getattr(node, "lineno", 0), why=value.why)
 
     def arguments(self, node: ast.Call, counts: tuple[int, ...], what: str, real: bool = True) -> list[nodes.Expr]:
         """Translate the arguments of a function that takes numbers, without names."""
@@ -336,6 +348,7 @@ class Context(ABC):
         self, node: ast.expr | ast.stmt, op: str, left: nodes.Expr, right: nodes.Expr, a: ast.AST, b: ast.AST
     ) -> nodes.Expr:
         """``left op right``; ``a`` and ``b`` are their syntax trees in ``node``."""
+        left, right = self.present(a, left), self.present(b, right)
         self.as_number(a, left)
         self.as_number(b, right)
         line, x, y = node.lineno, str(left.type), str(right.type)
@@ -386,6 +399,7 @@ class Context(ABC):
         """Convert ``value`` to be stored in an element of ``array``; refused if that is impossible."""
         if isinstance(array, nodes.Frozen):
             refuse(node, f"{array.name} is a constant of the kernel, and cannot be written; pass it as an argument")
+        value = self.present(node, value)
         if not value.is_scalar:
             refuse(
                 node,
@@ -421,6 +435,10 @@ def way_to_number(text: str, value: nodes.Expr) -> str:
     """The end of a message: how to get a number from ``value``, which is ``text`` in the source."""
     if isinstance(value.type, ArrayType):
         return f"; write an element, {text}[{', '.join('ijklmnop'[: value.type.ndim]) or '()'}]"
+    if isinstance(value.type, OptionalType):
+        return (
+            f"; write int({text})" if types.is_int(str(value.type.of)) else "; begin with a number in the place of None"
+        )
     if isinstance(value.type, TupleType) and value.type.items:
         return f"; write an item, such as {text}[0]"
     if isinstance(value, nodes.Static) and isinstance(value.thing, Symbol):

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from ..findings import UnsupportedKernelError
 from ..tables import plural
 from . import calls, conditions, operators, reasons, records, tuples, types, views
 from .context import Context, of_literal
@@ -74,7 +75,7 @@ class Expressions(Context):
             return Nothing()
         if variable.maybe:
             self.made.unsure.add(name)
-            if not isinstance(variable.type, (str, types.ArrayType)):
+            if not isinstance(variable.type, (str, types.ArrayType, types.OptionalType)):
                 refuse(node, f"{name!r} is not assigned on every path; assign it before the if or the loop")
         if isinstance(variable.const, np.generic):
             return Const(type=variable.type, value=variable.const, why=variable.why)
@@ -87,7 +88,7 @@ class Expressions(Context):
         thing = self.constant_object(node)
         if thing is not None:
             return self.wrap(thing, node)
-        owner = self.expr(node.value)
+        owner = self.present(node.value, self.expr(node.value))
         if isinstance(owner.type, types.ArrayType):
             return self._of_array(node, owner, owner.type)
         if isinstance(owner.type, types.RecordsType):
@@ -161,9 +162,18 @@ class Expressions(Context):
             operand = applied(operators.UNARY[op], (operand,), working, node.lineno)
         return with_why(cast(operand, result), value.why)
 
+    def test(self, node: ast.expr) -> tuple[Expr, bool | None]:
+        """A condition, and its outcome if numba drops the other branch."""
+        try:
+            return conditions.condition(self, node), conditions.decided(self, node)
+        except (UnsupportedKernelError, types.TypingError):
+            if not self.lenient:
+                raise
+            return self.number(True, literal=False), None
+
     def visit_IfExp(self, node: ast.IfExp) -> Expr:
-        test = conditions.condition(self, node.test)
-        if (outcome := conditions.decided(self, node.test)) is not None:
+        test, outcome = self.test(node.test)
+        if outcome is not None:
             return after((test,), self.expr(node.body if outcome else node.orelse))
         yes, no = self.expr(node.body), self.expr(node.orelse)
         kind = types.unify_types(yes.type, no.type)
@@ -207,12 +217,13 @@ class Expressions(Context):
         while isinstance(base, ast.Subscript):
             chain.insert(0, base)
             base = base.value
-        owner = self.expr(base)
+        owner = self.present(base, self.expr(base))
         while chain and isinstance(owner.type, (types.TupleType, types.RecordsType)):
             if isinstance(owner.type, types.RecordsType):
                 owner = records.at(self, chain[0], owner)
             else:
                 owner = tuples.item_of(self, chain[0], owner, chain[0].slice)
+            owner = self.present(chain[0], owner) if chain[1:] else owner
             del chain[0]
         return owner, chain
 
@@ -282,7 +293,7 @@ class Expressions(Context):
         return self.part(node, array, places)
 
     def _bound(self, node: ast.AST, part: ast.expr) -> Expr | None:
-        value = self.expr(part)
+        value = self.present(part, self.expr(part))
         return None if value.type == types.NONE else self.integer_index(node, part, cut(value))
 
     def visit_Subscript(self, node: ast.Subscript) -> Expr:

@@ -160,7 +160,7 @@ def _place(x: Context, place: ast.expr) -> ast.expr:
         return ast.copy_location(ast.Tuple([_place(x, part) for part in place.elts], ast.Load()), place)
     if isinstance(place, (ast.Slice, ast.Starred)) or (isinstance(place, ast.Constant) and place.value in (None, ...)):
         return place
-    value = x.expr(place)
+    value = x.present(place, x.expr(place))
     if isinstance(value.type, types.TupleType):
         return nodes.Given(nodes.after((value,), nodes.tuple_of(tuple(map(cut, tuples.items(value))))), place)
     return nodes.Given(cut(value), place)
@@ -221,6 +221,8 @@ def vector(x: Context, node: ast.Call, kind: str, count: int) -> nodes.Expr:
 
 def conversion(x: Context, node: ast.Call, thing: object) -> nodes.Expr:
     """``float32(x)``, ``int(x)``: the kernel itself asks for the type."""
+    if thing is not int:
+        _refuse_none(x, node)
     (value,) = x.arguments(node, (1,), ast.unparse(node.func), real=False)
     have = str(value.type)
     if thing is float and have == "bool":
@@ -235,8 +237,16 @@ def conversion(x: Context, node: ast.Call, thing: object) -> nodes.Expr:
     return replace(result, literal=False, why=None) if isinstance(result, nodes.Const) else replace(result, why=None)
 
 
+def _refuse_none(x: Context, node: ast.Call) -> None:
+    """Refuse arguments that may be None, which numba takes for a number in arithmetic, and not here."""
+    for part in node.args:
+        if isinstance(x.expr(part).type, types.OptionalType):
+            x.as_number(part, x.expr(part))
+
+
 def complex_number(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``complex(x)``, which is complex64 only for a float32, and ``complex(real, imaginary)``."""
+    _refuse_none(x, node)
     values = x.arguments(node, (1, 2), "complex", real=False)
     kind = types.complex_result(*(str(v.type) for v in values))
     if len(values) == 1:
@@ -270,6 +280,8 @@ def extreme(x: Context, node: ast.Call, used: bool, smaller: bool) -> nodes.Expr
             "min() and max() take two or more numbers without names, or a tuple; compare the elements of an array in a "
             "loop",
         )
+    if any(isinstance(x.expr(a).type, types.OptionalType) for a in node.args):
+        packages.check("min() and max() of what may be None", ())
     return _extreme_of(x, node, smaller, [x.scalar(a) for a in node.args], node.args)
 
 
@@ -305,7 +317,7 @@ def absolute(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 def length(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     if len(node.args) != 1:
         refuse(node, "len() takes one argument, an array or a tuple")
-    value = x.expr(node.args[0])
+    value = x.present(node.args[0], x.expr(node.args[0]))
     if isinstance(value.type, types.ArrayType) and value.type.ndim:
         return x.dimension(node, value, 0)
     if isinstance(value.type, types.RecordsType) and value.type.ndim:
@@ -357,7 +369,7 @@ def say(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
         if isinstance(part, ast.Constant) and isinstance(part.value, str):
             parts.append(repr(part.value).replace("{", "{{").replace("}", "}}"))
             continue
-        value = x.scalar(part)
+        value = x.as_number(part, x.expr(part))
         if types.is_complex(str(value.type)):
             raise types.TypingError(f"print() does not take {value.type}; print .real and .imag")
         if value.type == "bool":

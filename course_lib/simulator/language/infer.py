@@ -148,8 +148,7 @@ class Statements(Expressions):
         """The type that a device function returns, why it is float64, and whether some paths return nothing."""
         found = [part for part in self.results if part.type != types.NONE]
         partial = not ends or len(found) < len(self.results)
-        if found and (not ends or Part(types.NONE, None) in self.results):
-            self.analysis.optional[0].append(self.source.name)
+        or_none = not ends or Part(types.NONE, None) in self.results
         if not found:
             return types.NONE, None, False
         if self.declared is not None:
@@ -161,6 +160,8 @@ class Statements(Expressions):
                 self.source.tree,
                 f"this device function returns {returned} on another; return one kind of value on every path",
             )
+        if or_none and (kind in types.SCALARS or isinstance(kind, types.OptionalType)):
+            kind, partial = types.unify_types(kind, types.NONE), False
         if partial and kind not in types.SCALARS:
             refuse(
                 self.source.tree,
@@ -199,7 +200,12 @@ class Statements(Expressions):
         try:
             return bool(form(node))
         except types.TypingError as error:
-            refuse(node, str(error))
+            if not self.lenient:
+                refuse(node, str(error))
+        except UnsupportedKernelError:
+            if not self.lenient:
+                raise
+        return False
 
     def visit_Pass(self, node: ast.Pass) -> None:
         pass
@@ -345,6 +351,7 @@ class Statements(Expressions):
         if isinstance(target, ast.Name):
             self.assign_name(target.id, value)
         elif isinstance(target, ast.Subscript):
+            value = self.present(node.value, value) if isinstance(node, ast.Assign) else value
             copies = [] if value.is_scalar else records.copies(self, target, value)
             if not (value.is_scalar or copies) and isinstance(node, ast.Assign) and target in node.targets:
                 self.refuse_in_array(target, node.value, value)
@@ -398,8 +405,8 @@ class Statements(Expressions):
         ]
 
     def visit_If(self, node: ast.If) -> bool:
-        test = conditions.condition(self, node.test)
-        if (outcome := conditions.decided(self, node.test)) is not None:
+        test, outcome = self.test(node.test)
+        if outcome is not None:
             taken = self.block(node.body if outcome else node.orelse)
             self.out += [*[Evaluate(test)] * test.does, taken]
             return taken.ends
@@ -430,15 +437,20 @@ class Statements(Expressions):
             self.out += [*[Evaluate(test)] * test.does, taken]
             return taken.ends
         after: Variables | None = None
+        at_once = isinstance(node, ast.While) and conditions.decided(self, node.test)
+        late: set[str] = set()
         for _ in range(MOST_PASSES):
             state = dict(self.made.promotions), set(self.made.unsure), self.made.barriers, self.calls, len(self.results)
-            loop = OpenLoop(header, after, [header])
-            made = self._pass(node, iterated, loop, entry, changed)
+            loop, made = self._tolerant(node, iterated, header, after, entry, changed)
             merged = loop.merged_edges()
-            settled = merged == header
-            if settled:
+            settled = merged == header and made is not None
+            found = {name for name in header if header[name].type == types.NONE != merged[name].type}
+            late |= found
+            self.late |= found
+            if settled and made is not None:
                 after, settled, ends = self._after(node, loop, made)
-            if settled:
+            if settled and made is not None:
+                self.late -= late if at_once else set()
                 self.headers[id(node)] = header
                 self.out.append(made)
                 self.env = header if after is None else after
@@ -454,6 +466,36 @@ class Statements(Expressions):
         )
 
     visit_While = visit_For
+
+    def _tolerant(
+        self,
+        node: ast.For | ast.While,
+        iterated: tuples.Iterated | None,
+        header: Variables,
+        after: Variables | None,
+        entry: Variables,
+        changed: frozenset[str],
+    ) -> tuple[OpenLoop, Loop | None]:
+        """Translate the body of a loop once, and again without what is refused if a variable is still None in it.
+
+        numba infers types from the statements whose types it knows; None meets the variable's other type later.
+        """
+        loop = OpenLoop(header, after, [header])
+        outer = self.out, self.calls, len(self.loops), self.lenient
+        try:
+            return loop, self._pass(node, iterated, loop, entry, changed)
+        except UnsupportedKernelError:
+            if not any(header[name].type == types.NONE for name in changed & header.keys()):
+                raise
+            self.out, self.calls, count, _ = outer
+            del self.loops[count:]
+            loop, self.lenient = OpenLoop(header, after, [header]), True
+            self._pass(node, iterated, loop, entry, changed)
+            if loop.merged_edges() == header:
+                raise
+            return loop, None
+        finally:
+            self.lenient = outer[3]
 
     def _pass(
         self,
@@ -547,9 +589,6 @@ def analyse(
     analysis.dynamic = dynamic
     try:
         program = Statements(analysis, source, arguments, (), kernel=True).function()
-        if all(analysis.optional):
-            text = f"{analysis.optional[0][0]} returns a number or nothing, which is not compared to None; return -1"
-            raise UnsupportedKernelError(text, analysis.optional[1][0])
         return analysis, program
     except SmallerItems as smaller:
         return analyse(launch, source, arguments, smaller.dtype)

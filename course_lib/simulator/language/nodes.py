@@ -17,7 +17,7 @@ import numpy as np
 
 from ..compile.writer import Code, Writer
 from .reasons import Why
-from .types import COMPILE_TIME, DTYPE, NONE, SCALARS, ArrayType, TupleType, Type, TypingError, is_int
+from .types import COMPILE_TIME, DTYPE, NONE, SCALARS, ArrayType, OptionalType, TupleType, Type, TypingError, is_int
 
 #: How an element is accessed.
 ACCESSES = ("load", "store", "atomic")
@@ -126,7 +126,9 @@ class Local(Expr):
         chosen = out.module.chooses and isinstance(self.type, ArrayType)
         if self.unsure:
             out.emit(f"w.tell_missing('variable', h_{self.name}, {out.mask}, {self.name!r}, {out.at(self.line)})")
-            if isinstance(self.type, ArrayType):
+            if isinstance(self.type, OptionalType):
+                missing = out.cast("None", NONE, self.type)
+            elif isinstance(self.type, ArrayType):
                 dtype, ndim = out.module.dtype(self.type.dtype), self.type.ndim
                 missing = f"w.no_array({self.name!r}, {dtype}, {ndim}, {out.mask})"
                 missing = f"as_view({missing})" if self.type.view else missing
@@ -207,7 +209,7 @@ class Cast(Expr):
 
     def write(self, out: Writer) -> Code:
         code = out.expr(self.value)
-        if isinstance(self.type, TupleType) and not code.name:
+        if isinstance(self.type, (TupleType, OptionalType)) and not code.name:
             code = out.keep(code.text)
         return Code(out.cast(code.text, self.value.type, self.type))
 

@@ -7,7 +7,7 @@ from types import FunctionType
 from typing import Any
 
 from .packages import NUMBA_CUDA, installed
-from .types import NONE, ArrayType, RecordsType, TupleType, Type
+from .types import NONE, ArrayType, OptionalType, RecordsType, TupleType, Type
 
 #: The targets whose implementations a kernel takes, the best first.
 TARGETS = ("cuda", "generic")
@@ -61,6 +61,8 @@ def _numba_type(types: Any, kind: Type) -> Any:
     if isinstance(kind, TupleType):
         items = [_numba_type(types, item) for item in kind.items]
         return None if None in items else types.Tuple.from_types(items)
+    if isinstance(kind, OptionalType):
+        return types.Optional(_numba_type(types, kind.of))
     if isinstance(kind, RecordsType):
         return None
     if kind == FUNCTION:

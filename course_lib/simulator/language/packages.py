@@ -17,6 +17,7 @@ _LACKED_BY_NUMBA = {
     "int.bit_count": "write cuda.popc(x)",
     "sum() without a first number": "write sum(t, 0)",
     "min() and max() of a tuple": "write its items out",
+    "min() and max() of what may be None": "compare, as in x if x < y else y",
     **dict.fromkeys(("np.isnan", "np.isinf", "np.isfinite"), "use that of math"),
     **dict.fromkeys(("np.finfo", "np.iinfo"), "give the value a name outside the kernel"),
     **dict.fromkeys(("np.ndindex", "np.ndenumerate"), "write a loop over range() for each dimension"),
@@ -39,6 +40,11 @@ LACKS: dict[str, dict[str, tuple[Callable[..., bool], str]]] = {
         "/=": (
             lambda value, by: all(kind == "bool" or is_int(kind) for kind in (value, by)),
             "write x = x / y, or x //= y for a whole number",
+        ),
+        # the first of its passes over a loop knows the variable as None alone, and its error then ends the compilation
+        "number in a variable that is None before the loop": (
+            lambda: True,
+            "begin with a number, and keep in a bool whether it counts",
         ),
     },
 }

@@ -14,7 +14,7 @@ from .constants import Constants
 from .nodes import Expr
 from .reasons import Promotion, Why
 from .source import Source
-from .types import DTYPE, NONE, SCALARS, ArrayType, Type
+from .types import DTYPE, NONE, SCALARS, ArrayType, OptionalType, Type
 
 
 @dataclass_transform(eq_default=False)
@@ -74,7 +74,8 @@ class Convert(Stmt):
         code = out.cast(old, self.have, self.want)
         blended = out.blended(out.mask, code, new, self.want)
         # nothing to convert if no lane is left, or if none has assigned the version
-        out.emit(f"if {out.mask} is not False and {old} is not None: {new} = {blended}")
+        have = "" if self.have == NONE else f" and {old} is not None"
+        out.emit(f"if {out.mask} is not False{have}: {new} = {blended}")
 
 
 class Mark(Stmt):
@@ -300,7 +301,7 @@ class Return(Stmt):
         result = out.function.result
         if out.function.kernel:
             out.emit(f"w.returned.append(({out.mask}, {out.at(self.line)}))")
-        elif result != NONE and self.value.type != NONE:
+        elif result != NONE and (self.value.type != NONE or isinstance(result, OptionalType)):
             if out.function.partial:
                 out.emit(f"h = unite(h, {out.mask})")
             code = out.cast(out.text(self.value), self.value.type, result)
@@ -355,7 +356,8 @@ class Function:
         if self.unsure:
             start.append(" = ".join(f"h_{name}" for name in sorted(self.unsure)) + " = False")
         if not self.kernel:
-            start.append("result = None")
+            default = out.cast("None", NONE, self.result) if isinstance(self.result, OptionalType) else None
+            start.append(f"result = {default}")
             if self.partial:
                 start.append("h = False")
             if out.own_arrays:

@@ -171,7 +171,7 @@ def iterated(x: Context, node: ast.expr) -> Iterated:
         name = getattr(thing, "__name__", None)
         if callable(thing) and name in refusals.LOOPS:
             refuse(node, f"a kernel does not loop over {name}(...); {refusals.LOOPS[name]}")
-    value = x.expr(node)
+    value = x.present(node, x.expr(node))
     if isinstance(value.type, TupleType):
         kind, reason = item_type(value, node), any_why(value)
         return Iterated(Iterable(EACH, (value,), node.lineno), lambda path: LoopValue(path=path, type=kind, why=reason))

@@ -68,7 +68,17 @@ class RecordsType:
         return f"a {self.ndim}-dimensional array of records" if self.ndim else "a record"
 
 
-Type = str | ArrayType | TupleType | RecordsType
+@dataclass(frozen=True)
+class OptionalType:
+    """The type of what is a number or an array in some threads, and None in the others."""
+
+    of: str | ArrayType
+
+    def __str__(self) -> str:
+        return f"{self.of} or None"
+
+
+Type = str | ArrayType | TupleType | RecordsType | OptionalType
 
 #: The type of None.
 NONE = "none"
@@ -269,6 +279,10 @@ def unify_types(a: Type, b: Type) -> Type:
         return CONFLICT if CONFLICT in items else TupleType(items, a.fields if a.fields == b.fields else ())
     if isinstance(a, ArrayType) and isinstance(b, ArrayType) and (a.dtype, a.ndim) == (b.dtype, b.ndim):
         return ArrayType(a.dtype, a.ndim, view=True)
+    if NONE in (a, b) or isinstance(a, OptionalType) or isinstance(b, OptionalType):
+        kinds = [kind.of if isinstance(kind, OptionalType) else kind for kind in (a, b) if kind != NONE]
+        of = unify_types(kinds[0], kinds[-1])
+        return OptionalType(of) if of in SCALARS or isinstance(of, ArrayType) else CONFLICT
     return CONFLICT
 
 

@@ -429,6 +429,32 @@ out[0] = x[0, 0].bit_count()
 REFUSED = Table(None, package="numba-cuda", header=IMPORTS, arguments="x=zeros(2)", text="""\
 x[0] = sum(())  #!
 
+# a variable that is None before the loop, and is used as a number ; use in x[0]=best best+=1
+best = None
+for k in range(2):
+    if x[k] > 0:
+        best = x[k]
+$use  #! numba-cuda
+
+# one that is tested alone : x=np.ones(2)
+#= x[0] == 7
+best = None
+for k in range(2):
+    if x[k] > 0:
+        best = x[k]
+if best is not None:
+    x[0] = 7
+
+# one for which the loop waits : x=np.ones(2)
+#= x[0] == 2
+best = None
+k = 0
+while best is None:
+    if x[k] > 0:
+        best = x[k]
+    k += 1
+x[0] = best + 1
+
 # a division of whole numbers in place ; kind in int8 uint32 int64 ; by in n[1] 2 x.size cuda.threadIdx.x
 n = cuda.local.array(2, $kind)
 n[0], n[1] = 5, 2

@@ -473,3 +473,158 @@ i = cuda.grid(1)
 seen[0] = a[i]
 cuda.atomic.add(bins, seen[0], 1)
 """)  # fmt: skip
+
+#: Numbers and arrays that may be None; the arrays of the kernels hold all signs, so that some threads have none.
+OR_NONE = Table(
+    "numba",
+    launch="2, 40",
+    arguments="x=F, n=X, out=zeros(80, 3)",
+    header=f"""{IMPORTS}
+@cuda.jit(device=True)
+def positive(value):
+    if value > 0:
+        return value
+
+@cuda.jit(device=True)
+def double(value):
+    if value is None:
+        return -1.0
+    return value * 2.0
+""",
+    first="i = cuda.grid(1)\n",
+    text="""\
+# a number or None
+best = None
+if x[i % 64] > 0:
+    best = x[i % 64]
+if best is None:
+    out[i, 0] = -1
+else:
+    out[i, 0] = best
+    out[i, 1] = best + 1 - best * best // 2
+    out[i, 2] = -best if best < 3 or 7 < best <= 9 else abs(best)
+
+# which is None before the loop
+best, place = None, None
+for k in range(i % 9):
+    if best is None or x[k] > best:
+        best, place = x[k], k
+if place is not None:
+    out[i, 0], out[i, 1] = best, place
+    out[i, 2] += best
+
+# whose type the loop finds late
+total = None
+for k in range(i % 9):
+    if k == 0:
+        total = x[0]
+    else:
+        total = total + n[k]
+out[i, 0] = -1 if total is None else total
+
+# which a loop waits for
+found, k = None, i % 50
+while found is None:
+    if x[k % 64] > 0:
+        found = k
+    k += 1
+out[i, 0] = found
+
+# of several types
+value = None
+if x[i % 64] > 2:
+    value = n[i % 64]
+elif x[i % 64] < -2:
+    value = x[i % 64]
+other = value
+if other is not None and other != 3:
+    out[i, 0] = other
+out[i, 1] = (other == None) + 2 * (value != None)
+other = None
+out[i, 2] = other is None
+
+# an array or None
+row = None
+if i % 3:
+    row = x[i % 7 :]
+elif i % 2:
+    row = x
+if row is not None:
+    out[i, 0] = row[i % 5] + len(row) + row.size + row.shape[0]
+    for value in row[:3]:
+        out[i, 1] += value
+other = x if row is None else row[1:]
+out[i, 2] = other[0]
+
+# what a device function returns and takes
+value = positive(x[i % 64])
+out[i, 0] = double(value)
+if positive(n[i % 64]) is not None:
+    out[i, 1] = positive(n[i % 64]) + 1
+pair = (value, 2)
+if pair[0] is not None:
+    out[i, 2] = pair[0] * pair[1]
+
+# a choice of None
+value = x[i % 64] if n[i % 64] > 0 else None
+other = None if i % 2 else value
+if other is not None:
+    out[i, 0] = other
+    other += 1
+    out[i, 1] = math.sqrt(abs(other)) + round(other)
+out[i, 2] = 7 if value is None else int(value)
+""",
+)
+
+NONE_IS_NO_NUMBER = Table(
+    None,
+    launch="1, 32",
+    arguments="x=F, out=zeros(32)",
+    first="""\
+i = cuda.grid(1)
+value = None
+if i > 7:
+    value = x[i]
+""",
+    header=IMPORTS,
+    text="""\
+# a thread computes with None ; expression in value+1 -value value<3 value==3 math.sqrt(abs(value)) int(value)
+#= run.findings[0].threads[0][1][0] == 0 and said("value", "None")
+out[i] = $expression  #? uninitialized-read value x8
+
+# a store, an update and an atomic ; statement in out[i]=value out[i]+=value cuda.atomic.add(out,0,value) value+=1
+$statement  #? uninitialized-read value x8
+
+# only some threads, behind a test that is wrong
+if i > 5:
+    out[i] = value  #? uninitialized-read value x2
+
+# an array that is None
+row = None
+if i > 3:
+    row = x
+out[i] = row[i]  #? uninitialized-read row x4
+""",
+)
+
+REFUSED_OR_NONE = Table(
+    "numba",
+    arguments="x=F, out=zeros(32)",
+    first="""\
+i = cuda.grid(1)
+value, place, pair = None, None, None
+if x[i] > 0:
+    value, place = x[i], i
+""",
+    header=IMPORTS,
+    lines=True,
+    text="""\
+out[i] = x[place]  #! int place
+out[place] = 1  #! int place
+out[i] = float32(value)  #!
+out[i] = float(value)  #!
+out[i] = bool(value)  #!
+if value: out[i] = 1  #! None
+out[i] = value and 1  #!
+""",
+)

@@ -24,12 +24,6 @@ def recursive(n):
 @cuda.jit(device=True)
 def tail(a):
     return a[1:]
-
-@cuda.jit(device=True)
-def first_above(a, x):
-    for k in range(a.size):
-        if a[k] > x:
-            return k
 """,
 }
 
@@ -98,7 +92,6 @@ n = SIZE * 2; v = cuda.local.array(n, float32); a[0] = v[0]  #! n local literal
 scaled[1, 4](a)  #! scaled function device launch
 x = a[1]; x.fill(2)  #! x float32 array .fill
 a[0] = math.sqroot(a[0])  #! 'sqroot' math.sqrt
-a[0] = first_above(a, 1) is None  #! first_above number nothing -1
 tile = cuda.shared.array(4, SIZE, float32); tile[0] = a[0]  #! cuda.shared.array((4, SIZE), float32)
 tile = cuda.local.array((WIDTH, 2), float32); tile[0, 0] = a[0]  #! (WIDTH, 2) int
 a[cuda.threadIdx.x / 2] = 1  #! cuda.threadIdx.x // 2
