@@ -583,8 +583,8 @@ def kernel(A, B, M, W, OUT):
     p = A
     q = B
     w = v
-    n = None
-    r = None
+    n = 1.5 if g % 3 else None
+    r = B if g % 2 else None
 """
 #: What a thread stores to is its own, unless the dialect is wild; `{own}` are arrays, or parts of them, of the thread.
 CHOICES = {

@@ -124,6 +124,7 @@ def larger(x, y, k):
     if x[k] > y[k]:
         return x
     return y
+@cuda.jit
 def kernel(a, b, out):
     i = cuda.grid(1)
     out[i] = larger(a, b, i % 24)[i % 24]
