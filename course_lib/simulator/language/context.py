@@ -144,7 +144,7 @@ class Context(ABC):
         if not isinstance(value.type, OptionalType):
             return value
         if isinstance(value, nodes.Local) and value.name in self.late:
-            packages.check("number in a variable that is None before the loop", ())
+            packages.check("value in a variable that is None before the loop", ())
         text, of = ast.unparse(node).replace("{", "{{").replace("}", "}}"), value.type.of
         dtype, ndim = (of.dtype, of.ndim) if isinstance(of, ArrayType) else (of, 0)
         code = f"w.present({{0}}, {text!r}, {dtype!r}, {ndim}, {{mask}}, {{line}})"

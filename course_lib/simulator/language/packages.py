@@ -42,7 +42,7 @@ LACKS: dict[str, dict[str, tuple[Callable[..., bool], str]]] = {
             "write x = x / y, or x //= y for a whole number",
         ),
         # the first of its passes over a loop knows the variable as None alone, and its error then ends the compilation
-        "number in a variable that is None before the loop": (
+        "value in a variable that is None before the loop": (
             lambda: True,
             "begin with a number, and keep in a bool whether it counts",
         ),
