@@ -15,7 +15,7 @@ from .simulator.run import Finding, Run, Traffic
 from .simulator.simulate import simulate
 
 if TYPE_CHECKING:
-    from .classroom.course_map import roadmap
+    from .classroom.course_map import ladder, roadmap
     from .exercises import check, explain
     from .exercises.capstone import attempt, attempts
     from .exercises.predict import predict
@@ -45,6 +45,7 @@ __all__ = [
     "explain",
     "explore",
     "figures",
+    "ladder",
     "matrices",
     "measurements",
     "model",
@@ -68,7 +69,7 @@ __getattr__, __dir__ = lazily(
         **dict.fromkeys(("matrices", "multiply"), ".exercises.products"),
         **dict.fromkeys(("Stepper", "compare"), ".trace.viewer.stepper"),
         "explore": ".trace.viewer.explorer",
-        "roadmap": ".classroom.course_map",
+        **dict.fromkeys(("ladder", "roadmap"), ".classroom.course_map"),
         "palette": ".trace.palette",
         **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model", "planning")},
         "show_machine_code": ".machine.compiler.show",

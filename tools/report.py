@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from course_lib.classroom.course_map import milestones
 from course_lib.machine import figures, model
-from course_lib.machine.measurements import DEFAULT_GPU, NAMES, PUT_RIGHT, Recording, folder_of, gpus, load, speeds
+from course_lib.machine.measurements import DEFAULT_GPU, IMPROVED, NAMES, Recording, folder_of, gpus, load, speeds
 from course_lib.trace.palette import EDGE, GROUND, KERNELS
 
 ROOT = Path(__file__).parents[1]
@@ -58,7 +58,7 @@ def table(recording: Recording, counters: Recording, ceilings: Recording, gpu: s
     reads = {r["rung"]: r["dram_read_bytes"] for r in counters.results if r["M"] == n and "skipped" not in r}
     rungs = {rung.name: rung for rung in milestones()}
     for name, way in speeds(gpu).items():
-        result = (load("twins", gpu) if name == PUT_RIGHT else recording).result(name)
+        result = (load("twins", gpu) if name == IMPROVED else recording).result(name)
         dram = reads.get(name, result.get("dram_read_bytes"))
         cells = (
             f"`{NAMES.get(name, name)}` {rungs[name].title}" if name in rungs else result["title"],
@@ -190,7 +190,7 @@ def tables(gpu: str | Path) -> str:
 
 
 #: Six steps of the ladder in the README.
-STEPS = ("naive", PUT_RIGHT, "tiled", "register_2d", "best", "cublas")
+STEPS = ("naive", IMPROVED, "tiled", "register_2d", "best", "cublas")
 
 
 def short() -> str:
@@ -201,7 +201,7 @@ def short() -> str:
     for name in STEPS:
         way = ways[name]
         numba = way.written or way.unsigned or 0.0
-        title = "… indices and loop put right" if name == PUT_RIGHT else ladder.result(name)["title"]
+        title = "… indices and loop improved" if name == IMPROVED else ladder.result(name)["title"]
         c = "" if way.c is None else f"{way.c:,.0f}"
         rows.append(f"| {title} | {numba:,.0f} | {c} | {numba / last['gflops']:.1%} |")
     return "\n".join(rows)
@@ -289,15 +289,15 @@ def ladder_axes(recording: Recording, ceilings: Recording, gpu: str | Path = DEF
 
 
 def series_axes(recording: Recording, gpu: str | Path = DEFAULT_GPU) -> Axes:
-    """Draw the five series, time against n, both axes logarithmic; and naive put right, measured at one size."""
+    """Draw the five series, time against n, both axes logarithmic; and naive, improved, measured at one size."""
     points: dict[str, dict[int, float]] = {}
     for result in measured(recording):
         points.setdefault(result["rung"], {})[result["M"]] = median(result["milliseconds"])
     title = f"Time of one n×n product on an {recording.provenance['gpu']}, float32 (host: one core)"
     axes = figures.lines_against_n(points, title, "milliseconds")
-    if (right := speeds(gpu).get(PUT_RIGHT)) and right.unsigned:
+    if (right := speeds(gpu).get(IMPROVED)) and right.unsigned:
         axes.plot(4096, 2 * 4096**3 / right.unsigned / 1e6, "s", color=KERNELS["naive"], markersize=7)
-        axes.text(0.99, 0.03, f"■ {NAMES[PUT_RIGHT]}", transform=axes.transAxes, ha="right", color=GROUND, fontsize=11)
+        axes.text(0.99, 0.03, f"■ {NAMES[IMPROVED]}", transform=axes.transAxes, ha="right", color=GROUND, fontsize=11)
     return axes
 
 

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 
 from ..kernels import LADDER, Rung
 from ..kernels.twins import naive_twin
-from ..machine import measurements
+from ..machine import figures, measurements
 from ..machine.gpu.problem import widest
 from ..machine.model import loads_per_output
 from ..simulator.tables import text_table
+from ..trace.palette import KERNELS
 from . import lessons
 
-_PUT_RIGHT = "naive, 32 steps written out, unsigned in numba"
+_IMPROVED = "naive, 32 steps unrolled, unsigned in numba"
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Milestone:
 
     @property
     def speed(self) -> float:
-        """GFLOP/s in numba as written; of the kernel put right, with its unsigned indices."""
+        """GFLOP/s in numba as written; of the improved naive kernel, with its unsigned indices."""
         speed = self.speeds.written or self.speeds.unsigned
         if speed is None:
             raise ValueError(f"no speed of {self.rung} is recorded; `tile-by-tile gpu ladder` measures it")
@@ -99,9 +100,9 @@ class Roadmap:
 
 
 def milestones() -> list[Rung]:
-    """Return the rungs that a lesson explains, in the order of the lessons, and after `naive` the same put right."""
+    """Return the rungs that a lesson explains, in the order of the lessons, and after `naive` the same, improved."""
     right = replace(
-        naive_twin("uint64", 32), title="One thread per element, indices and loop put right", change=_PUT_RIGHT
+        naive_twin("uint64", 32), title="One thread per element, indices and loop improved", change=_IMPROVED
     )
     rungs = [each for rung in LADDER if rung.lesson for each in ((rung, right) if rung.name == "naive" else (rung,))]
     return sorted(rungs, key=lambda rung: rung.lesson)
@@ -122,7 +123,7 @@ def roadmap(gpu: str = measurements.DEFAULT_GPU) -> Roadmap:
     counted = {
         r["rung"]: r["global_load_sectors"] / n**2 for r in counters.results if r["M"] == n and "skipped" not in r
     }
-    counted[measurements.PUT_RIGHT] = counted["naive"]  # the same loads
+    counted[measurements.IMPROVED] = counted["naive"]  # the same loads
     unknown = measurements.Speeds(None, None, None)
     steps = []
     for step in milestones():
@@ -130,6 +131,30 @@ def roadmap(gpu: str = measurements.DEFAULT_GPU) -> Roadmap:
         sectors, found = counted.get(step.name), speeds.get(step.name, unknown)
         steps.append(Milestone(step.name, step.title, step.lesson, step.change, loads, sectors, found))
     return Roadmap(ladder.provenance["gpu"], n, tuple(steps), _end(gpu))
+
+
+def ladder(rung: str = "", gpu: str = measurements.DEFAULT_GPU) -> figures.Picture:
+    """Show the speeds of the kernels from the first one up to ``rung``, and of the last one.
+
+    Without ``rung`` these are the first and the last kernel: a lesson shows only what it has explained. A bar is the
+    kernel in numba: up to `naive` as it is written, after it with unsigned indices where they are recorded.
+
+    Raises ValueError for a name that is not on the map.
+
+    >>> ladder("per_column")
+    Figure: The ladder on an NVIDIA H200: 3 of 22 kernels.
+      One thread per row: 24; One thread per column: 60; All together, tuned: 52,570 (GFLOP/s, n = 4,096).
+    """
+    course = roadmap(gpu)
+    steps, names = course.steps, [step.rung for step in course]
+    if rung and rung not in names:
+        raise ValueError(f"there is no {rung!r} on the ladder; its kernels are {', '.join(names)}")
+    shown = [*steps[: names.index(rung or names[0]) + 1], steps[-1]]
+    written = names[: names.index("naive") + 1]
+    speeds = {s.title: round((s.rung not in written and s.speeds.unsigned) or s.speed) for s in shown}
+    colours = {step.title: KERNELS[step.rung] for step in shown if step.rung in KERNELS}
+    title = f"The ladder on an {course.gpu}: {len(speeds)} of {len(steps)} kernels"
+    return figures.show(figures.bars(speeds, title, f"GFLOP/s, n = {course.n:,}", colours))
 
 
 def _end(gpu: str) -> str:

@@ -55,5 +55,5 @@ RUNG = Rung(
     square_blocks,
     params={"tile_width": 16},
     lesson="04_tiling",
-    change="naive put right, with tiles in shared memory",
+    change="naive, improved, with tiles in shared memory",
 )

@@ -346,15 +346,15 @@ def test_the_roof_of_instructions_agrees_with_the_cycles_that_issued(rung, near)
 
 def test_the_levels_of_a_twin_are_those_that_were_counted_of_it():
     """It makes the loads of `naive` in a seventh of its instructions, so its lowest roof is another one."""
-    naive, right, tiled = found = figures.levels("naive", measurements.PUT_RIGHT, "tiled_unsigned")
+    naive, right, tiled = found = figures.levels("naive", measurements.IMPROVED, "tiled_unsigned")
     counted = measurements.load("twins").result("naive_uint64_32")
     assert (right.requests, right.instructions) == (counted["global_load_requests"], counted["instructions"])
     assert (right.asked, right.requests, right.sector_bytes) == (naive.asked, naive.requests, naive.sector_bytes)
     assert [level.lowest for level in found] == ["instructions", "L1 and shared memory", "L1 and shared memory"]
     assert tiled.asked == right.asked / 32
-    assert [level.name for level in found] == ["naive", "naive put right", "tiled, unsigned"]
+    assert [level.name for level in found] == ["naive", "naive, improved", "tiled, unsigned"]
 
 
 def test_roofs_beside_each_other_are_named_apart():
-    for names in (("naive", measurements.PUT_RIGHT, "tiled_unsigned"), ("bank_conflicts", "padded")):
+    for names in (("naive", measurements.IMPROVED, "tiled_unsigned"), ("bank_conflicts", "padded")):
         assert _apart(figures.roofs(figures.levels(*names)).texts, 3)[0], names

@@ -108,7 +108,7 @@ def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
     """Return the recorded counts and times of these rungs, with their default block or tile, at the ladder's n.
 
     Requests, sectors, wavefronts, bytes and instructions are those that Nsight Compute counted; the time is the
-    ladder's. Of a twin (`measurements.PUT_RIGHT`, "tiled_unsigned") all are in the recording of twins. The requested
+    ladder's. Of a twin (`measurements.IMPROVED`, "tiled_unsigned") all are in the recording of twins. The requested
     loads follow a formula: 2·n³ numbers of 4 bytes, divided by the tile's width. They are None for rungs with another
     tile than `tile_width`. Raise KeyError for rungs without counters.
 
