@@ -36,16 +36,16 @@ export class Grid extends Plane {
     /** @type {SVGElement[]} */
     this.texts = [];
     const cells = svg("g", { class: "tt-cells" });
-    this.labels = svg("g", { class: "tt-texts" });
+    this.digits = svg("g", { class: "tt-texts" });
     for (let i = 0; i < this.size; i++) {
       const [x, y] = this.corner(i);
       this.cells.push(svg("rect", { x: x + GAP / 2, y: y + GAP / 2, width: side, height: side, class: "tt-c" }));
       this.texts.push(svg("text", { x: x + UNIT / 2, y: y + UNIT / 2, class: "tt-t" }));
     }
     cells.append(...this.cells);
-    this.labels.append(...this.texts);
+    this.digits.append(...this.texts);
     this.below.append(cells);
-    this.above.append(this.labels);
+    this.above.append(this.digits);
     /** @type {Value[]} */
     this.held = new Array(this.size).fill(null);
     this.written = new Array(this.size).fill("");
@@ -93,17 +93,17 @@ export class Grid extends Plane {
 
   /** @param {number} scale */
   measure(scale) {
+    super.measure(scale);
     this.scale = scale;
     this.least = this.layer.closest(".reveal") ? LEGIBLE_IN_A_ROOM : LEGIBLE;
-    this.layer.classList.toggle("tt-unindexed", this.scale * this.margin < this.least);
     this.write();
   }
 
   /** Give the texts their size, and hide them where it is too small. */
   write() {
     const small = this.scale > 0 && TEXT_SIZES[this.widest] * this.scale < this.least - 0.05;
-    set(this.labels, "style", `font-size: ${TEXT_SIZES[this.widest]}px`);
-    set(this.labels, "class", `tt-texts tt-wide-${this.widest}${small ? " tt-illegible" : ""}`);
+    set(this.digits, "style", `font-size: ${TEXT_SIZES[this.widest]}px`);
+    set(this.digits, "class", `tt-texts tt-wide-${this.widest}${small ? " tt-illegible" : ""}`);
   }
 }
 

@@ -51,6 +51,7 @@ export class Heat extends Plane {
 
   /** A canvas has as many pixels as the screen. @param {number} scale */
   measure(scale) {
+    super.measure(scale);
     const wide = UNIT * scale * devicePixelRatio;
     const side = wide < SQUARE || this.size > MOST_SQUARES ? 1 : Math.round(wide);
     if (side === this.side) return;

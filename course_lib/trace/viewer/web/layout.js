@@ -1,6 +1,13 @@
-// Where everything on the stage is: a pure function of its width and height, of the size of the text and of the shapes of
-// the arrays. No page is needed. C never shrinks when the stage grows: each arrangement's scale is a minimum of functions
-// that rise with the width and the height, and the largest scale is taken.
+// Where everything of a run is: a pure function of the width and height of its place, of the size of the text, of the
+// shapes of the arrays and of the length of the source's lines. No page is needed.
+//
+// There is one arrangement. On top are the arrays in global memory, A · B = C in a row; below them what the threads work
+// on: tiles, accumulators, other shared and local arrays. The source is beside these, or below them; the counter is
+// beside the matrices, or before the source.
+//
+// When room is short, it is given up in this order: the white space; the size of the matrices, which become maps without
+// digits; and only then the size of tiles and accumulators, down to that of legible digits. The source always has the
+// current line and two lines above and below it.
 
 /**
  * @typedef {object} Shape  of an array's drawing, in units of which an element has UNIT, its labels included
@@ -8,278 +15,185 @@
  * @property {number} height
  * @property {number} most  pixels of a unit, at most
  * @property {number} least  pixels of its place, at least: its name
- * @property {number} weight  how much longer its sides are than those of others beside it
+ * @property {boolean} [numbered]  whether its elements have digits, where these are large enough
  */
 /**
  * @typedef {object} Wanted
  * @property {number} width  of the stage, in pixels
- * @property {number} height  in pixels
+ * @property {number} height  in pixels; more is used only for legible digits, and where the least does not fit
  * @property {number} em  size of the text, in pixels
  * @property {{A: Shape, B: Shape, C: Shape} | null} product
  * @property {Shape[]} main  arrays in global memory that are no matrices of the product
  * @property {Shape[]} aside  shared and local arrays, and what threads hold
  * @property {boolean} counter  whether numbers are counted beside the picture
+ * @property {number[]} lines  the characters of each line of the source that is no comment
+ * @property {boolean} [strict]  whether no more height may be used for legible digits
+ * @property {string} [how]  of two runs, the `how` of the layout of the other one
+ * @property {number} [largest]  of two runs, pixels of a unit of the matrices, at most: both have the same
  */
 /** @typedef {{x: number, y: number, width: number, height: number}} Box  in pixels */
 /** @typedef {{x: number, y: number, scale: number, room?: number}} Place  of a drawing: its corner in pixels, the pixels of a unit, and those for its caption */
 /**
  * @typedef {object} Layout
- * @property {string} name  of the arrangement: "row", "edges", "over", "column" or "flow"
  * @property {Record<"A" | "B" | "C", Place> | null} product
  * @property {Place[]} main
  * @property {Place[]} aside
  * @property {Box} code
  * @property {Box | null} counter
  * @property {number} height  that is used
+ * @property {boolean} legible  whether the tiles have digits, as far as any size gives them some
+ * @property {string} how  where counter and source are: "low" or "top", "beside" or "below"
  */
 
+const UNIT = 20; // of an element, as in plane.js
 const GAP = 10; // pixels between drawings
 const SIGN = 1.6; // ems between matrices in a row, for · and =
 const CAPTION = 1; // ems above each drawing, for its name
-const CODE = { width: 25, share: 0.4, height: 8.6, least: 6, part: 0.17 }; // ems: seven lines, five where that is more than a part of the height; and at most a share of the width
-const COUNTER = { width: 11, height: 7.6 }; // ems
-const NARROWEST = 9.5; // ems of the counter, where there is no more
-const PHONE = 40; // ems of a stage in one column
-const SMALLEST = 1 / 3; // of the size that arrays have below, at least, beside the matrices of one column
-const LOWEST = 28; // ems of a stage beside which a page scrolls
-
-/** The height of the code: rises more slowly than that of the stage. @param {number} height @param {number} em */
-const linesHigh = (height, em) => Math.min(CODE.height * em, Math.max(CODE.least * em, CODE.part * height));
+const CODE = { least: 19, most: 52, usual: 30, rows: 12 }; // ems of its width; rows at most that five lines have
+const HEAD = 2; // ems above the lines
+export const COLUMNS = 30; // ems of a source beside whose lines there are counts
+const LINE = { high: 1.06, letter: 0.535, number: 2.9, counts: 5 }; // ems
+const AROUND = 2; // lines above and below the current one
+const COUNTER = { width: 12, height: 8.2 }; // ems
+const MAP = 5; // ems of the height of matrices, at least
+const LEGIBLE = 17; // pixels of an element with digits of nine
+const GOOD = [26, 42]; // pixels of an element with digits of 13 and of 21
+const STEP = 40; // of the height, for each pixel of these digits
+const MORE = [1.1, 1.2, 1.3]; // times the height, for legible digits
 
 /** @param {Wanted} wanted @returns {Layout} */
 export function arrange(wanted) {
-  const { width, em, product, counter } = wanted;
-  const height = Math.max(LOWEST * em, wanted.height);
-  const [codeWide, codeHigh] = [
-    Math.max(16 * em, Math.min(CODE.width * em, CODE.share * width)),
-    linesHigh(height, em),
-  ];
-  if (width < PHONE * em) return stacked({ ...wanted, height }, CODE.height * em);
-  const strip = codeHigh + GAP;
+  const { aside, height } = wanted;
+  // drawings of one side have elements of one size only if they have as many, so the longest counts
+  const numbered = aside.filter((shape) => shape.numbered).map(({ width, height: high }) => Math.max(width, high));
+  const longest = Math.max(0, ...numbered) / UNIT;
+  const good = Math.min(GOOD[1], Math.max(GOOD[0], (2 * height) / STEP)) * longest;
+  let least = placed(wanted, height, 0, good);
+  for (const more of MORE) {
+    if (least.side >= LEGIBLE * longest || wanted.strict) break;
+    const higher = placed(wanted, more * height, 0, good);
+    if (higher.side >= LEGIBLE * longest) least = higher;
+  }
+  const high = Math.max(height, least.height);
+  const side = Math.min(least.side, good) - 0.01;
+  let [low, most, best] = [0, high, least];
+  for (let i = 0; i < 12; i++) {
+    const middle = (low + most) / 2;
+    const found = placed(wanted, high, middle, good);
+    const largest = Math.max(0, ...aside.map((shape, i) => (shape.numbered ? found.aside[i].scale : 0)));
+    const smaller = !found.product || !largest || found.product.A.scale <= largest + 0.001;
+    if (found.side >= side && found.height <= high + 1 && smaller) [low, best] = [middle, found];
+    else most = middle;
+  }
+  return { ...best, legible: best.side >= LEGIBLE * longest };
+}
+
+/**
+ * Place everything, the arrays in global memory in a band of some height; ``side``: pixels of the longer side of the
+ * drawings below.
+ * @param {Wanted} wanted
+ * @param {number} height  of all
+ * @param {number} band  pixels; at least that of maps
+ * @param {number} good  a side beyond which a wider source is better
+ * @returns {Omit<Layout, "legible"> & {side: number}}
+ */
+function placed(wanted, height, band, good) {
+  const { width, em, counter, aside } = wanted;
+  const count = { width: COUNTER.width * em, height: COUNTER.height * em };
+  const least = Math.max(band, (MAP + CAPTION) * em);
+  /** @type {(Omit<Layout, "product" | "main" | "legible"> & {side: number, top: ReturnType<typeof globals>})[]} */
+  const candidates = [];
+  /** @type {(how: string, top: ReturnType<typeof globals>, y: number, above: Box | null) => void} */
+  const below = (how, top, y, above) => {
+    const rest = height - y;
+    const low = counter && !above ? count : { width: -GAP, height: 0 };
+    /** @type {(counted: Box, code: Box, flowed: ReturnType<typeof flow>) => void} */
+    const add = (counted, code, { places, side }) =>
+      candidates.push({
+        how: `${how} ${code.y > y || !aside.length ? "below" : "beside"}`,
+        side,
+        top,
+        aside: places,
+        code,
+        counter: counter ? (above ?? counted) : null,
+        height: Math.max(y + low.height, code.y + code.height, ...ends(aside, places)),
+      });
+    // the source beside the drawings; their place is narrower if the source needs fewer rows so
+    for (const letters of [CODE.least, CODE.usual]) {
+      const room = { x: 0, y, width: width - low.width - 2 * GAP - letters * em, height: rest };
+      if (room.width < 0.25 * width || !aside.length) continue;
+      const flowed = flow(aside, room, em);
+      const left = Math.max(0, ...rights(aside, flowed.places)) + GAP;
+      const spare = width - left - low.width - GAP;
+      const high = Math.max(codeHigh(wanted, spare), low.height, ...ends(aside, flowed.places).map((end) => end - y));
+      const code = { x: left + low.width + GAP, y, width: Math.min(CODE.most * em, spare), height: high };
+      add({ x: left, y, ...low }, code, flowed);
+    }
+    // below them
+    const beside = width - low.width - GAP >= CODE.least * em;
+    const across = Math.min(CODE.most * em, beside ? width - low.width - GAP : width);
+    const high = codeHigh(wanted, across);
+    const foot = beside ? Math.max(high, low.height) : high + low.height + GAP;
+    const flowed = flow(aside, { x: 0, y, width, height: rest - foot - GAP }, em);
+    const end = Math.max(y, ...ends(aside, flowed.places)) + (aside.length ? GAP : 0);
+    const code = beside
+      ? { x: low.width + GAP, y: end, width: across, height: foot }
+      : { x: 0, y: end + (low.height && low.height + GAP), width: across, height: high };
+    add({ x: 0, y: end, ...low }, code, flowed);
+  };
+  const top = globals(wanted, least, width);
+  below("low", top, top.height ? top.height + GAP : 0, null);
+  if (counter && wanted.product) {
+    const room = width - count.width - 2 * GAP;
+    const narrower = globals(wanted, least, room);
+    const at = {
+      x: Math.max(narrower.end + 2 * GAP, Math.min(room + 2 * GAP, narrower.end + 4 * GAP)),
+      y: 0,
+      ...count,
+    };
+    if (room > 0.3 * width) below("top", narrower, Math.max(narrower.height, count.height) + GAP, at);
+  }
+  const asked = candidates.filter(({ how }) => !wanted.how || how === wanted.how);
+  const known = asked.length ? asked : candidates;
+  const fits = known.filter((each) => each.height <= height + 1);
+  const of = fits.length ? fits : [known.reduce((x, y) => (y.height < x.height ? y : x))];
+  const worth = (/** @type {typeof of[0]} */ { side, code, height, top }) =>
+    Math.min(side, good) - 0.05 * height + 1e-3 * code.width + 2 * UNIT * (top.product?.A.scale ?? 0);
+  const best = of.reduce((x, y) => (worth(y) > worth(x) ? y : x));
+  return { ...best, product: best.top.product, main: best.top.main };
+}
+
+/**
+ * The arrays in global memory, as large as a band allows.
+ * @param {Wanted} wanted
+ * @param {number} band  its height
+ * @param {number} width
+ */
+function globals({ em, product, main, largest = Infinity }, band, width) {
+  const caption = CAPTION * em;
   if (!product) {
-    const free = { x: 0, y: 0, width: width - codeWide - GAP, height };
-    const side = { x: width - codeWide, y: 0, width: codeWide, height };
-    return beside(wanted, { name: "flow", product: null, used: 0 }, flow(wanted.main, free, em), free, side, null);
+    const { places } = flow(main, { x: 0, y: 0, width, height: band }, em);
+    return { product: null, main: places, height: Math.max(0, ...ends(main, places)), end: width };
   }
   const { A, B, C } = product;
-  const caption = CAPTION * em;
-  const most = Math.min(A.most, B.most, C.most);
-  const [signs, left] = [2 * SIGN * em, (counter ? Math.max(codeWide, COUNTER.width * em) : codeWide) + 2 * GAP];
-  const [inRow, atEdges] = [A.width + B.width + C.width, A.width + C.width];
-  const [rowHigh, edgesHigh] = [Math.max(A.height, B.height, C.height), B.height + C.height];
-  const scales = {
-    row: Math.min((width - signs) / inRow, (height - strip - caption) / rowHigh),
-    edges: Math.min((width - left) / atEdges, (height - 2 * caption) / edgesHigh),
-    over: Math.min(width / atEdges, (height - strip - 2 * caption) / edgesHigh),
-  };
-  const name = /** @type {(keyof typeof scales)[]} */ (["row", "edges", "over"]).reduce((x, y) =>
-    scales[y] > scales[x] ? y : x,
-  );
-  const scale = Math.max(0.01, Math.min(most, scales[name]));
-  const places = name === "row" ? inARow(product, scale, SIGN * em, caption) : atTheEdges(product, scale, caption);
-  const wide = scale * (name === "row" ? inRow : atEdges) + (name === "row" ? signs : 0);
-  const high = name === "row" ? scale * rowHigh + caption : scale * edgesHigh + 2 * caption;
-  const right = { x: wide + 2 * GAP, y: 0, width: width - wide - 2 * GAP, height };
-  const below = { x: 0, y: high + GAP, width, height: height - high - GAP };
-  const roomy = right.width >= codeWide;
-  const spare = right.width >= NARROWEST * em ? { ...right, y: caption, height: COUNTER.height * em } : null;
-  return beside(
-    wanted,
-    { name, product: places, used: high },
-    [],
-    roomy ? right : below,
-    roomy ? right : null,
-    roomy && name !== "edges" ? { ...below, width: wide } : null,
-    spare,
-    high,
-  );
-}
-
-/**
- * Put the code and the counter into a side, or below if there is none, and the other arrays where they become largest.
- * @param {Wanted} wanted
- * @param {{name: string, product: Layout["product"], used: number}} matrices
- * @param {Place[]} main
- * @param {Box} free  for the other arrays, unless the side is better
- * @param {Box | null} side
- * @param {Box | null} below
- * @param {Box | null} [spare]  a narrow place for the counter, and below it for a window on the matrices
- * @param {number} [high]  where that place ends
- * @returns {Layout}
- */
-function beside(wanted, { name, product, used }, main, free, side, below, spare = null, high = 0) {
-  const { em, counter } = wanted;
-  const height = Math.max(LOWEST * em, wanted.height);
-  const codeWide = Math.max(16 * em, Math.min(CODE.width * em, CODE.share * wanted.width));
-  const [codeHigh, countHigh, countWide] = [
-    linesHigh(height, em),
-    counter ? COUNTER.height * em : 0,
-    counter ? COUNTER.width * em : 0,
-  ];
-  if (!side) {
-    const wide = counter && !spare ? countWide + GAP : 0;
-    const all = wanted.product ? wanted.aside : [...wanted.main, ...wanted.aside];
-    const rest = { ...free, width: free.width - codeWide - wide - 2 * GAP };
-    const aside = flow(all, rest, em);
-    const last = all.length - 1;
-    if (spare && all[last]?.weight > 1) {
-      const top = spare.y + (counter ? countHigh + GAP : 0);
-      const [alone] = flow([all[last]], { ...spare, y: top, height: high - top }, em);
-      if (alone.scale > aside[last].scale) aside.splice(0, last + 1, ...flow(all.slice(0, last), rest, em), alone);
-    }
-    const inRest = all.filter((_, i) => !spare || aside[i].x < spare.x);
-    const end = Math.max(
-      free.x,
-      ...inRest.map((_, i) => aside[i].x + Math.max(aside[i].scale * all[i].width, all[i].least) + 2 * GAP),
-    );
-    const tall = Math.max(codeHigh, Math.min(CODE.height * em, Math.max(0, ...ends(all, aside)) - free.y)); // beside the arrays
-    const counted = counter
-      ? (spare ?? { x: end, y: free.y, width: countWide, height: Math.max(countHigh, tall) })
-      : null;
-    const left = end + wide;
-    const code = { x: left, y: free.y, width: Math.max(codeWide, free.x + free.width - left), height: tall };
-    return {
-      name,
-      product,
-      main: [],
-      aside,
-      code,
-      counter: counted,
-      height: Math.max(used, code.y + code.height, ...ends(all, aside)),
-    };
-  }
-  const together = countWide + GAP + codeWide <= side.width;
-  const need = together || !counter ? codeHigh : codeHigh + GAP + countHigh;
-  const above = { ...side, height: side.height - need - GAP };
-  if (!product) {
-    const split = wanted.aside.length && wanted.main.length ? 0.6 : wanted.main.length ? 1 : 0;
-    const first = { ...free, height: split * free.height };
-    main = flow(wanted.main, first, em);
-    const end = Math.max(0, ...ends(wanted.main, main));
-    below = { ...free, y: end && end + GAP, height: free.height - end - (end && GAP) };
-    used = end;
-  }
-  const candidates = [above, ...(below ? [below] : [])].map((box) => ({ box, places: flow(wanted.aside, box, em) }));
-  const area = (/** @type {Place[]} */ places) =>
-    places.reduce((sum, { scale }, i) => sum + scale * scale * wanted.aside[i].width * wanted.aside[i].height, 0);
-  const best = candidates.reduce((x, y) => (area(y.places) > area(x.places) ? y : x));
-  const top = best.box === above ? Math.max(side.y, ...ends(wanted.aside, best.places).map((y) => y + GAP)) : side.y;
-  const code = {
-    x: side.x,
-    y: together || !counter ? top : top + countHigh + GAP,
-    width: Math.max(Math.min(codeWide, side.width), together ? side.width - countWide - GAP : side.width),
-    height: codeHigh,
-  };
-  code.height = Math.max(codeHigh, Math.min(1.6 * codeHigh, height - code.y));
-  const counted = counter
-    ? { x: together ? side.x + side.width - countWide : side.x, y: top, width: countWide, height: countHigh }
-    : null;
-  return {
-    name,
-    product,
-    main,
-    aside: best.places,
-    code,
-    counter: counted,
-    height: Math.max(used, code.y + code.height, ...ends(wanted.aside, best.places)),
-  };
-}
-
-/**
- * One column, as on a phone: the matrices, the code, the counter, the other arrays; what exceeds the height scrolls.
- * Above A and beside C there is room for the other arrays and for the counter, where they are not too small there.
- * @param {Wanted} wanted
- * @param {number} codeHigh
- * @returns {Layout}
- */
-function stacked({ width, height, em, product, main, aside, counter }, codeHigh) {
-  const caption = CAPTION * em;
-  const all = [...main, ...aside];
-  /** @type {Layout["product"]} */
-  let places = null;
-  let y = 0;
-  /** @type {Box[]} */
-  let rooms = [];
-  if (product) {
-    const { A, B, C } = product;
-    const scale = Math.max(
-      0.01,
-      Math.min(
-        A.most,
-        width / (A.width + C.width),
-        Math.min(0.65 * height, height - codeHigh - GAP - 2 * caption) / (B.height + C.height),
-      ),
-    );
-    places = atTheEdges(product, scale, caption);
-    const [left, high] = [A.width * scale, scale * (B.height + C.height) + 2 * caption];
-    const end = left + C.width * scale + GAP;
-    rooms = [
-      { x: end, y: 0, width: width - end, height: high },
-      { x: 0, y: 0, width: left - GAP, height: high - A.height * scale - caption },
-    ];
-    y = high + GAP;
-  }
-  const below = flow(all, { x: 0, y: 0, width, height: Math.max(16 * em, height) }, em);
-  const size = (/** @type {Place[]} */ places) => Math.min(...places.map(({ scale }, i) => scale / below[i].scale));
-  const fitting = rooms
-    .map((room) => ({ room, places: flow(all, room, em) }))
-    .filter(
-      ({ room, places }) =>
-        Math.max(0, ...ends(all, places)) <= room.height &&
-        Math.max(0, ...rights(all, places)) <= room.x + room.width &&
-        size(places) >= SMALLEST,
-    );
-  const best = fitting.reduce(
-    (x, y) => (x && size(x.places) >= size(y.places) ? x : y),
-    /** @type {typeof fitting[0] | null} */ (null),
-  );
-  const spare = counter
-    ? rooms.find((room) => room !== best?.room && room.width >= NARROWEST * em && room.height >= COUNTER.height * em)
-    : null;
-  const code = { x: 0, y, width, height: counter && !spare ? codeHigh / 2 : codeHigh };
-  y += code.height + GAP;
-  let counted = spare ?? null;
-  if (counter && !counted) {
-    counted = { x: 0, y, width, height: COUNTER.height * em };
-    y += counted.height + GAP;
-  }
-  const found = best?.places ?? below.map((place) => ({ ...place, y: place.y + y }));
-  return {
-    name: "column",
-    product: places,
-    main: found.slice(0, main.length),
-    aside: found.slice(main.length),
-    code,
-    counter: counted,
-    height: Math.max(y, ...ends(all, found)),
-  };
-}
-
-/**
- * A · B = C, their tops aligned.
- * @param {{A: Shape, B: Shape, C: Shape}} product
- * @param {number} scale
- * @param {number} sign
- * @param {number} top
- */
-function inARow({ A, B }, scale, sign, top) {
+  const sign = SIGN * em;
+  const high = Math.max(A.height, B.height, C.height);
+  const across = (width - 2 * sign) / (A.width + B.width + C.width);
+  const scale = Math.max(0.01, Math.min(A.most, B.most, C.most, largest, across, (band - caption) / high));
   const b = A.width * scale + sign;
-  return {
-    A: { x: 0, y: top, scale },
-    B: { x: b, y: top, scale },
-    C: { x: b + B.width * scale + sign, y: top, scale },
-  };
+  const c = b + B.width * scale + sign;
+  const [a, y] = [0, caption];
+  const places = { A: { x: a, y, scale }, B: { x: b, y, scale }, C: { x: c, y, scale } };
+  return { product: places, main: [], height: caption + high * scale, end: c + C.width * scale };
 }
 
-/**
- * B above C, and A on its left; their names are between.
- * @param {{A: Shape, B: Shape, C: Shape}} product
- * @param {number} scale
- * @param {number} top
- */
-function atTheEdges({ A, B }, scale, top) {
-  const [x, y] = [A.width * scale, 2 * top + B.height * scale];
-  return { A: { x: 0, y, scale }, B: { x, y: top, scale }, C: { x, y, scale } };
+/** The height of the source for the current line and those around it, wherever that is. @param {Wanted} wanted @param {number} width */
+function codeHigh({ lines, em }, width) {
+  const room = width / em - LINE.number - 1.5 - (width >= COLUMNS * em ? LINE.counts : 0);
+  const letters = Math.max(8, Math.floor(room / LINE.letter));
+  const rows = lines.map((length) => Math.max(1, Math.ceil(length / letters)));
+  const around = rows.map((_, i) => rows.slice(Math.max(0, i - AROUND), i + AROUND + 1).reduce((sum, n) => sum + n, 0));
+  return (HEAD + LINE.high * Math.min(CODE.rows, Math.max(0, ...around))) * em;
 }
 
 /**
@@ -287,18 +201,18 @@ function atTheEdges({ A, B }, scale, top) {
  * @param {Shape[]} shapes
  * @param {Box} box
  * @param {number} em
- * @returns {Place[]}
  */
 function flow(shapes, box, em) {
   let [low, high] = [0, Math.max(box.width, box.height, 1)];
-  let best = placed(shapes, box, em, Math.min(high, 3 * em)).places;
+  let [best, side] = [inRows(shapes, box, em, 3 * em).places, Math.min(3 * em, high)];
+  if (!inRows(shapes, box, em, 3 * em).fits) side = 0;
   for (let i = 0; i < 12; i++) {
     const middle = (low + high) / 2;
-    const { places, fits } = placed(shapes, box, em, middle);
-    if (fits) [low, best] = [middle, places];
+    const { places, fits } = inRows(shapes, box, em, middle);
+    if (fits) [low, best, side] = [middle, places, middle];
     else high = middle;
   }
-  return best;
+  return { places: best, side };
 }
 
 /**
@@ -307,12 +221,12 @@ function flow(shapes, box, em) {
  * @param {number} em
  * @param {number} side  in pixels, of the longer side of each drawing
  */
-function placed(shapes, box, em, side) {
+function inRows(shapes, box, em, side) {
   const caption = CAPTION * em;
   let [x, y, deep] = [0, 0, 0];
   let wide = 0;
-  const places = shapes.map(({ width, height, most, least, weight }) => {
-    const scale = Math.min(most, (weight * side) / Math.max(width, height));
+  const places = shapes.map(({ width, height, most, least }) => {
+    const scale = Math.min(most, side / Math.max(width, height));
     const [w, h] = [Math.max(width * scale, least), height * scale + caption];
     if (x && x + w > box.width) [x, y, deep] = [0, y + deep + GAP, 0];
     const place = { x: box.x + x, y: box.y + y + caption, scale };

@@ -28,6 +28,10 @@
  * @property {boolean} counter  whether numbers are counted beside it
  * @property {number} lens  width of the place of a lens of this run, in pixels
  * @property {number} em  size of the text in pixels
+ * @property {number[]} lines  the characters of each line of the source
+ * @property {number} [largest]  pixels of a unit of the matrices, at most
+ * @property {boolean} [strict]  whether no more height may be used for legible digits
+ * @property {string} [how]  the arrangement of the other run
  */
 
 /** A view of one run: in a fixed part of the page, or a lens, of which one at a time is open. */

@@ -13,7 +13,6 @@ import { give, svg } from "./dom.js";
  * @property {number} [offset]  the array's element at the upper left corner
  * @property {[number, number] | null} [tile]
  * @property {number} [margin]  for the indices, in SVG units
- * @property {number[]} [origin]  row and column numbers at the upper left corner, where they are not 0
  * @property {boolean} [text]  whether the elements show their values
  * @property {number} [pitch]  elements in a row of the vector that this is a part of
  * @property {boolean} [wrapped]  whether the rows are one vector, so that a row is numbered by its first element
@@ -24,6 +23,8 @@ export const UNIT = 20; // side of one element in SVG units
 export const LOOKS = ["", " tt-region", " tt-seen", " tt-active", " tt-empty", " tt-now tt-read", " tt-now tt-written"];
 export const [PLAIN, REGION, SEEN, ACTIVE, EMPTY, NOW_READ, NOW_WRITTEN] = LOOKS.keys();
 export const FAINT = 8;
+/** Of indices, pixels: at least, at most, as a share of an element, and what the margin needs. */
+const INDEX = { least: 11, most: 13, share: 0.32, margin: 9.5 };
 export const FAR = 1.6; // how many elements beyond an edge a mark is drawn at most
 
 export class Plane {
@@ -37,10 +38,8 @@ export class Plane {
     offset = 0,
     tile = null,
     margin = 15,
-    origin = [0, 0],
     wrapped = false,
     pitch = columns,
-    text = false,
   }) {
     this.name = name;
     this.rows = rows;
@@ -68,13 +67,12 @@ export class Plane {
     this.faults = svg("g", { class: "tt-faults" });
     this.layer.append(this.below, this.tileLines(tile), this.outline, this.owns.warp, this.owns.thread, this.above);
     this.asked = svg("rect", { class: "tt-asked", rx: 3, display: "none" });
-    /** Where the window on this plane is. */
-    this.box = svg("rect", { class: "tt-window-box", display: "none" });
-    this.layer.append(this.dots, this.rings, this.faults, this.asked, this.box);
+    this.layer.append(this.dots, this.rings, this.faults, this.asked);
     /** @type {Map<Element, string>}  what each group of marks shows */
     this.shown = new Map();
     this.looks = new Uint8Array(this.size).fill(PLAIN);
-    if (margin >= 10) this.indices(origin, wrapped, text);
+    /** @type {{number: number, text: string, node: SVGElement, across: boolean}[]}  of columns and rows */
+    this.labels = margin >= 10 ? this.indices() : [];
   }
 
   /** @param {number} i @returns {[number, number]} */
@@ -82,26 +80,41 @@ export class Plane {
     return [this.margin + (i % this.columns) * UNIT, this.margin + Math.floor(i / this.columns) * UNIT];
   }
 
-  /**
-   * @param {number[]} origin
-   * @param {boolean} wrapped
-   * @param {boolean} numbered  whether the elements show their values, and are as large
-   */
-  indices([top, left], wrapped, numbered) {
+  indices() {
     const side = this.margin * 0.5;
-    const most = Math.max(this.rows, this.columns);
-    const every = most <= (numbered ? 20 : 6) ? 1 : 2 ** Math.ceil(Math.log2(most / 6)); // few enough to read
-    const size = { class: "tt-index" };
-    const upTo = (/** @type {number} */ n) => (every === 1 || n > every ? n : 0); // no labels rather than a single 0
-    for (let c = 0; c < upTo(this.columns); c += every) {
-      this.layer.append(svg("text", { ...size, x: this.margin + (c + 0.5) * UNIT, y: side }, String(left + c)));
-    }
-    for (let r = 0; r < upTo(this.rows); r += every) {
-      const number = String(wrapped ? (top + r) * this.pitch : top + r);
-      const long = number.length > 2; // it ends at the first element, and starts left of the drawing
-      const at = long ? { class: "tt-index tt-long-index", x: this.margin - 1.5 } : { class: "tt-index", x: side };
-      this.layer.append(svg("text", { ...at, y: this.margin + (r + 0.5) * UNIT }, number));
+    const columns = Array.from({ length: this.columns }, (_, number) => {
+      const node = svg("text", { class: "tt-index", x: this.margin + (number + 0.5) * UNIT, y: side });
+      return { number, text: String(number), node, across: true };
+    });
+    const rows = Array.from({ length: this.rows }, (_, number) => {
+      const text = String(this.wrapped ? number * this.pitch : number);
+      const long = text.length > 2; // it ends at the first element, and starts left of the drawing
       this.layer.classList.toggle("tt-long-indices", long);
+      const at = long ? { class: "tt-index tt-long-index", x: this.margin - 1.5 } : { class: "tt-index", x: side };
+      return { number, text, node: svg("text", { ...at, y: this.margin + (number + 0.5) * UNIT }), across: false };
+    });
+    return [...columns, ...rows];
+  }
+
+  /**
+   * Show as many indices as have room, of one size on the page; of a map none.
+   * @param {number} scale  pixels on the page of a unit of the drawing
+   */
+  number(scale) {
+    const { labels, layer } = this;
+    const size = Math.min(INDEX.most, Math.max(INDEX.least, INDEX.share * UNIT * scale));
+    const fits = scale * this.margin >= INDEX.margin;
+    const long = Math.max(1, ...labels.filter(({ across }) => across).map(({ text }) => text.length));
+    const room = Math.max(size * 1.1, long * size * 0.64 + 2);
+    const every = 2 ** Math.max(0, Math.ceil(Math.log2(room / (UNIT * scale))));
+    layer.style.setProperty("--tt-index", `${size / scale}px`);
+    for (const { number, text, node } of labels) {
+      const shown = fits && number % every === 0 && (every === 1 || every < Math.max(this.rows, this.columns));
+      if (!shown) node.remove();
+      else {
+        node.textContent = text;
+        if (!node.parentNode) layer.append(node);
+      }
     }
   }
 
@@ -221,8 +234,10 @@ export class Plane {
     return 4;
   }
 
-  /** Adapt to the pixels on the page of a unit of the drawing. @param {number} _scale */
-  measure(_scale) {}
+  /** Adapt to the pixels on the page of a unit of the drawing. @param {number} scale */
+  measure(scale) {
+    this.number(scale);
+  }
 
   /** Adapt to the colours of the theme. */
   repaint() {}

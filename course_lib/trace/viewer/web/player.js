@@ -22,7 +22,6 @@ const UNITS = [
   ["thread", "a statement of this thread"],
   ["statement", "a statement of any warp"],
 ];
-const SIZES = [0.8, 1, 1.25, 1.5, 2];
 const LINK = "Copy a link to this step";
 const PIECE = 20; // ms of work at a time while a trace is read
 const SAVE_AFTER = 300; // ms without a change
@@ -111,7 +110,6 @@ export class Player {
       thread: choose,
       statements_of: choose,
       panel: () => this.look(),
-      text_size: () => this.textSize(),
     };
     /** @type {Record<string, () => void>} */
     this.listeners = Object.fromEntries([
@@ -250,7 +248,6 @@ export class Player {
       const stage = new Stage(this.root, traces, seats, actions, this.model.get("panels") ?? null, this.timeline);
       await breath();
       if (this.loading !== texts) return;
-      this.textSize();
       this.stage = stage;
       stage.look(this.model.get("panel") ?? "");
       await inPieces(this.choosing(stage));
@@ -428,14 +425,6 @@ export class Player {
     this.root.addEventListener("wheel", (event) => event.defaultPrevented && this.hold()); // it zooms
   }
 
-  textSize() {
-    const size = Math.min(3, Math.max(0.5, this.model.get("text_size") ?? 1));
-    this.root.style.setProperty("--tt-size", String(size));
-    const nearest = SIZES.reduce((best, s, i) => (Math.abs(s - size) < Math.abs(SIZES[best] - size) ? i : best), 0);
-    /** @type {HTMLSelectElement} */ (part(this.root, "text")).value = String(nearest);
-    this.stage?.fit();
-  }
-
   get last() {
     return this.stage?.last ?? 0;
   }
@@ -472,8 +461,6 @@ export class Player {
     on("menu", null, () => this.menu());
     on("end", "end", () => this.go(this.end));
     on("fault", "fault", () => this.finding(1));
-    on("zoom-in", null, () => this.timeline.zoomBy(1));
-    on("zoom-out", null, () => this.timeline.zoomBy(-1));
     on("help", null, () => {
       this.menu();
       this.help();
@@ -493,7 +480,6 @@ export class Player {
     follow("thread", "change", (number) => this.stage && this.set({ thread: this.stage.trace.threadPosition(number) }));
     follow("speed", "change", (number) => this.setSpeed(number));
     follow("unit", "change", (number) => this.setUnit(number));
-    follow("text", "change", (number) => this.set({ text_size: SIZES[number] }));
     options(
       "speed",
       SPEEDS.map((s) => `${s}×`),
@@ -501,10 +487,6 @@ export class Player {
     options(
       "unit",
       UNITS.map(([, text]) => text),
-    );
-    options(
-      "text",
-      SIZES.map((s) => `${100 * s} %`),
     );
     this.setSpeed(this.speed);
     /** @type {HTMLSelectElement} */ (find("unit")).value = String(this.unit);
@@ -595,8 +577,6 @@ export class Player {
       " ": () => this.toggle(),
       Enter: () => this.into(),
       ...(target.classList.contains("tt-scrub") && { ArrowUp: () => this.move(1), ArrowDown: () => this.move(-1) }),
-      z: () => this.timeline.zoomBy(1),
-      Z: () => this.timeline.zoomBy(-1),
       ArrowRight: () => arrow(1),
       ArrowLeft: () => arrow(-1),
       n: () => this.goBy("barrier", 1),
@@ -610,8 +590,6 @@ export class Player {
       Home: () => this.go(0),
       End: () => this.go(this.end),
       u: () => this.setUnit(this.chosenUnit + 1),
-      "+": () => this.setSpeed(this.speed + 1),
-      "-": () => this.setSpeed(this.speed - 1),
       t: () => this.cycle("thread", 1),
       T: () => this.cycle("thread", -1),
       b: () => this.cycle("block", 1),

@@ -14,17 +14,19 @@ import { Launch } from "./panels/launch.js";
 import { Picture } from "./panels/picture.js";
 import { Registers } from "./panels/registers.js";
 import { Source } from "./panels/source.js";
+import { Tracks } from "./panels/tracks.js";
 import { Waits } from "./panels/waits.js";
 import { Warp } from "./panels/warp.js";
 import { tip } from "./terms.js";
-import { sentence, wrongNow } from "./text.js";
+import { sentence, shallow, wrongNow } from "./text.js";
 import { Alignment, partner } from "./alignment.js";
 
 const PANELS = [Picture, Source, Registers, Counter];
 const LENSES = [Findings, Warp, Banks, Fragments, Waits, Launch];
 const BESIDE = 70; // ems of a page on which an open view is beside the picture, not below it
 const SHARE = 0.42; // of the page for an open view
-const PHONE = 40; // ems of a page in one column, as in layout.js
+const PHONE = 40; // ems of a page in one column
+const BARS = 130; // pixels of a notebook's, as the stylesheet has them
 const BETWEEN = 1.5; // ems between the pictures and the lenses of two runs, as the stylesheet has it
 
 const FRAME = `
@@ -45,7 +47,6 @@ const FRAME = `
         <div class="tt-scrub" role="slider" tabindex="-1" aria-label="Step" aria-valuemin="0">
           <canvas class="tt-warps"></canvas><div class="tt-ticks"></div><i class="tt-position"></i>
         </div>
-        <div class="tt-part"><i class="tt-window"></i></div>
       </div>
       <output class="tt-count"></output>
       <button type="button" class="tt-menu" title="Menu" aria-expanded="false" aria-haspopup="true">☰</button>
@@ -59,17 +60,17 @@ const FRAME = `
     <label>Thread <select class="tt-thread"></select></label>
     <label>A step is <select class="tt-unit"></select></label>
     <label>Speed <select class="tt-speed"></select></label>
-    <label>Text size <select class="tt-text"></select></label>
     <span class="tt-tools">
       <button type="button" class="tt-link" title="Copy a link to this step"></button>
       <button type="button" class="tt-help" title="Legend and keys (?)" aria-expanded="false">?</button>
       <button type="button" class="tt-full" title="Full screen (f)"></button>
-      <button type="button" class="tt-zoom-out" title="Zoom out of the timeline (Z)">−</button>
-      <button type="button" class="tt-zoom-in" title="Zoom into the timeline (z)">+</button>
     </span>
   </div>
   <div class="tt-body">
-    <div class="tt-main"></div>
+    <div class="tt-stage">
+      <div class="tt-main"></div>
+      <div class="tt-tracks" role="img" aria-label="When loads are under way, and when the block multiplies"></div>
+    </div>
     <div class="tt-lens" tabindex="0" role="group" aria-label="The chosen view"></div>
   </div>
   <div class="tt-tabs" role="group" aria-label="Views"></div>
@@ -132,6 +133,24 @@ export class Run {
     this.projector = projector; // in that of the film
     /** @type {import("./panel.js").View[]} */
     this.views = PANELS.map((Panel) => new Panel(part(this.node, Panel.at), this.context));
+  }
+
+  /** The characters of each line of the source, comments aside. */
+  get lengths() {
+    return this.trace.source.map(([, text]) => shallow(text).replace(/\s*#.*/, "").length).filter((length) => length);
+  }
+
+  /** Arrange the picture. @param {import("./panel.js").Size} size */
+  fit(size) {
+    const [picture] = this.views;
+    return /** @type {Picture} */ (picture).fit(size);
+  }
+
+  /** Put everything where the picture's arrangement has it. @param {import("./layout.js").Layout} layout @param {number} width */
+  place({ code, counter, height }, width) {
+    place(part(this.node, "program"), code);
+    place(part(this.node, "counter"), counter);
+    Object.assign(this.node.style, { width: `${width}px`, height: `${height}px` });
   }
 
   /** @param {number} blockNumber @param {number} thread */
@@ -207,6 +226,7 @@ export class Stage {
       traces.some((one) => one.findings.length || Object.keys(one.wanted).length),
     );
     part(root, "main").replaceChildren(...this.runs.map(({ node }) => node));
+    this.tracks = new Tracks(part(root, "tracks"), this.runs);
     /** What a step of two runs is: 0 for the common ones, 1 or 2 for the statements of a run. */
     this.follows = 0;
     this.alignment = this.meet();
@@ -314,50 +334,51 @@ export class Stage {
     root.toggleAttribute("data-narrow", narrow);
     this.timeline.look();
     const body = part(root, "body");
-    // the stylesheet leaves room for a notebook's bars, and a slide for its heading; a full screen has no limit
-    const tall =
-      document.fullscreenElement === root
-        ? window.innerHeight
-        : Number.parseFloat(getComputedStyle(root).maxHeight) || window.innerHeight;
-    const rest = part(root, "bar").offsetHeight + part(root, "tabs").offsetHeight;
     const style = getComputedStyle(body);
     const edges = (/** @type {"Left" | "Top"} */ side, /** @type {"Right" | "Bottom"} */ other) =>
       Number.parseFloat(style[`padding${side}`]) + Number.parseFloat(style[`padding${other}`]);
+    const rest = part(root, "bar").offsetHeight + part(root, "tabs").offsetHeight;
     const whole = {
       width: root.clientWidth - edges("Left", "Right"),
-      height: tall - rest - edges("Top", "Bottom") - 2,
+      height: this.tall - rest - edges("Top", "Bottom") - 2 - part(root, "tracks").offsetHeight,
     };
-    const beside = root.clientWidth >= BESIDE * em;
+    const beside = lens !== "" && root.clientWidth >= BESIDE * em;
     body.toggleAttribute("data-beside", beside);
+    body.style.setProperty("--tt-lens-width", `${whole.width * SHARE}px`);
+    const column = narrow || runs.length === 1; // runs are below each other on a phone
     const space = {
-      width: lens && beside ? whole.width * (1 - SHARE) - em : whole.width,
+      width: beside ? whole.width * (1 - SHARE) - em : whole.width,
       height: lens && !beside && !narrow ? whole.height * (1 - SHARE) - em : whole.height,
     };
-    body.style.setProperty("--tt-lens-width", `${whole.width * SHARE}px`);
-    const column = narrow || runs.length === 1;
-    const width = column ? space.width : (space.width - BETWEEN * em) / 2;
-    const lensWidth =
-      (lens && beside ? whole.width * SHARE : whole.width - (runs.length - 1) * BETWEEN * em) /
-      (beside && lens ? 1 : runs.length);
-    let used = 0;
-    for (const run of runs) {
-      const room = { width, height: space.height, counter: run.film.fetched > 0, lens: lensWidth, em };
-      for (const view of run.views) {
-        const layout = /** @type {import("./layout.js").Layout | undefined} */ (/** @type {any} */ (view.fit?.(room)));
-        if (!layout) continue;
-        place(part(run.node, "program"), layout.code);
-        place(part(run.node, "counter"), layout.counter);
-        run.node.style.width = `${width}px`;
-        run.node.style.height = `${layout.height}px`;
-        used = column && !narrow ? layout.height : Math.max(used, layout.height);
-      }
-      for (const view of this.open.get(lens)?.views ?? []) view.fit?.(room);
+    const gaps = (runs.length - 1) * BETWEEN * em;
+    const width = column ? space.width : (space.width - gaps) / 2;
+    const height = column ? (space.height - gaps) / runs.length : space.height;
+    const wide = beside ? whole.width * SHARE : (whole.width - gaps) / runs.length;
+    const room = runs.map((run) => ({
+      ...{ width, height, em, lens: wide },
+      counter: run.film.fetched > 0,
+      lines: run.lengths,
+    }));
+    let layouts = runs.map((run, i) => run.fit(room[i]));
+    if (runs.length > 1) {
+      const strict = layouts.some(({ legible }) => !legible);
+      if (strict) layouts = runs.map((run, i) => run.fit({ ...room[i], strict }));
+      // both on one scale, and in the arrangement of the run that has less room
+      const largest = Math.min(...layouts.map(({ product }) => product?.A.scale ?? Infinity));
+      const { how } = layouts.reduce((x, y) => (y.height > x.height ? y : x));
+      layouts = runs.map((run, i) => run.fit({ ...room[i], strict, largest, how }));
     }
-    part(root, "lens").style.maxHeight = lens
-      ? `${beside ? Math.max(used, 0.8 * whole.height) : narrow ? 1.5 * tall : whole.height * SHARE}px`
-      : "";
+    runs.forEach((run, i) => run.place(layouts[i], width));
+    for (const view of this.open.get(lens)?.views ?? []) view.fit?.(room[0]);
     for (const view of this.views) view.scroll?.();
     this.size = `${root.clientWidth} ${root.clientHeight}`;
+  }
+
+  /** The height that a notebook leaves with its bars, and a slide with its heading; a full screen has all. */
+  get tall() {
+    const { root } = this;
+    if (document.fullscreenElement === root) return window.innerHeight;
+    return Number.parseFloat(getComputedStyle(root).getPropertyValue("--tt-tall")) || window.innerHeight - BARS;
   }
 
   /** Adapt to the colours of the theme. */
@@ -396,6 +417,7 @@ export class Stage {
     part(root, "count").style.minWidth = `${0.9 * `step ${this.last} of ${this.last}`.length}ch`;
     this.timeline.choose(runs, this.last, found, (run, position) => this.alignment.step(run, position));
     for (const run of runs) for (const view of run.views) view.choose();
+    this.tracks.choose();
     this.stale = new Set(this.open.keys());
   }
 
@@ -503,6 +525,7 @@ export class Stage {
         .at(step)
         .forEach((position, run) => runs[run].seek(position, runs.length > 1 && run !== this.alignment.lead));
     this.timeline.draw(step);
+    this.tracks.draw();
     const number = film.frameAt(step) + 1;
     write(
       part(root, "count"),

@@ -2,11 +2,9 @@
 
 import { drag, fill, html, part, set, write } from "./dom.js";
 import { follow, lead, reach } from "./jumps.js";
-import { coloursOf, ORDER, paint, Sight, warpsOf } from "./strips.js";
+import { coloursOf, ORDER, paint, warpsOf } from "./strips.js";
 
-const CLOSEST = 24; // steps that the largest zoom shows
 const GAP = 4; // pixels between two labels
-const AWAY = 0.1; // of the part in sight, from its end to a step that has just come into it
 
 /** @typedef {{at: number, to: number, texts: string[], node: HTMLElement}} Label  from a position to another, the longest text first */
 
@@ -15,7 +13,6 @@ export class Timeline {
   constructor(root, go) {
     this.slider = part(root, "scrub");
     this.canvas = /** @type {HTMLCanvasElement} */ (part(root, "warps"));
-    this.window = part(root, "window");
     this.slider.title = ORDER;
     /** @type {import("./stage.js").Run[]} */
     this.runs = [];
@@ -26,7 +23,7 @@ export class Timeline {
     /** @type {Label[]} */
     this.labels = [];
     this.step = 0;
-    this.sight = new Sight(CLOSEST, 1);
+    this.end = 1;
     this.heads = part(root, "labels");
     /** @type {Map<HTMLElement, number[]>}  of each label of a barrier, the steps that arrive there */
     this.arrivals = new Map();
@@ -39,18 +36,11 @@ export class Timeline {
     const to = (/** @type {PointerEvent} */ event) => {
       const box = this.slider.getBoundingClientRect();
       const share = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
-      return Math.min(this.sight.end, Math.ceil(this.sight.from + share * this.sight.span));
+      return Math.min(this.end, Math.ceil(share * this.end));
     };
     drag(this.slider, (event) => go(to(event)));
     this.slider.addEventListener("pointermove", (event) => {
       if (!event.buttons) this.slider.title = this.tells(to(event));
-    });
-    this.slider.addEventListener("wheel", (event) => {
-      if (event.ctrlKey || event.metaKey) this.zoomBy(event.deltaY < 0 ? 1 : -1);
-      else if (this.sight.zoom && event.deltaX)
-        this.show(this.sight.from + (event.deltaX / this.slider.clientWidth) * this.sight.span);
-      else return;
-      event.preventDefault();
     });
   }
 
@@ -62,7 +52,7 @@ export class Timeline {
    * @param {(run: number, position: number) => number} at  the step at which a run is at a position
    */
   choose(runs, last, found, at) {
-    if (last !== this.sight.end) this.sight = new Sight(CLOSEST, last);
+    this.end = last;
     this.runs = runs;
     this.strips = runs.flatMap(({ context: { machine } }, run) =>
       warpsOf(machine.block).strips.map(({ name, spans }) => ({
@@ -121,34 +111,20 @@ export class Timeline {
     const { machine } = context;
     set(this.slider, "aria-valuenow", String(step));
     const where = machine.line === null ? "" : `, line ${machine.line}, warp ${machine.warp}`;
-    set(this.slider, "aria-valuetext", `step ${step} of ${this.sight.end}${this.runs.length > 1 ? "" : where}`);
-    if (step < this.sight.from || step > this.sight.from + this.sight.span)
-      this.show(step - (step < this.sight.from ? 1 - AWAY : AWAY) * this.sight.span);
-    else this.sight.put(part(this.slider, "position"), this.step);
+    set(this.slider, "aria-valuetext", `step ${step} of ${this.end}${this.runs.length > 1 ? "" : where}`);
+    this.put(part(this.slider, "position"), step);
   }
 
-  /** Bring the part from this position into sight. @param {number} from */
-  show(from) {
-    this.sight.show(from);
-    this.look();
+  /** @param {HTMLElement} node @param {number} step */
+  put(node, step) {
+    node.style.left = `${(100 * step) / this.end}%`;
   }
 
-  /** Show half or twice as many steps, around the current one. @param {number} way */
-  zoomBy(way) {
-    if (this.sight.zoomBy(way, this.step)) this.look();
-  }
-
-  /** Draw all again: another part is in sight, or the page has another size or theme. */
+  /** Draw all again: the page has another size or theme. */
   look() {
     const { canvas, runs, slider, strips } = this;
-    const last = this.sight.end;
-    this.sight.put(part(this.slider, "position"), this.step);
-    for (const { step, mark } of this.marks) this.sight.put(mark, step);
-    Object.assign(this.window.style, {
-      left: `${(100 * this.sight.from) / last}%`,
-      width: `${(100 * this.sight.span) / last}%`,
-    });
-    this.window.parentElement?.toggleAttribute("data-zoomed", this.sight.zoom > 0);
+    this.put(part(this.slider, "position"), this.step);
+    for (const { step, mark } of this.marks) this.put(mark, step);
     const wide = slider.clientWidth;
     if (!wide || !runs.length) return;
     this.write(wide);
@@ -159,8 +135,8 @@ export class Timeline {
       runs.flatMap(({ trace }) => trace.arrays),
     );
     paint(canvas, strips, {
-      from: this.sight.from,
-      to: this.sight.from + this.sight.span,
+      from: 0,
+      to: this.end,
       pitch: height / strips.length,
       hues,
     });
@@ -191,12 +167,12 @@ export class Timeline {
     if (!pen) return [];
     const { fontSize, fontFamily } = getComputedStyle(this.heads); // the shorthand is empty beside tabular digits
     pen.font = `${fontSize} ${fontFamily}`;
-    const scale = wide / this.sight.span;
+    const scale = wide / this.end;
     const most = wide - GAP;
     let end = 0; // of what is written
     return this.labels.flatMap(({ at, to, texts, node }) => {
-      const left = Math.max(end, (at - this.sight.from) * scale + 2);
-      const room = Math.min(most, (to - this.sight.from) * scale) - left;
+      const left = Math.max(end, at * scale + 2);
+      const room = Math.min(most, to * scale) - left;
       const text = allowed(texts).find((each) => pen.measureText(each).width <= room);
       if (!text) return [];
       end = left + pen.measureText(text).width + GAP;

@@ -1,17 +1,16 @@
-// The layout of the stage over all sizes: nothing shrinks when the window grows, and pictures have their share.
+// The layout of a run over all sizes: what is given up when room is short, and in which order.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 import { arrange } from "../../../../course_lib/trace/viewer/web/layout.js";
 
 const [EM, UNIT] = [13.5, 20];
-const BAR = 92; // pixels of the bar and the tabs
 const shape = (rows, columns, margin, ems) => ({
   width: columns * UNIT + margin + 2,
   height: rows * UNIT + margin + 2,
   most: (ems * EM) / UNIT,
   least: 60,
-  weight: 1,
+  numbered: Math.max(rows, columns) <= 32,
 });
 const KERNELS = {
   naive16: [16, 16, 16, [[4, 4]]],
@@ -35,6 +34,18 @@ const KERNELS = {
       [1, 8],
       [1, 8],
       [8, 32],
+      [8, 8],
+      [8, 8],
+    ],
+  ],
+  two_pairs: [
+    8,
+    32,
+    8,
+    [
+      [8, 8],
+      [8, 8],
+      [8, 8],
       [8, 8],
       [8, 8],
     ],
@@ -76,110 +87,83 @@ const wanted = (name, width, height) => {
     em: EM,
     product,
     main: [],
-    aside: aside.map(([r, c]) => shape(r, c, 12, 2.7)),
+    aside: aside.map(([r, c]) => shape(r, c, 12, 3.2)),
     counter: true,
+    lines: [20, 31, 24, 58, 22, 40, 12, 33],
   };
 };
 
-test("no side of C shrinks when the stage grows by a pixel, in any size", () => {
-  for (const name of Object.keys(KERNELS)) {
-    for (let width = 320; width <= 2600; width += 19) {
-      for (let height = 200; height <= 1400; height += 17) {
-        const { scale } = arrange(wanted(name, width, height)).product.C;
-        for (const [x, y] of [
-          [1, 0],
-          [0, 1],
-          [19, 0],
-          [0, 17],
-        ]) {
-          const larger = arrange(wanted(name, width + x, height + y)).product.C.scale;
-          assert.ok(
-            larger >= scale - 1e-9,
-            `${name}: ${scale} at ${width}×${height}, ${larger} at ${width + x}×${height + y}`,
-          );
-        }
-      }
-    }
-  }
+const drawn = ({ x, y, scale }, shape) => ({
+  left: x,
+  top: y,
+  right: x + scale * shape.width,
+  bottom: y + scale * shape.height,
 });
+const SIZES = [
+  [440, 340],
+  [440, 480],
+  [710, 760],
+  [905, 420],
+  [905, 490],
+  [1230, 560],
+  [1450, 770],
+  [1900, 900],
+  [2530, 1190],
+  [346, 260],
+  [366, 640],
+];
 
 test("nothing is outside the stage, and matrices, tiles, code and counter do not overlap", () => {
   for (const name of Object.keys(KERNELS)) {
-    for (const [width, height] of [
-      [1000, 530],
-      [1250, 480],
-      [1340, 520],
-      [1890, 830],
-      [2530, 1190],
-      [655, 520],
-      [645, 520],
-      [483, 525],
-      [440, 480],
-      [346, 640],
-    ]) {
+    for (const [width, height] of SIZES) {
       const asked = wanted(name, width, height);
-      const { name: how, product, aside, code, counter } = arrange(asked);
-      for (const box of [code, counter])
-        assert.ok(!box || box.x + box.width <= width + 1, `${name} ${width}×${height}`);
-      const drawn = ({ x, y, scale }, shape) => ({
-        left: x,
-        top: y,
-        right: x + scale * shape.width,
-        bottom: y + scale * shape.height,
-      });
+      const { product, aside, code, counter, height: used } = arrange(asked);
       const boxes = ["A", "B", "C"].map((role) => drawn(product[role], asked.product[role]));
-      for (const { left, right, bottom } of boxes)
-        assert.ok(left >= 0 && right <= width + 1 && bottom <= height + 1, `${name} ${width}×${height}`);
       boxes.push(...aside.map((place, i) => drawn(place, asked.aside[i])));
       for (const { x, y, width: across, height: high } of [code, counter])
         boxes.push({ left: x, top: y, right: x + across, bottom: y + high });
-      boxes.forEach((one, i) =>
+      boxes.forEach((one, i) => {
+        const at = `${name} ${width}×${height}: ${i}`;
+        assert.ok(one.left >= 0 && one.right <= width + 1 && one.bottom <= used + 1, at);
         boxes.slice(0, i).forEach((other, j) => {
           const apart =
             one.right <= other.left + 1 ||
             other.right <= one.left + 1 ||
             one.bottom <= other.top + 1 ||
             other.bottom <= one.top + 1;
-          assert.ok(apart, `${name} ${width}×${height}: ${i} and ${j}`);
-        }),
-      );
-      if (how === "column" && name === "tiled16")
-        assert.ok(
-          Math.max(...boxes.slice(3, -2).map(({ bottom }) => bottom)) < code.y,
-          `tiles of ${name} at ${width} are beside its matrices`,
-        );
+          assert.ok(apart, `${at} and ${j}`);
+        });
+      });
     }
   }
 });
 
-test("pictures have 40 % of the stepper, or what geometry allows less five points", () => {
+test("the matrices are the first to become small: no element of them is larger than one of the tiles", () => {
   for (const name of Object.keys(KERNELS)) {
-    if (name === "tall") continue;
-    for (const [w, h] of [
-      [1024, 768],
-      [1280, 720],
-      [1366, 768],
-      [1440, 900],
-      [1920, 1080],
-      [2560, 1440],
-    ]) {
-      const [outer, tall] = [w - 32, h - 130];
-      const asked = wanted(name, outer - 24, tall - BAR - 14);
-      const { product, aside, height } = arrange(asked);
-      const area = ({ width, height: high }, scale) => scale * scale * width * high;
-      const all =
-        ["A", "B", "C"].reduce((sum, role) => sum + area(asked.product[role], product[role].scale), 0) +
-        aside.reduce((sum, { scale }, i) => sum + area(asked.aside[i], scale), 0);
-      const share = all / (outer * Math.min(tall, height + BAR + 14));
-      const [{ A, B, C }] = [asked.product];
-      const free = Math.max(
-        Math.min(outer / (A.width + B.width + C.width), tall / C.height),
-        Math.min(outer / (A.width + C.width), tall / (B.height + C.height)),
-      );
-      const most =
-        ["A", "B", "C"].reduce((sum, role) => sum + area(asked.product[role], Math.min(free, C.most)), 0) /
-        (outer * tall);
-      assert.ok(share >= Math.min(0.4, most - 0.05), `${name} ${w}×${h}: ${share.toFixed(3)} of ${most.toFixed(3)}`);
+    for (const [width, height] of SIZES) {
+      const asked = wanted(name, width, height);
+      const { product, aside } = arrange(asked);
+      const tiles = aside.filter((_, i) => asked.aside[i].numbered).map(({ scale }) => scale);
+      if (tiles.length) assert.ok(product.C.scale <= Math.max(...tiles) + 0.01, `${name} ${width}×${height}`);
     }
   }
+});
+
+test("tiles and accumulators have digits of 12 pixels in Lab beside its file browser, and of 20 on a large screen", () => {
+  const pixels = ({ aside }) => 0.5 * UNIT * Math.min(...aside.map(({ scale }) => scale)); // three digits in a cell
+  for (const name of ["naive16", "tiled16", "prefetched"]) {
+    for (const [width, height] of [
+      [905, 440],
+      [440, 420],
+    ])
+      if (name !== "prefetched" || width > 500)
+        assert.ok(pixels(arrange(wanted(name, width, height))) >= 12, `${name} ${width}`);
+    assert.ok(pixels(arrange(wanted(name, 1450, 790))) >= 20, name);
+  }
+});
+
+test("the source has room for the current line with two above and below it, however they are wrapped", () => {
+  const asked = { ...wanted("tiled16", 905, 490), lines: new Array(20).fill(30) };
+  const [short, long] = [asked, { ...asked, lines: new Array(20).fill(90) }].map((each) => arrange(each).code);
+  assert.ok(short.height >= 5 * EM && long.height * long.width >= 2 * 5 * EM * 19 * EM);
 });

@@ -1,9 +1,8 @@
 // The arrays of one run, and what its threads hold: the product's matrices, shared memory, registers. Each is placed by
-// layout.js; of a matrix too large for numbers, a window shows a part, which moves where a reader drags it.
+// layout.js.
 
-import { drag, give, html, write } from "../dom.js";
+import { give, html, write } from "../dom.js";
 import { Grid, layout, planes } from "../grid.js";
-import { Heat } from "../heat.js";
 import { arrange } from "../layout.js";
 import { WRITTEN } from "../machine.js";
 import { Panel } from "../panel.js";
@@ -13,12 +12,9 @@ import { ATOMIC, STORE, WARP } from "../trace.js";
 
 /** @typedef {import("../plane.js").Plane} Plane */
 
-const LARGEST = 3.2; // ems for an element of a matrix in global memory
-const SMALLER = 2.7; // ems for one of another array
+const LARGEST = 3.2; // ems for an element
 const NUMBERED = 32; // a matrix with a longer side has no numbers
 const [MARGIN, NARROW] = [15, 3]; // of a drawing with indices and of one without, in its own units
-const WINDOW = { least: 4, usual: 8, most: 24 }; // elements a side
-const HOW = "drag the box, zoom by wheel";
 const SWIPE = 45; // pixels of a finger that steps
 const FLIGHT = 650; // ms in which a tile moves to shared memory
 
@@ -100,22 +96,13 @@ export class Picture extends Panel {
     this.signs = this.product
       ? ["·", "="].map((text) => html("span", { class: "tt-sign", "aria-hidden": "true" }, text))
       : [];
-    const large = this.planes.flatMap((planes, array) =>
-      planes[0] instanceof Heat && trace.arrays[array].space === "global" ? [array] : [],
-    );
-    /** A window on the matrices, if one of them is too large for numbers. */
-    this.window = large.length ? new Part(this, large, large.includes(trace.owner) ? trace.owner : large[0]) : null;
     let from = 0; // of a finger, which steps when it moves sideways over the picture
     place.addEventListener("touchstart", ({ touches }) => (from = touches[0].clientX), { passive: true });
     place.addEventListener("touchend", ({ changedTouches }) => {
       const way = changedTouches[0].clientX - from;
-      if (Math.abs(way) > SWIPE && !this.window) context.step(way < 0 ? 1 : -1);
+      if (Math.abs(way) > SWIPE) context.step(way < 0 ? 1 : -1);
     });
-    this.place.append(
-      ...this.signs,
-      ...this.drawings.map(({ node }) => node),
-      ...(this.window ? [this.window.node] : []),
-    );
+    this.place.append(...this.signs, ...this.drawings.map(({ node }) => node));
     /** @type {{machine: import("../machine.js").Machine, thread: number, position: number, frame: object | null, now: Map<number, number>[]} | null} */
     this.drawn = null;
     /** @type {{warp: Set<number>, thread: Set<number>}}  elements of the result that they store */
@@ -149,7 +136,7 @@ export class Picture extends Panel {
         node,
         group,
         role: inProduct ? (array.role ?? "") : "",
-        most: group === "aside" ? SMALLER : LARGEST,
+        most: LARGEST,
         name: caption,
       });
       this.interact(plane, number);
@@ -181,7 +168,7 @@ export class Picture extends Panel {
       });
       const node = this.figure(name, held.length ? "of each thread" : "of the block", plane, array.hue);
       node.classList.add("tt-of-threads");
-      this.drawings.push({ plane, node, group: "aside", role: "", most: SMALLER, name });
+      this.drawings.push({ plane, node, group: "aside", role: "", most: LARGEST, name });
       return { name, plane };
     });
   }
@@ -325,55 +312,54 @@ export class Picture extends Panel {
    * Arrange everything in a place of this size; returns what the layout says.
    * @param {import("../panel.js").Size} size
    */
-  fit({ width, height, em, counter }) {
-    const { drawings, window: part } = this;
+  fit({ width, height, em, counter, lines, largest, how, strict }) {
+    const { drawings } = this;
     const shape = (/** @type {Drawing} */ { plane, most, name }) => {
       const [below, beside] = plane.beyond; // what the marks beyond the edges need
       return {
         width: plane.width + 2 + beside * UNIT,
         height: plane.height + 2 + below * UNIT,
         most: (most * em) / UNIT,
-        least: (0.6 * name.length + 0.6) * em,
-        weight: 1,
+        least: (0.56 * name.length + 0.4) * em,
+        numbered: plane instanceof Grid,
       };
     };
-    const of = (/** @type {string} */ group) => drawings.filter((drawing) => drawing.group === group);
-    const [A, B, C] = of("product").map(shape);
-    const aside = of("aside").map(shape);
-    if (part) aside.push({ ...part.shape, most: (SMALLER * em) / UNIT, least: 8 * em, weight: 1.7 });
-    const layout = arrange({
+    const of = (/** @type {string} */ group) => drawings.filter((drawing) => drawing.group === group).map(shape);
+    const [A, B, C] = of("product");
+    const product_ = this.product ? { A, B, C } : null;
+    const wanted = {
       width,
       height,
       em,
       counter,
-      product: this.product ? { A, B, C } : null,
-      main: of("main").map(shape),
-      aside,
-    });
-    const { product, main, code, counter: counted } = layout;
-    const planes = [...drawings.map(({ plane }) => plane), ...(part ? [part.shape] : [])];
-    const at = [...(product ? [product.A, product.B, product.C] : []), ...main, ...layout.aside];
+      lines,
+      largest,
+      how,
+      strict,
+      product: product_,
+      main: of("main"),
+      aside: of("aside"),
+    };
+    const layout = arrange(wanted);
+    const { product, main, aside, code, counter: counted } = layout;
+    const at = [...(product ? [product.A, product.B, product.C] : []), ...main, ...aside];
     const boxes = [
       code,
       ...(counted ? [counted] : []),
-      ...at.map(({ x, y, scale }, i) => ({ x, y: y - em, height: em + scale * planes[i].height })),
+      ...at.map(({ x, y, scale }, i) => ({ x, y: y - em, height: em + scale * drawings[i].plane.height })),
     ];
-    const places = at.map((place) => {
+    at.forEach((place, i) => {
       const beside = boxes.filter(({ x, y, height }) => x > place.x && y < place.y && y + height > place.y - em);
-      return { ...place, room: Math.min(width, ...beside.map(({ x }) => x - 0.5 * em)) - place.x }; // of its caption
+      const room = Math.min(width, ...beside.map(({ x }) => x - 0.5 * em)) - place.x; // of its caption
+      put(drawings[i].node, drawings[i].plane, { ...place, room });
     });
-    if (part) part.put(places.splice(places.length - 1, 1)[0]);
-    drawings.forEach(({ node, plane }, i) => put(node, plane, places[i]));
     this.signs.forEach((sign, i) => {
       const { A, B, C } = /** @type {NonNullable<import("../layout.js").Layout["product"]>} */ (product);
-      sign.hidden = layout.name !== "row";
       const [left, right] = i
         ? [B.x + drawings[1].plane.width * B.scale, C.x]
         : [A.x + drawings[0].plane.width * A.scale, B.x];
-      Object.assign(sign.style, {
-        left: `${(left + right) / 2}px`,
-        top: `${A.y + (drawings[2].plane.height * A.scale) / 2}px`,
-      });
+      const top = A.y + (drawings[2].plane.height * A.scale) / 2;
+      Object.assign(sign.style, { left: `${(left + right) / 2}px`, top: `${top}px` });
     });
     return layout;
   }
@@ -400,7 +386,6 @@ export class Picture extends Panel {
       plane.own("thread", (element) => thread.has(element));
       plane.own("warp", (element) => warp.has(element));
     }
-    this.window?.home();
   }
 
   draw() {
@@ -448,7 +433,6 @@ export class Picture extends Panel {
     this.drawThreads();
     this.tellOfSums();
     this.drawn = { machine, thread: machine.thread, position: machine.position, frame, now: machine.now };
-    this.window?.draw();
     this.ask.draw();
   }
 
@@ -538,137 +522,6 @@ export class Picture extends Panel {
   }
 }
 
-/** A part of a large matrix with its numbers, and a box on the whole that says where it is. */
-class Part {
-  /** @param {Picture} picture @param {number[]} arrays  on which it can be @param {number} start */
-  constructor(picture, arrays, start) {
-    this.picture = picture;
-    this.array = start;
-    this.side = WINDOW.usual;
-    this.corner = [0, 0]; // row and column
-    this.dragged = false; // by the reader: it stays there
-    this.caption = html("figcaption", { class: "tt-caption", title: HOW });
-    this.node = html("figure", { class: "tt-figure tt-part-of" }, this.caption);
-    /** @type {Grid | null} */
-    this.grid = null;
-    /** @type {import("../layout.js").Place | null} */
-    this.at = null;
-    for (const array of arrays) for (const plane of picture.planes[array]) this.follow(plane, array);
-    this.node.addEventListener("wheel", (event) => this.zoom(event), { passive: false });
-    this.build();
-  }
-
-  /** @param {Plane} plane @param {number} array */
-  follow(plane, array) {
-    drag(plane.node, (event) => {
-      this.dragged = true;
-      const i = plane.elementAt(event);
-      if (i !== null)
-        this.move(
-          array,
-          Math.floor(i / plane.columns) - (this.size.rows >> 1),
-          (i % plane.columns) - (this.size.columns >> 1),
-        );
-    });
-    plane.node.addEventListener("wheel", (event) => this.zoom(/** @type {WheelEvent} */ (event)), { passive: false });
-  }
-
-  /** @param {WheelEvent} event */
-  zoom(event) {
-    event.preventDefault();
-    const side = Math.min(WINDOW.most, Math.max(WINDOW.least, this.side * (event.deltaY < 0 ? 0.5 : 2)));
-    if (side === this.side) return;
-    this.side = side;
-    this.move(this.array, this.corner[0], this.corner[1]);
-  }
-
-  get plane() {
-    return this.picture.planes[this.array][0];
-  }
-
-  get size() {
-    const { rows, columns } = this.plane;
-    return { rows: Math.min(this.side, rows), columns: Math.min(this.side, columns) };
-  }
-
-  /** To what the chosen thread stores. */
-  home() {
-    const [element] = this.picture.owned.thread;
-    if (element === undefined || this.dragged || this.array !== this.picture.context.trace.owner) return;
-    this.move(this.array, Math.floor(element / this.plane.columns), element % this.plane.columns);
-  }
-
-  /** @param {number} array @param {number} top @param {number} left */
-  move(array, top, left) {
-    const { rows, columns } = this.size;
-    if (array !== this.array) {
-      this.plane.around(this.plane.box, null);
-      this.array = array;
-    }
-    const { plane } = this;
-    this.corner = [Math.max(0, Math.min(plane.rows - rows, top)), Math.max(0, Math.min(plane.columns - columns, left))];
-    this.build();
-    if (this.picture.drawn) this.draw();
-  }
-
-  build() {
-    const { plane } = this;
-    const { rows, columns } = this.size;
-    const array = this.picture.context.trace.arrays[this.array];
-    this.grid = new Grid({
-      name: `a part of ${array.name}`,
-      rows,
-      columns,
-      hue: array.hue,
-      margin: MARGIN,
-      origin: this.corner,
-    });
-    this.node.style.setProperty("--hue", array.hue);
-    const [top, left] = this.corner;
-    this.caption.replaceChildren(
-      `${array.name}[${top}:${top + rows}, ${left}:${left + columns}] `,
-      html("small", {}, HOW),
-    );
-    this.node.replaceChildren(this.caption, this.grid.node);
-    plane.around(plane.box, [top, left, rows, columns]);
-    if (this.at) this.put(this.at);
-  }
-
-  /** The window's drawing before anybody has zoomed, in its own units. */
-  get shape() {
-    const { rows, columns } = this.plane;
-    const side = (/** @type {number} */ all) => Math.min(WINDOW.usual, all) * UNIT + MARGIN + 2;
-    return { width: side(columns), height: side(rows) };
-  }
-
-  /** @param {import("../layout.js").Place} place */
-  put(place) {
-    this.at = place;
-    if (!this.grid) return;
-    const { width, height } = this.shape;
-    const scale = place.scale * Math.min(width / (this.grid.width + 2), height / (this.grid.height + 2));
-    put(this.node, this.grid, { ...place, scale });
-  }
-
-  draw() {
-    const { grid, picture, plane } = this;
-    if (!grid) return;
-    const { machine } = picture.context;
-    const [look, values] = [picture.looks(this.array), machine.held(this.array)];
-    const [top, left] = this.corner;
-    const elements = Array.from(
-      { length: grid.size },
-      (_, i) => (top + Math.floor(i / grid.columns)) * plane.columns + left + (i % grid.columns),
-    );
-    elements.forEach((element, i) => grid.cell(i, look(element), values[element]));
-    const mine = machine.nowMine[this.array];
-    grid.finish(
-      [],
-      elements.flatMap((element, i) => (mine.has(element) ? [i] : [])),
-    );
-  }
-}
-
 /**
  * Put a drawing into its place.
  * @param {HTMLElement} node
@@ -678,6 +531,5 @@ class Part {
 function put(node, plane, { x, y, scale, room }) {
   Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${(plane.width + 2) * scale}px` });
   node.style.setProperty("--tt-room", `${room}px`);
-  node.style.setProperty("--tt-scale", String(scale));
   plane.measure(scale);
 }

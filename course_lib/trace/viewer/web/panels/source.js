@@ -3,9 +3,10 @@
 import { html, write } from "../dom.js";
 import { follow, lead, reach } from "../jumps.js";
 import { Panel } from "../panel.js";
-import { highlight, truth } from "../text.js";
+import { highlight, shallow, truth } from "../text.js";
 
 const GROUP = 10; // lines
+const HANGING = 2; // columns by which what goes on in the next row is indented further
 
 export class Source extends Panel {
   static at = "source";
@@ -22,14 +23,23 @@ export class Source extends Panel {
       ["runs", "How often the chosen thread has run the line"],
       ["loads", "Global loads of the chosen thread on the line"],
     ]) {
-      this.head.append(html("span", { title }, html("small", {}, text)));
+      this.head.append(html("span", { title, ...(text && { class: "tt-of-lines" }) }, html("small", {}, text)));
     }
     /** @type {Map<number, {node: HTMLElement, runs: HTMLElement, loads: HTMLElement}>} */
     this.lines = new Map();
     const rows = trace.source.map(([number, text]) => {
       const [runs, loads] = [html("span", { class: "tt-runs" }), html("span", { class: "tt-loads" })];
       const label = html("span", { class: "tt-number" }, lead(String(number), "runs the line"));
-      const node = html("div", { class: "tt-line", "data-line": number }, label, runs, loads, highlight(text, hues));
+      const node = html(
+        "div",
+        { class: "tt-line", "data-line": number },
+        label,
+        runs,
+        loads,
+        highlight(shallow(text), hues),
+      );
+      const indent = shallow(text).search(/\S|$/) + HANGING;
+      node.style.setProperty("--tt-hang", `${indent}ch`);
       this.lines.set(number, { node, runs, loads });
       return node;
     });

@@ -1,0 +1,96 @@
+// Two tracks under the picture: when loads from global memory are under way, and when the block multiplies.
+
+import { html, write } from "../dom.js";
+import { ORDER } from "../strips.js";
+import { tracksOf } from "../tracks.js";
+
+const NAMES = /** @type {const} */ ([
+  ["loads", "loads under way", "From a load from global memory to the barrier after which its value may be used"],
+  ["multiplies", "multiplying", "From the first to the last multiply-add with a pair of tiles"],
+]);
+const MOST = 500; // bars of a track; of more, those that nearly touch are one
+
+/** @typedef {import("../stage.js").Run} Run */
+
+export class Tracks {
+  /** @param {HTMLElement} place @param {Run[]} runs */
+  constructor(place, runs) {
+    this.place = place;
+    this.runs = runs;
+    /** @type {{run: Run, tracks: ReturnType<typeof tracksOf>, head: HTMLElement}[]} */
+    this.shown = [];
+    this.end = 1;
+    this.says = html("p", { class: "tt-soft" });
+  }
+
+  choose() {
+    const { place, runs } = this;
+    /** Another order is that of the first block. */
+    const orders = runs.map(({ machine, trace }) => (machine.blockNumber === 0 ? (trace.orders[0] ?? null) : null));
+    const order = orders.every((each) => each) ? orders[0] : null;
+    this.shown = runs.map((run, i) => {
+      const tracks = tracksOf(run.machine.block, order && orders[i] ? orders[i][1] : null);
+      return { run, tracks, head: html("i", { class: "tt-playhead" }) };
+    });
+    this.end = Math.max(1, ...this.shown.map(({ tracks }) => tracks.end));
+    const any = this.shown.some(({ tracks }) => tracks.loads.length || tracks.multiplies.length);
+    place.hidden = !any;
+    const two = runs.length > 1;
+    write(
+      this.says,
+      order ? `in cycles: ${order[0]}` : `in the simulator's order${two ? "s" : ""}, one warp after another`,
+    );
+    this.says.title = order ? "" : ORDER;
+    const longest = Math.max(...runs.map(({ trace }) => trace.name.length));
+    place.style.setProperty("--tt-names", two ? `${0.66 * longest + 1}em` : "0em");
+    place.replaceChildren(
+      ...this.shown.map(({ run, tracks, head }) => {
+        const rows = NAMES.map(([what, name, title]) => {
+          const bars = merged(tracks[what], this.end).map(({ from, to, pair, buffer }) => {
+            const bar = html(
+              "i",
+              { class: `tt-bar-${what}`, "data-buffer": Math.min(buffer, 1) },
+              pair === null ? "" : String(pair),
+            );
+            Object.assign(bar.style, { left: this.share(from), width: this.share(to - from) });
+            return bar;
+          });
+          return html(
+            "div",
+            { class: "tt-track" },
+            html("span", { title }, name),
+            html("div", { class: `tt-track-${what}` }, ...bars),
+          );
+        });
+        const label = two ? [html("code", {}, run.trace.name)] : [];
+        return html("div", { class: "tt-track-run" }, ...label, ...rows, html("div", { class: "tt-track-head" }, head));
+      }),
+      this.says,
+    );
+  }
+
+  /** @param {number} length */
+  share(length) {
+    return `${(100 * length) / this.end}%`;
+  }
+
+  draw() {
+    for (const { run, tracks, head } of this.shown) {
+      const { frame, machine } = run.context;
+      head.style.left = this.share(tracks.at(frame ? frame.step : machine.position));
+    }
+  }
+}
+
+/** Bars, of which those that nearly touch are one where there are very many. @param {import("../tracks.js").Bar[]} bars @param {number} end */
+function merged(bars, end) {
+  if (bars.length <= MOST) return bars;
+  /** @type {import("../tracks.js").Bar[]} */
+  const found = [];
+  for (const bar of bars) {
+    const last = found[found.length - 1];
+    if (last && bar.from - last.to < end / MOST) last.to = Math.max(last.to, bar.to);
+    else found.push({ ...bar, pair: null });
+  }
+  return found;
+}

@@ -1,0 +1,183 @@
+// When a block's loads from global memory are under way and when it multiplies, as bars over its steps, or over the
+// cycles of another order. No page is needed.
+//
+// Where a block copies pairs of tiles to shared memory, there is a bar for each pair. Its loads are under way from the
+// first statement that loads it to the barrier after which all threads may read it; it is multiplied from the first to
+// the last multiply-add with it. A load that feeds the multiply-add of its own statement has a bar of its own, and that
+// multiply-add comes after it: each has half of the statement.
+
+import { Film } from "./film.js";
+import { layout } from "./grid.js";
+import { LOAD } from "./trace.js";
+
+/** @typedef {{from: number, to: number, pair: number | null, buffer: number}} Bar  over steps or cycles; the pair of tiles, and its buffer */
+/** @typedef {{loads: Bar[], multiplies: Bar[], end: number, at: (position: number) => number}} Tracks */
+/**
+ * @typedef {object} Tile  that is copied to a buffer of a shared array
+ * @property {number} pair  its number among those of the array
+ * @property {number} buffer
+ * @property {number} interval  between barriers, in which it is first stored
+ * @property {number} load  the first step that loads it, -1 without any
+ * @property {number} last  the last step that stores it
+ * @property {boolean} read
+ */
+
+/** @param {import("./trace.js").Block} block @param {ArrayLike<number> | null} [cycles]  at which each step ends, in another order */
+export function tracksOf(block, cycles = null) {
+  const clock = clockOf(block, cycles);
+  const { tiles, direct, multiplied } = read(block);
+  /** @type {Map<number, Bar>} */
+  const loads = new Map();
+  for (const { pair, buffer, load, last } of tiles) {
+    if (load < 0) continue;
+    const release = block.releases.find((position) => position > last) ?? last + 1;
+    widen(loads, pair, buffer, clock.start(load), clock.reached(release));
+  }
+  /** @type {Map<number, Bar>} */
+  const multiplies = new Map();
+  /** @type {[Bar[], Bar[]]} */
+  const alone = [[], []];
+  const half = (/** @type {number} */ i) => (clock.start(i) + clock.end(i)) / 2;
+  for (const [i, tile] of multiplied) {
+    if (tile) widen(multiplies, tile.pair, tile.buffer, clock.start(i), clock.end(i));
+    else alone[1].push({ from: direct.has(i) ? half(i) : clock.start(i), to: clock.end(i), pair: null, buffer: 0 });
+  }
+  const adds = new Set(multiplied.keys());
+  for (const i of direct)
+    alone[0].push({ from: clock.start(i), to: adds.has(i) ? half(i) : clock.end(i), pair: null, buffer: 0 });
+  const all = (/** @type {Map<number, Bar>} */ of, /** @type {Bar[]} */ others) =>
+    [...of.values(), ...joined(others)].sort((x, y) => x.from - y.from || x.to - y.to);
+  const end = clock.reached(block.length);
+  return { loads: all(loads, alone[0]), multiplies: all(multiplies, alone[1]), end, at: clock.at };
+}
+
+/**
+ * The tiles that a block copies; the steps that load from global memory for no tile; and of each step that multiplies,
+ * the tile that its warp has read last.
+ * @param {import("./trace.js").Block} block
+ */
+function read(block) {
+  const { trace } = block;
+  const { access_array, access_base, access_op, access_pattern } = trace.columns;
+  const { adds } = Film.of(block);
+  const buffers = trace.arrays.map((array) => layout(array).each || 1);
+  /** @type {Tile[]} */
+  const tiles = [];
+  /** @type {Map<string, Tile[]>}  of each buffer */
+  const inBuffer = new Map();
+  /** @type {Map<string, {tile: Tile, read: boolean}>}  of each warp and buffer, the tile that the warp stored last */
+  const own = new Map();
+  const counts = trace.arrays.map(() => 0);
+  /** @type {Map<number, {step: number, tile: Tile | null}>}  of each warp, the first of its latest loads, and the tile that they fed */
+  const pending = new Map();
+  /** @type {Map<number, Tile>} */
+  const latest = new Map();
+  /** @type {Map<number, Tile | null>} */
+  const multiplied = new Map();
+  /** @type {Set<number>}  steps that load from global memory */
+  const loading = new Set();
+  let interval = 0;
+  for (let i = 0; i < block.length; i++) {
+    while (block.releases[interval] <= i) interval++;
+    const warp = block.warp(i);
+    const [from, to] = block.rows("access", i);
+    /** @type {[number, number, boolean][]}  array, buffer and whether it is read */
+    const shared = [];
+    for (let row = from; row < to; row++) {
+      const array = access_array[row];
+      const { space } = trace.arrays[array];
+      if (space === "global" && access_op[row] === LOAD) loading.add(i);
+      if (space !== "shared") continue;
+      const first = access_base[row] + Number(trace.vector(access_pattern[row])[0]);
+      shared.push([array, Math.floor(first / buffers[array]), access_op[row] === LOAD]);
+    }
+    if (loading.has(i)) {
+      const before = pending.get(warp);
+      if (!before || before.tile) pending.set(warp, { step: i, tile: null });
+    }
+    for (const [array, buffer, reads] of shared) {
+      const key = `${array} ${buffer}`;
+      const mine = own.get(`${warp} ${key}`);
+      const all = inBuffer.get(key) ?? [];
+      if (reads) {
+        const tile = [...all].reverse().find((each) => each.interval < interval) ?? mine?.tile;
+        if (mine) mine.read = true;
+        if (!tile) continue;
+        tile.read = true;
+        latest.set(warp, tile);
+        continue;
+      }
+      const last = all[all.length - 1];
+      let tile = mine?.tile;
+      if (!block.releases.length) tile = mine?.read ? undefined : tile;
+      else if (!tile || mine?.read || (last.read && tile.interval < interval))
+        tile = last && last !== tile && (last.interval === interval || !last.read) ? last : undefined;
+      if (!tile && !block.releases.length) {
+        // without barriers each warp has its own sequence of the same tiles
+        const number = mine ? all.indexOf(mine.tile) + 1 : 0;
+        tile = all[number];
+      }
+      if (!tile) {
+        tile = { pair: counts[array]++, buffer, interval, load: -1, last: i, read: false };
+        tiles.push(tile);
+        inBuffer.set(key, [...all, tile]);
+      }
+      own.set(`${warp} ${key}`, { tile, read: false });
+      tile.last = i;
+      const fed = pending.get(warp);
+      if (!fed || (fed.tile && fed.tile.pair !== tile.pair)) continue;
+      fed.tile ??= tile;
+      tile.load = tile.load < 0 ? fed.step : Math.min(tile.load, fed.step);
+    }
+    if (adds.has(i)) multiplied.set(i, loading.has(i) ? null : (latest.get(warp) ?? null));
+  }
+  const copies = tiles.some(({ load }) => load >= 0);
+  const direct = new Set([...loading].filter((i) => !copies || multiplied.has(i)));
+  return { tiles, direct, multiplied };
+}
+
+/**
+ * When steps start and end: in their own order, or in cycles.
+ * @param {import("./trace.js").Block} block
+ * @param {ArrayLike<number> | null} cycles
+ */
+function clockOf(block, cycles) {
+  if (!cycles) {
+    const same = (/** @type {number} */ position) => position;
+    return { start: same, end: (/** @type {number} */ i) => i + 1, reached: same, at: same };
+  }
+  /** @type {Map<number, number>} */
+  const before = new Map(); // of each warp
+  const starts = Array.from({ length: block.length }, (_, i) => {
+    const start = before.get(block.warp(i)) ?? 0;
+    before.set(block.warp(i), cycles[i]);
+    return start;
+  });
+  let most = 0;
+  const reached = [0, ...starts.map((_, i) => (most = Math.max(most, cycles[i])))];
+  return {
+    start: (/** @type {number} */ i) => starts[i],
+    end: (/** @type {number} */ i) => cycles[i],
+    reached: (/** @type {number} */ position) => reached[position],
+    at: (/** @type {number} */ position) => (position ? cycles[position - 1] : 0),
+  };
+}
+
+/** Let the bar of a pair reach over a time. @param {Map<number, Bar>} bars @param {number} pair @param {number} buffer @param {number} from @param {number} to */
+function widen(bars, pair, buffer, from, to) {
+  const bar = bars.get(pair);
+  if (!bar) bars.set(pair, { from, to, pair, buffer });
+  else Object.assign(bar, { from: Math.min(bar.from, from), to: Math.max(bar.to, to) });
+}
+
+/** Bars without gaps or overlaps between them are one. @param {Bar[]} bars */
+function joined(bars) {
+  /** @type {Bar[]} */
+  const found = [];
+  for (const bar of bars.sort((x, y) => x.from - y.from)) {
+    const last = found[found.length - 1];
+    if (last && bar.from <= last.to) last.to = Math.max(last.to, bar.to);
+    else found.push({ ...bar });
+  }
+  return found;
+}
