@@ -33,6 +33,8 @@ function planeState(plane) {
     columns,
     looks: Array.from(plane.looks, (look) => LETTERS[look & ~FAINT]).join(""),
     texts: texts ? texts.map((text) => lines(text) || text.textContent) : null,
+    counts: [...plane.counts],
+    most: plane.most,
     mine: marks(plane.rings),
     dots: marks(plane.dots),
     outside: marks(plane.faults).filter(Array.isArray),
@@ -86,22 +88,19 @@ function matrixState(place) {
 }
 
 /** The card of the element of which the reader asks; null without one. */
-window.askedState = ({ asked, context, lines, rows }) => {
+window.askedState = ({ asked, context, node }) => {
   if (!asked) return null;
-  const list = rows.map(({ button }) => [button.textContent, button.hasAttribute("aria-current")]);
-  const says = [...lines.children].map((line) => line.textContent);
-  return { array: context.trace.arrays[asked.array].name, element: asked.element, says, list };
+  const says = [...node.children].map((line) => line.textContent);
+  return { array: context.trace.arrays[asked.array].name, element: asked.element, says };
 };
 
 /** What a view shows, by its part of the page or the name of its lens. */
 const VIEWS = {
-  memory({ ask, context, planes, threads, window: part }) {
-    const place = () => ({ array: context.trace.arrays[part.array].name, corner: part.corner, ...part.size });
+  memory({ ask, planes, threads }) {
     return {
       asked: askedState(ask),
       grids: planes.flat().map(planeState),
       variables: threads.map(({ plane }) => planeState(plane)),
-      window: part && { ...place(), ...(part.grid && planeState(part.grid)) },
     };
   },
   source: ({ current, lines, truth }) => ({
@@ -136,13 +135,15 @@ const VIEWS = {
     sight: [sight.from, sight.span],
     arrows: arrows.map(({ steps }) => steps),
   }),
-  launch: ({ rows, shown }) => ({
-    launch: { ...shown, rows: rows.map(({ row }) => [isHere(row), ...textsOf(row, "td")]) },
-  }),
-  compare({ loads, rows }) {
+  launch: ({ rows }) => ({ launch: { rows: rows.map(({ row }) => [isHere(row), ...textsOf(row, "td")]) } }),
+  compare({ rows }) {
     const bars = rows.map(({ name, of }) => [name, ...of.map(({ text, total }) => [Number(text.textContent), total])]);
-    return { compare: { bars, loads: loads.map(({ name, counts }) => [name, ...counts]) } };
+    return { compare: { bars } };
   },
+  counter: ({ number, key }) => ({
+    loaded: Number(number.textContent.replaceAll(",", "")),
+    scale: Number(key.lastElementChild?.textContent ?? 0),
+  }),
 };
 
 /** All that the page shows of a run; hidden views are drawn first. */
@@ -154,7 +155,7 @@ window.shown = (number = 0) => {
   for (const view of lenses) view.choose();
   for (const view of lenses) view.draw();
   const { blockNumber, length, position, thread, trace } = run.context.machine;
-  const [says, ...findings] = [...said[number].children].map((node) => node.textContent);
+  const [told, says, ...findings] = [...said[number].children].map((node) => node.textContent);
   const { frames } = run.film;
   const states = [...run.views, ...lenses].map((view) => VIEWS[view.constructor.at || view.constructor.id]?.(view));
   return Object.assign(
@@ -164,11 +165,13 @@ window.shown = (number = 0) => {
       where: [trace.blocks[blockNumber].at, thread, position, length],
       title: ["kernel", "launch", "count"].map((name) => root.querySelector(`.tt-${name}`).textContent),
       says,
+      told,
       findings,
       legend: [...root.querySelector(".tt-marks").children].map((node) => node.textContent),
       frame: run.context.frame ? frames.indexOf(run.context.frame) : null,
       frames: frames.length,
       ticks: [...new Set(timeline.marks.map(({ step }) => step))].sort((x, y) => x - y),
+      tracks: player.stage.tracks.shown[number].tracks,
       timeline: timeline.strips.map(({ name, spans }) => [name, spans]),
     },
     ...states,

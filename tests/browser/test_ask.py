@@ -18,15 +18,15 @@ from course_lib.trace.viewer.words import label, n_dims
 from .conftest import stop_clock
 
 DID = {"load": "read", "store": "written", "atomic": "updated", "result": "received"}
-#: What the card says of every element of every array, at a step; with the list of its accesses.
+#: What the card says of every element of every array, at a step.
 ASK_ALL = """step => {
   const { stage } = document.querySelector(".tt-root").stepper;
   window.model.set("step", step);
   const [arrays] = stage.runs[0].views;
   return stage.trace.arrays.flatMap((array, number) => Array.from({ length: array.size }, (_, element) => {
-    arrays.ask.pin(arrays.home(number, element), false);
+    arrays.ask.point(arrays.home(number, element));
     const asked = askedState(arrays.ask);
-    arrays.ask.shut(false);
+    arrays.ask.point(null);
     return asked;
   }));
 }"""
@@ -59,7 +59,7 @@ def lanes_in(text):
 
 
 def check_element(asked, uses, position, name):
-    """Lanes, first accesses, counts and list of a card; ``name`` says a thread's position."""
+    """Lanes, first accesses and counts of a card; ``name`` says a thread's position."""
     says = " ".join(asked["says"][1:])
     past = [use for use in uses if use[0] <= position]
     now = [(DID[op], threads[0] // 32, [who % 32 for who in threads]) for at, _, op, threads in uses if at == position]
@@ -76,8 +76,6 @@ def check_element(asked, uses, position, name):
         assert (stated and (int(stated[1]), stated[2])) == first
         count = re.search(rf"So far .*{did} (\d+) times?", says)
         assert int(count[1] if count else 0) == sum(len(threads) for _, _, kind, threads in past if kind == op)
-    rows = [f"step {at}, line {line}: {DID[op]} by {who(threads)}" for at, line, op, threads in uses]
-    assert asked["list"] == [[row, use[0] == position] for row, use in zip(rows, uses, strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -99,8 +97,7 @@ def test_every_element_says_who_uses_it(show, launch_of, name):
         assert len(cards) == sum(array.size for array in trace.arrays.values())
         for asked in cards:
             key = asked["array"], asked["element"]
-            if len(uses[key]) <= 200:
-                check_element(asked, uses[key], position, lambda t: label(coordinates(t, trace.block), dims))
+            check_element(asked, uses[key], position, lambda t: label(coordinates(t, trace.block), dims))
             values = timeline.values(asked["array"], position)
             value = (values[thread] if values.ndim > 1 else values)[asked["element"]]
             holds = "empty" if value is np.ma.masked else number(value)
@@ -108,39 +105,27 @@ def test_every_element_says_who_uses_it(show, launch_of, name):
     assert page.page_errors == []
 
 
-def test_a_click_lists_accesses_that_lead_to_their_steps(show, launch_of):
-    """Pointing shows a card, leaving hides it; a click opens the list, whose accesses are jumps; Escape closes it."""
-    run = launch_of("tiled")
-    page = show(Stepper(run), step=12, own=True)
+def test_a_card_is_open_as_long_as_a_reader_points(show, launch_of):
+    """Pointing shows a card, which follows the steps; leaving hides it, as Escape does."""
+    page = show(Stepper(launch_of("tiled")), step=12, own=True)
     cells = page.locator("[data-space=shared] .tt-grid").first.locator(".tt-c")
     card = page.locator(".tt-ask")
     cells.nth(1).hover()
     expect(card).to_contain_text("A_tile[0, 1]")
-    assert page.evaluate(STATE)["list"] == []
     page.locator(".tt-kernel").hover()
     expect(card).to_be_hidden()
     assert page.evaluate(STATE) is None
     cells.nth(1).click()
-    uses = uses_of(run.trace, (0, 0, 0), 0)["A_tile", 1]
-    buttons = card.locator("li button")
-    expect(buttons).to_have_count(len(uses))
-    position, _, _, threads = uses[1]
-    buttons.nth(1).click()
-    expect(page.locator(".tt-count")).to_contain_text(f"step {position} of")
-    expect(buttons.nth(1)).to_have_attribute("aria-current", "step")
-    assert page.evaluate("() => window.model.get('thread')[0]") in [thread % 2 for thread in threads]
+    expect(card).to_contain_text("A_tile[0, 1]")
     page.keyboard.press("ArrowRight")  # goes on stepping
-    expect(page.locator(".tt-count")).to_contain_text(f"step {position + 1} of")
+    expect(page.locator(".tt-count")).to_contain_text("step 13 of")
     page.keyboard.press("Escape")
-    expect(card).to_be_hidden()
-    cells.nth(2).click()
-    cells.nth(2).click()
     expect(card).to_be_hidden()
     assert page.page_errors == []
 
 
 def test_an_array_is_read_by_keyboard(show, launch_of):
-    """The arrows go from element to element, whose value text is what the card says; Enter lists; playing is silent."""
+    """The arrows go from element to element, whose value text is what the card says; playing is silent."""
     run = launch_of("tiled")
     page = show(Stepper(run, step=10))
     page.locator(".tt-root").press("Tab")  # so that focus is that of the keyboard
@@ -158,15 +143,8 @@ def test_an_array_is_read_by_keyboard(show, launch_of):
     assert step > 10
     text = array.get_attribute("aria-description")
     assert text == " ".join(page.evaluate(STATE)["says"])
-    array.press("Enter")
-    focused = page.locator(":focus")
-    (position, *_), *_ = uses_of(run.trace, (0, 0, 0), 0)["A", 5]
-    expect(focused).to_contain_text(f"step {position}, ")
-    focused.press("Enter")
-    assert page.evaluate("() => window.model.get('step')") == position
-    focused.press("Escape")
-    expect(array).to_be_focused()
-    expect(page.locator(".tt-ask[data-open]")).to_have_count(0)
+    array.press("Escape")
+    expect(page.locator(".tt-ask")).to_be_hidden()
 
 
 def test_playing_does_not_announce_the_element(show, launch_of):

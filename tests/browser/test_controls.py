@@ -112,7 +112,9 @@ def test_access_beyond_the_edge_is_drawn_there(walk, launch_of):
     assert {row for row, _ in grid["outside"]} == {grid["rows"]}
     boxes = page.locator(".tt-beyond").evaluate_all("nodes => nodes.map((n) => n.getBoundingClientRect().top)")
     name = grid["name"]
-    cells = page.locator(f".tt-matrix-{name} .tt-c, .tt-figure:has-text('{name}') .tt-c")
+    cells = page.locator(".tt-figure", has=page.locator("figcaption", has_text=re.compile(rf"^{name} "))).locator(
+        ".tt-c"
+    )
     edge = cells.last.evaluate("n => n.getBoundingClientRect().bottom")
     assert boxes and min(boxes) > edge - 2
     assert "(out of bounds)" in state["says"]
@@ -196,19 +198,6 @@ def test_keys_are_listed(walk):
     page.locator(".tt-keys .tt-close").click()  # without a keyboard, where the list covers the button
     expect(page.locator(".tt-keys")).to_be_hidden()
     expect(page.locator(".tt-menu")).to_be_focused()
-
-
-def test_text_size(walk):
-    """One setting, by list and from the kernel, makes all text larger."""
-    page, _ = walk("tiled")
-    size = "() => parseFloat(getComputedStyle(document.querySelector('.tt-sentence')).fontSize)"
-    before = page.evaluate(size)
-    page.locator(".tt-menu").click()
-    page.locator(".tt-text").select_option(label="200 %")
-    assert page.evaluate(size) == pytest.approx(before * 2)
-    page.wait_for_function("() => !Object.keys(document.querySelector('.tt-root').stepper.unsaved.values).length")
-    page.evaluate("() => window.model.set('text_size', 1.5)")
-    assert page.evaluate(size) == pytest.approx(before * 1.5)
 
 
 def test_full_screen(walk):

@@ -174,7 +174,7 @@ RESET = """async () => {
     if (!root.querySelector(`.tt-${place}`).hidden) root.stepper[close]();
   }
   root.stepper.setSpeed(2);
-  root.stepper.set({ step: 0, block: [0, 0, 0], thread: [0, 0, 0], panel: "", text_size: 1 });
+  root.stepper.set({ step: 0, block: [0, 0, 0], thread: [0, 0, 0], panel: "" });
   root.stepper.setUnit(0);
 }"""
 

@@ -168,7 +168,7 @@ def test_wheel_and_keys_zoom_and_the_playhead_follows_the_film(ordered):
         page.evaluate(
             "step => { document.querySelector('.tt-root').stepper.setUnit(0); model.set('step', step) }", frame["step"]
         )
-        left = page.locator(".tt-playhead").evaluate("node => parseFloat(node.style.left)")
+        left = page.locator(".tt-strip .tt-playhead").evaluate("node => parseFloat(node.style.left)")
         assert left == pytest.approx(100 * cycles[frame["step"] - 1] / end, abs=0.01)
 
 

@@ -34,7 +34,9 @@ class Grid:
     that the chosen thread accesses in this step, ``dots`` those that it has loaded so far, ``outside`` (row, column)
     of accesses outside the grid; ``owned`` are the elements of the result that the thread stores in the whole
     launch, and ``owned_by_warp`` those of its warp; ``wrong`` are those at which this step breaks a rule, or whose
-    value is not the wanted one. ``frame`` is (top, left, bottom, right) of the block's region.
+    value is not the wanted one. ``frame`` is (top, left, bottom, right) of the block's region. ``counts`` say how often
+    each element has been loaded from global memory, or read in shared memory since it was stored; before the first step
+    how often the launch loads it. ``most`` is the largest of a global array's, on one scale for all of them.
     """
 
     name: str
@@ -49,6 +51,8 @@ class Grid:
     owned_by_warp: list[int] = field(default_factory=list)
     wrong: list[int] = field(default_factory=list)
     frame: tuple[int, int, int, int] | None = None
+    counts: list[int] | None = None
+    most: int | None = None
     tile: tuple[int, int] | None = None
 
 
@@ -91,6 +95,8 @@ class Grids:
         dots = self.state.loaded_by(array.name, self.thread) if array.space == "global" else np.empty(0, int)
         owned, warp_owned = self._owned(array)
         wrong = self._wrong(array)
+        counts, most = self._counts(array)
+        blank = self._blank(array)
         found = []
         for part in range(slices):
             offset = part * rows * columns
@@ -106,7 +112,9 @@ class Grids:
                 rows,
                 columns,
                 "".join(looks[offset : offset + extent].tolist()),
-                texts_of(values[offset : offset + extent]) if numbered else None,
+                texts_of(np.ma.array(values, mask=np.ma.getmaskarray(values) | blank)[offset : offset + extent])
+                if numbered
+                else None,
                 inside(mine),
                 inside(dots),
                 self._outside(array, rows, columns) if part == slices - 1 else [],
@@ -115,6 +123,8 @@ class Grids:
                 inside(wrong),
                 tile=self.tiles.get(array.name),
             )
+            if counts is not None:
+                grid.counts, grid.most = counts[offset : offset + extent].tolist(), most
             if array.space == "global" and (len(array.shape) > 1 or rows == 1):
                 grid.frame = self._frame(grid)
             found.append(grid)
@@ -138,6 +148,38 @@ class Grids:
         looks[element_now[~store]] = READ
         looks[element_now[store]] = WRITTEN
         return looks, np.unique(element_now[mine])
+
+    def _blank(self, array: TraceArray) -> np.ndarray:
+        """Which elements of the result have no number yet: the block has not stored them, and never loads them."""
+        touches = self.timeline.touches(array.name)
+        loaded = np.isin(np.arange(array.size), touches.element[~touches.store])
+        return (self.roles.get(array.name) == "C") & ~self.state.stored(array.name) & ~loaded
+
+    def _counts(self, array: TraceArray) -> tuple[np.ndarray | None, int | None]:
+        """How often each element has been loaded, and the most of a global array; element by element."""
+        touches = self.timeline.touches(array.name)
+        if array.space == "shared":
+            counts = np.zeros(array.size, int)
+            done = touches.position <= self.position
+            for element, store in zip(touches.element[done].tolist(), touches.store[done].tolist(), strict=True):
+                counts[element] = 0 if store else counts[element] + 1
+            return counts, 0
+        if array.space != "global" or touches.store.any() or not len(touches.element):
+            return None, None
+        whole = not self.position and len(self.trace.columns.blocks) == np.prod(self.trace.grid)
+        blocks = [tuple(at) for at in self.trace.columns.blocks.tolist()] if whole else [self.timeline.block]
+        loads = {name: self._loads(name, blocks) for name, each in self.trace.arrays.items() if each.space == "global"}
+        most = max(int(each.max(initial=0)) for each in loads.values())
+        if self.position:
+            done = ~touches.store & (touches.position <= self.position)
+            return np.bincount(touches.element[done], minlength=array.size), most
+        return (loads[array.name] if whole else np.zeros(array.size, int)), most
+
+    def _loads(self, name: str, blocks: list[tuple[int, ...]]) -> np.ndarray:
+        """How often these blocks load each element of an array in the launch."""
+        size = self.trace.arrays[name].size
+        touched = (Timeline(self.trace, block).touches(name) for block in blocks)
+        return sum((np.bincount(each.element[~each.store], minlength=size) for each in touched), np.zeros(size, int))
 
     def _owned(self, array: TraceArray) -> tuple[np.ndarray, np.ndarray]:
         """The elements of the result that the thread, and those that its warp, stores in the whole launch."""

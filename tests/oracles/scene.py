@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from functools import cached_property
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -207,21 +206,16 @@ class Scene:
 
     @cached_property
     def launch(self) -> dict[str, Any]:
-        """The launch's loads of each element of the arrays that it loads, the most loads of an element, and its counts.
-
-        A row for each line, array and kind of access: [whether it runs now, line, access, accesses, requests].
-        """
-        counts = {a.name: np.zeros(a.size, np.int64) for a in self.trace.arrays.values() if a.space == "global"}
-        for name, at in product(counts, self.trace.columns.blocks.tolist()):
-            touches = Timeline(self.trace, tuple(at)).touches(name)
-            np.add.at(counts[name], touches.element[~touches.store], 1)
-        loads = [[name, found.tolist()] for name, found in counts.items() if found.any()]
+        """A row for each line, array and kind of access: [whether it runs now, line, access, accesses, requests]."""
         rows = [[row.line, f"{row.op} {row.array}", row.accesses, row.requests] for row in self.trace.traffic]
-        return {
-            "scale": max((max(found) for _, found in loads), default=0),
-            "loads": loads,
-            "rows": [[row[0] == self.line, *map(str, row)] for row in rows],
-        }
+        return {"rows": [[row[0] == self.line, *map(str, row)] for row in rows]}
+
+    @property
+    def told(self) -> str:
+        """Whose step it is: the block and the chosen thread."""
+        dims = n_dims(self.trace)
+        block, thread = self.timeline.block, coordinates(self.thread, self.trace.block)
+        return f"block {position_label(block, dims)}, thread {position_label(thread, dims)}"
 
     @cached_property
     def exchanges(self) -> list[Exchanged]:
@@ -240,7 +234,7 @@ class Scene:
 
     def data(self) -> dict[str, Any]:
         """All parts, as JSON holds them: what a page must show for the same step."""
-        names = "says line truth ticks costs found broken source registers changed strips".split()
+        names = "says told line truth ticks costs found broken source registers changed strips".split()
         found = {name: getattr(self, name) for name in names} | {
             "where": [self.timeline.block, self.thread, self.position, len(self.timeline)],
             "findings": self.findings_now,

@@ -37,7 +37,7 @@ class Bundle:
 STEPPER = Bundle(
     "stepper",
     _HERE,
-    ("_data", "_other", "_wanted", "_orders", "_launches", "step", "block", "thread", "panel", "panels", "text_size"),
+    ("_data", "_other", "_wanted", "_orders", "_launches", "step", "block", "thread", "panel", "panels"),
     "tile-by-tile-state",
 )
 

@@ -69,7 +69,6 @@ class Stepper(Still, anywidget.AnyWidget):
     thread = traitlets.Tuple(default_value=(0, 0, 0)).tag(sync=True)
     panel = traitlets.Unicode("").tag(sync=True)
     panels = traitlets.Tuple(default_value=PANELS).tag(sync=True)
-    text_size = traitlets.Float(1.0).tag(sync=True)
     statements_of = traitlets.Int(0).tag(sync=True)  # of a comparison, as `compare` says
 
     def __init__(

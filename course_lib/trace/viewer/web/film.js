@@ -68,6 +68,9 @@ class Reordered extends Block {
   }
 }
 
+/** The number of a block's step in the recorded order. @param {Block} block @param {number} i */
+export const recorded = (block, i) => (block instanceof Reordered ? block.order[i] : i);
+
 /** @type {WeakMap<Block, Film>} */
 const KNOWN = new WeakMap();
 

@@ -3,6 +3,7 @@
 
 import { give, set, svg } from "./dom.js";
 import { Heat } from "./heat.js";
+import { level, percent } from "./loads.js";
 import { FAINT, LOOKS, NOW_READ, NOW_WRITTEN, Plane, UNIT } from "./plane.js";
 import { short } from "./text.js";
 
@@ -14,6 +15,8 @@ const MOST_NUMBERS = 1100; // a padded tile of 32×33 still has numbers
 const LINE = 7.5; // from one line of a complex number to the next, in SVG units
 export const LEGIBLE = 9; // pixels of the digits, at least; smaller ones are not shown
 const LEGIBLE_IN_A_ROOM = 18; // on a slide of 720 pixels
+const TALLIED = 15; // pixels of an element with ticks
+const TICKS = 8; // a cell has, at most
 const GAP = 1; // between elements, in SVG units
 
 /** The size of the texts of each class, in SVG units. @type {Record<number, number>} */
@@ -45,6 +48,12 @@ export class Grid extends Plane {
     cells.append(...this.cells);
     this.digits.append(...this.texts);
     this.below.append(cells);
+    /** How often an element of a tile is read at most before it is stored again; 0 where that is not shown. */
+    this.reads = 0;
+    /** @type {SVGElement[]} */
+    this.ticks = [];
+    this.tallies = svg("g", { class: "tt-tallies" });
+    this.above.append(this.tallies);
     this.above.append(this.digits);
     /** @type {Value[]} */
     this.held = new Array(this.size).fill(null);
@@ -85,6 +94,36 @@ export class Grid extends Plane {
       );
   }
 
+  /** @param {number} i */
+  tint(i) {
+    const { counts, most } = this;
+    this.cells[i].style.setProperty("--tint", most ? `${percent(level(counts[i], most))}%` : "");
+  }
+
+  /** @param {number} i @param {number} count */
+  count(i, count) {
+    if (this.counts[i] !== count && this.reads) this.tally(i, count);
+    super.count(i, count);
+  }
+
+  /** Mark how often an element of a tile has been read: a tick each, of many a bar. @param {number} i @param {number} count */
+  tally(i, count) {
+    const [x, y] = this.corner(i);
+    const [left, low, wide] = [x + 2.5, y + UNIT - 1.6, UNIT - 5];
+    const bar = (Math.min(count, this.reads) / this.reads) * wide;
+    const ticks = Array.from(
+      { length: Math.min(count, TICKS) },
+      (_, k) => `M${left + (k * wide) / Math.max(4, this.reads)} ${low}v-3.2`,
+    );
+    const path = this.reads <= TICKS ? ticks.join("") : count ? `M${left} ${low - 1}h${bar}` : "";
+    let node = this.ticks[i];
+    if (!node) {
+      node = this.ticks[i] = svg("path", { class: "tt-tally" });
+      this.tallies.append(node);
+    }
+    node.setAttribute("d", path);
+  }
+
   /** One text size for the whole grid. @param {number[]} dots @param {number[]} rings */
   finish(dots, rings) {
     this.write();
@@ -94,6 +133,7 @@ export class Grid extends Plane {
   /** @param {number} scale */
   measure(scale) {
     super.measure(scale);
+    set(this.tallies, "display", scale * UNIT < TALLIED ? "none" : "inline");
     this.scale = scale;
     this.least = this.layer.closest(".reveal") ? LEGIBLE_IN_A_ROOM : LEGIBLE;
     this.write();

@@ -2,7 +2,8 @@
 // grid.js, if there is room for it; else a pixel.
 
 import { give, html, svg } from "./dom.js";
-import { FAINT, LOOKS, Plane, UNIT } from "./plane.js";
+import { LEVELS, level, mixed } from "./loads.js";
+import { FAINT, LOOKS, NOW_READ, NOW_WRITTEN, Plane, UNIT } from "./plane.js";
 
 const SQUARE = 3; // pixels of the screen that an element needs to be more than a pixel
 const MOST_SQUARES = 4096;
@@ -43,6 +44,18 @@ export class Heat extends Plane {
     this.stale.add(i);
   }
 
+  /** @param {number} i */
+  tint(i) {
+    if (this.looks[i] !== UNKNOWN) this.stale.add(i);
+  }
+
+  /** Which of the paints an element has now: of its look, or of its count. @param {number} i */
+  paintOf(i) {
+    const { counts, looks, most } = this;
+    const now = looks[i] === NOW_READ || looks[i] === NOW_WRITTEN;
+    return most && !now ? LOOKS.length + level(counts[i], most) : looks[i];
+  }
+
   /** @param {number[]} dots @param {number[]} rings */
   finish(dots, rings) {
     super.finish(dots.length > MOST_DOTS ? [] : dots, rings);
@@ -73,7 +86,7 @@ export class Heat extends Plane {
     if (!context || !this.node.isConnected) return;
     this.paints ??= paintsOf(this.node);
     if (this.side === 1) this.pixels(context, this.paints);
-    else for (const i of this.stale) this.square(context, i, this.paints[this.looks[i]]);
+    else for (const i of this.stale) this.square(context, i, this.paints[this.paintOf(i)]);
     this.stale.clear();
   }
 
@@ -84,8 +97,8 @@ export class Heat extends Plane {
       this.colours = paints.map(({ fill }) => pixel(fill));
     }
     const pixels = new Uint32Array(this.image.data.buffer);
-    const { colours, looks } = this;
-    if (colours) for (const i of this.stale) pixels[i] = colours[looks[i]];
+    const { colours } = this;
+    if (colours) for (const i of this.stale) pixels[i] = colours[this.paintOf(i)];
     context.putImageData(this.image, 0, 0);
   }
 
@@ -128,11 +141,14 @@ export function pixel(colour) {
   return found;
 }
 
-/** The paint of each look in the present theme, read from the stylesheet. @param {HTMLElement | SVGElement} place */
+/** The paint of each look, and then of each level of a count, in the present theme, read from the stylesheet. @param {HTMLElement | SVGElement} place */
 function paintsOf(place) {
   return styled(
     place,
-    LOOKS.map((look) => ({ class: `tt-c${look}` })),
+    [
+      ...LOOKS.map((look) => ({ class: `tt-c${look}` })),
+      ...Array.from({ length: LEVELS + 1 }, (_, i) => ({ class: "tt-c", style: `fill: ${mixed("var(--hue)", i)}` })),
+    ],
     ({ fill, stroke, strokeWidth, strokeDasharray, rx }) => ({
       fill,
       stroke: stroke === "none" ? "" : stroke,

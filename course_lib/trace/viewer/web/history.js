@@ -64,9 +64,6 @@ function who(trace, { warp, mask }) {
   return `thread ${trace.threadLabel(WARP * warp + lanesOf(mask)[0])}${more ? ` and ${more} more` : ""}`;
 }
 
-/** An access in words. @param {import("./trace.js").Trace} trace @param {Use} use */
-export const useSays = (trace, use) => `step ${use.position}, line ${use.line}: ${DID[use.op]} by ${who(trace, use)}`;
-
 /**
  * What an element holds, which lanes access it in this step, who accessed it first, and how often it was accessed so far.
  * @param {import("./machine.js").Machine} machine

@@ -26,7 +26,7 @@
  * @property {Shape[]} main  arrays in global memory that are no matrices of the product
  * @property {Shape[]} aside  shared and local arrays, and what threads hold
  * @property {boolean} counter  whether numbers are counted beside the picture
- * @property {number[]} lines  the characters of each line of the source that is no comment
+ * @property {[number, number][]} lines  the characters of each line of the source, without its comment and with it
  * @property {boolean} [strict]  whether no more height may be used for legible digits
  * @property {string} [how]  of two runs, the `how` of the layout of the other one
  * @property {number} [largest]  of two runs, pixels of a unit of the matrices, at most: both have the same
@@ -51,7 +51,7 @@ const SIGN = 1.6; // ems between matrices in a row, for · and =
 const CAPTION = 1; // ems above each drawing, for its name
 const CODE = { least: 19, most: 52, usual: 30, rows: 12 }; // ems of its width; rows at most that five lines have
 const HEAD = 2; // ems above the lines
-export const COLUMNS = 30; // ems of a source beside whose lines there are counts
+const COLUMNS = 30; // ems of a source with comments, and with counts beside its lines
 const LINE = { high: 1.06, letter: 0.535, number: 2.9, counts: 5 }; // ems
 const AROUND = 2; // lines above and below the current one
 const COUNTER = { width: 12, height: 8.2 }; // ems
@@ -145,7 +145,7 @@ function placed(wanted, height, band, good) {
   below("low", top, top.height ? top.height + GAP : 0, null);
   if (counter && wanted.product) {
     const room = width - count.width - 2 * GAP;
-    const narrower = globals(wanted, least, room);
+    const narrower = globals(wanted, Math.max(least, count.height), room);
     const at = {
       x: Math.max(narrower.end + 2 * GAP, Math.min(room + 2 * GAP, narrower.end + 4 * GAP)),
       y: 0,
@@ -189,9 +189,11 @@ function globals({ em, product, main, largest = Infinity }, band, width) {
 
 /** The height of the source for the current line and those around it, wherever that is. @param {Wanted} wanted @param {number} width */
 function codeHigh({ lines, em }, width) {
-  const room = width / em - LINE.number - 1.5 - (width >= COLUMNS * em ? LINE.counts : 0);
+  const wide = width >= COLUMNS * em;
+  const room = width / em - LINE.number - 1.5 - (wide ? LINE.counts : 0);
   const letters = Math.max(8, Math.floor(room / LINE.letter));
-  const rows = lines.map((length) => Math.max(1, Math.ceil(length / letters)));
+  const shown = lines.map(([code, all]) => (wide ? all : code)).filter((length) => length);
+  const rows = shown.map((length) => Math.ceil(length / letters));
   const around = rows.map((_, i) => rows.slice(Math.max(0, i - AROUND), i + AROUND + 1).reduce((sum, n) => sum + n, 0));
   return (HEAD + LINE.high * Math.min(CODE.rows, Math.max(0, ...around))) * em;
 }

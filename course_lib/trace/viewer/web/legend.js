@@ -8,8 +8,9 @@ import { GLOSSARY } from "./terms.js";
 /** @typedef {import("./plane.js").Plane} Plane */
 /** @typedef {[string, string, (plane: Plane) => unknown]} Mark  its look, its meaning, and whether a plane has it */
 
+const TINTED = [PLAIN, REGION, SEEN]; // looks that counts replace
 const looks = (/** @type {number} */ look) => (/** @type {Plane} */ plane) =>
-  plane.looks.some((each) => (each & ~FAINT) === look);
+  !(plane.most && TINTED.includes(look)) && plane.looks.some((each) => (each & ~FAINT) === look);
 const drawn = (/** @type {string} */ selector) => (/** @type {Plane} */ plane) => plane.layer.querySelector(selector);
 
 /** The looks of elements, and what is drawn over them. @type {Mark[]} */
@@ -85,7 +86,14 @@ const DRAWN = [
   ],
   [".tt-costs .tt-bar-of", "flat fill: var(--hue)", "the cost of a request on average; a full bar is 32"],
   [".tt-track-of", "flat fill: var(--tt-ink)", "a count so far; a full bar is the larger total of the two runs"],
-  [".tt-loads-picture", "tt-seen", "how often an element is loaded: the more often, the stronger its colour"],
+  [
+    ".tt-tinted:not(.tt-matrix-C *)",
+    "tt-seen",
+    "how often an element has been loaded: the more often, the stronger its colour",
+  ],
+  [".tt-matrix-C .tt-tinted", "tt-seen", "how much of an element is computed"],
+  [".tt-tally[d^=M]", "thin fill: var(--tt-ink)", "a tick for each time that an element of a tile has been read"],
+  [".tt-track-loads > *", "flat fill: var(--tt-shared)", "a pair of tiles, in the colour of its buffer"],
 ];
 /** What the rows of warps show, as shares of their height. @type {[string, number, string, string][]} */
 const SPANS = [

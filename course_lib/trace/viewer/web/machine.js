@@ -1,5 +1,6 @@
 // The state of the machine, seen by one block and one of its threads, after some of the block's steps. No page is needed.
 
+import { countLoads } from "./loads.js";
 import { countUpTo, finish, Survey, ThreadSurvey } from "./survey.js";
 import { Access, at, BARRIER, LOAD, ITERATION, WARP } from "./trace.js";
 
@@ -44,9 +45,9 @@ export class Machine {
     this.length = this.block.length;
     this.survey = survey;
     this.every = Math.max(SNAPSHOT_EVERY, Math.ceil(this.length / SNAPSHOTS));
-    /** @type {{values: Value[][], variables: Map<string, Value[]>}[]}  what does not change is shared by several */
+    /** @type {{values: Value[][], loads: (Uint32Array | null)[], variables: Map<string, Value[]>}[]}  what does not change is shared by several */
     this.snapshots = [];
-    /** @type {Set<Value[]>}  what has changed since the last of them */
+    /** @type {Set<Value[] | Uint32Array | null>}  what has changed since the last of them */
     this.dirty = new Set();
     this.thread = thread;
     this.own = own;
@@ -55,6 +56,8 @@ export class Machine {
     this.covers = null;
     /** @type {Value[][]} */
     this.values = [];
+    /** Of each global array, how often each element has been loaded; of a shared one, since it was stored last. @type {(Uint32Array | null)[]} */
+    this.loads = [];
     /** @type {Map<string, Value[]>} */
     this.variables = new Map();
     /** @type {number | null} */
@@ -77,6 +80,8 @@ export class Machine {
     const kept = this.snapshots[number];
     this.position = number * this.every;
     this.values = kept ? kept.values.map((v) => v.slice()) : this.trace.arrays.map((a) => this.trace.initial(a));
+    const none = () => this.trace.arrays.map(({ size, space }) => (space === "local" ? null : new Uint32Array(size)));
+    this.loads = kept ? kept.loads.map((counts) => counts?.slice() ?? null) : none();
     this.variables = new Map(kept ? [...kept.variables].map(([name, held]) => [name, held.slice()]) : []);
     this.dirty.clear();
     this.quiet();
@@ -134,6 +139,9 @@ export class Machine {
       old && !this.dirty.has(held) ? old : held.slice();
     this.snapshots.push({
       values: this.values.map((held, i) => kept(held, before?.values[i])),
+      loads: this.loads.map((counts, i) =>
+        before && !this.dirty.has(counts) ? before.loads[i] : (counts?.slice() ?? null),
+      ),
       variables: new Map([...this.variables].map(([name, held]) => [name, kept(held, before?.variables.get(name))])),
     });
   }
@@ -171,7 +179,14 @@ export class Machine {
     }
     const [from, to] = block.rows("access", i);
     if (shown) this.record();
-    for (let row = from; row < to; row++) if (columns.access_values[row] >= 0) this.store(row, first);
+    for (let row = from; row < to; row++) {
+      const counts = columns.access_op[row] === LOAD ? this.loads[columns.access_array[row]] : null;
+      if (counts) {
+        countLoads(trace, row, counts);
+        this.dirty.add(counts);
+      }
+      if (columns.access_values[row] >= 0) this.store(row, first);
+    }
     const [start, end] = block.rows("variable", i);
     for (let row = start; row < end; row++) {
       const name = trace.names[columns.variable_name[row]];
@@ -197,11 +212,16 @@ export class Machine {
     const local = arrays[number].space === "local" ? arrays[number].size : 0;
     const held = this.values[number];
     this.dirty.add(held);
+    const reads = arrays[number].space === "shared" && columns.access_op[row] !== LOAD ? this.loads[number] : null;
+    if (reads) this.dirty.add(reads);
     let k = 0;
     for (let lane = 0; lane < WARP; lane++) {
       if (!((mask >>> lane) & 1)) continue;
       const slot = base + (pattern.length === 1 ? pattern[0] : pattern[k]) + (first + lane) * local;
-      for (let w = 0; w < width; w++) held[slot + w] = values[values.length === width ? w : k * width + w];
+      for (let w = 0; w < width; w++) {
+        held[slot + w] = values[values.length === width ? w : k * width + w];
+        if (reads) reads[slot + w] = 0;
+      }
       k += 1;
     }
   }

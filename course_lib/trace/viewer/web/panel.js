@@ -28,7 +28,7 @@
  * @property {boolean} counter  whether numbers are counted beside it
  * @property {number} lens  width of the place of a lens of this run, in pixels
  * @property {number} em  size of the text in pixels
- * @property {number[]} lines  the characters of each line of the source
+ * @property {[number, number][]} lines  the characters of each line of the source, without its comment and with it
  * @property {number} [largest]  pixels of a unit of the matrices, at most
  * @property {boolean} [strict]  whether no more height may be used for legible digits
  * @property {string} [how]  the arrangement of the other run

@@ -71,6 +71,9 @@ export class Plane {
     /** @type {Map<Element, string>}  what each group of marks shows */
     this.shown = new Map();
     this.looks = new Uint8Array(this.size).fill(PLAIN);
+    /** How often each element has been loaded, or what of it is computed, out of the largest number of a colour. */
+    this.counts = new Uint32Array(this.size);
+    this.most = 0; // 0 where the elements are not tinted
     /** @type {{number: number, text: string, node: SVGElement, across: boolean}[]}  of columns and rows */
     this.labels = margin >= 10 ? this.indices() : [];
   }
@@ -276,6 +279,27 @@ export class Plane {
     const i = row * this.columns + column;
     return i < this.size ? i : null;
   }
+
+  /**
+   * Tint the elements by their counts, on a scale up to the largest.
+   * @param {number} most
+   */
+  tinted(most) {
+    if (this.most === most) return;
+    this.most = most;
+    this.node.classList.toggle("tt-tinted", most > 0);
+    for (let i = 0; i < this.size; i++) this.tint(i);
+  }
+
+  /** @param {number} i @param {number} count */
+  count(i, count) {
+    if (this.counts[i] === count) return;
+    this.counts[i] = count;
+    if (this.most) this.tint(i);
+  }
+
+  /** Give an element the colour of its count. @param {number} _i */
+  tint(_i) {}
 
   /**
    * Draw an element, if it differs from what is on the page.

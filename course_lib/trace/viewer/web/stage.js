@@ -135,9 +135,9 @@ export class Run {
     this.views = PANELS.map((Panel) => new Panel(part(this.node, Panel.at), this.context));
   }
 
-  /** The characters of each line of the source, comments aside. */
+  /** The characters of each line of the source, without its comment and with it. @returns {[number, number][]} */
   get lengths() {
-    return this.trace.source.map(([, text]) => shallow(text).replace(/\s*#.*/, "").length).filter((length) => length);
+    return this.trace.source.map(([, text]) => [shallow(text).replace(/\s*#.*/, "").length, shallow(text).length]);
   }
 
   /** Arrange the picture. @param {import("./panel.js").Size} size */
@@ -503,9 +503,11 @@ export class Stage {
         : frame
           ? [says(frame)]
           : sentence(machine);
+    const where = `block ${trace.label(machine.block.at)}${frame ? "" : `, thread ${trace.threadLabel(machine.thread)}`}`;
     return html(
       "div",
       {},
+      html("span", { class: "tt-where" }, where),
       html("p", { class: "tt-sentence" }, ...words),
       ...[...found, ...wrong].map((words) => html("p", { class: "tt-wrong" }, ...words)),
     );

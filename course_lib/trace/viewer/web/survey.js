@@ -1,7 +1,8 @@
 // The accesses of a block, and of one of its threads, in the whole launch: read once, so that everything that only grows
 // (accessed elements, counts, costs) is looked up by position instead of being replayed.
 
-import { RESUMED, LOAD, OPS, popcount, WARP } from "./trace.js";
+import { countLoads } from "./loads.js";
+import { LOAD, OPS, popcount, RESUMED, WARP } from "./trace.js";
 
 /** @typedef {import("./trace.js").Space} Space */
 /**
@@ -73,6 +74,8 @@ export class Survey {
     // For each array, the position at which each element is first loaded and first stored.
     this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
     this.stored = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
+    /** Of each global array, how often the block loads each element in the launch. */
+    this.loads = trace.arrays.map((a) => (a.space === "global" ? new Uint32Array(a.size) : null));
     const zeros = () => new Uint32Array(block.length + 1);
     // For each space, the accesses of each kind by all threads up to each position; and what the requests cost.
     const kinds = () => OPS.map(zeros);
@@ -99,7 +102,11 @@ export class Survey {
     const { space } = trace.arrays[number];
     const count = popcount(columns.access_lanes[row]);
     this.counts[space][op][position] += count;
-    if (space === "global" && op === LOAD) this.fetched[position] += count * columns.access_width[row];
+    const loads = op === LOAD ? this.loads[number] : null;
+    if (loads) {
+      this.fetched[position] += count * columns.access_width[row];
+      countLoads(trace, row, loads);
+    }
     const first = (op === LOAD ? this.loaded : this.stored)[number];
     const [base, width] = [columns.access_base[row], columns.access_width[row]];
     const pattern = /** @type {ArrayLike<number>} */ (trace.vector(columns.access_pattern[row]));

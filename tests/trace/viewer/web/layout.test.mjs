@@ -89,7 +89,7 @@ const wanted = (name, width, height) => {
     main: [],
     aside: aside.map(([r, c]) => shape(r, c, 12, 3.2)),
     counter: true,
-    lines: [20, 31, 24, 58, 22, 40, 12, 33],
+    lines: [20, 31, 24, 58, 22, 40, 12, 33].map((length) => [length, length]),
   };
 };
 
@@ -163,7 +163,7 @@ test("tiles and accumulators have digits of 12 pixels in Lab beside its file bro
 });
 
 test("the source has room for the current line with two above and below it, however they are wrapped", () => {
-  const asked = { ...wanted("tiled16", 905, 490), lines: new Array(20).fill(30) };
-  const [short, long] = [asked, { ...asked, lines: new Array(20).fill(90) }].map((each) => arrange(each).code);
+  const asked = { ...wanted("tiled16", 905, 490), lines: new Array(20).fill([30, 30]) };
+  const [short, long] = [asked, { ...asked, lines: new Array(20).fill([90, 90]) }].map((each) => arrange(each).code);
   assert.ok(short.height >= 5 * EM && long.height * long.width >= 2 * 5 * EM * 19 * EM);
 });

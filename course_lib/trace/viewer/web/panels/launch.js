@@ -1,7 +1,6 @@
-// The whole launch: how often each element of global memory is loaded, and what each line cost.
+// The whole launch: what each line cost.
 
 import { html } from "../dom.js";
-import { keyOf, loadsOf, mostOf, picture, rangeOf, scaleOf } from "../loads.js";
 import { Panel } from "../panel.js";
 import { tip } from "../terms.js";
 
@@ -12,10 +11,8 @@ export class Launch extends Panel {
   /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
     super(place, context);
-    this.pictures = html("div", { class: "tt-row" });
     this.table = html("table", { class: "tt-costs" });
     place.append(
-      this.pictures,
       html(
         "div",
         {
@@ -29,8 +26,6 @@ export class Launch extends Panel {
     );
     /** @type {{line: number, row: HTMLElement}[]} */
     this.rows = this.lines();
-    /** @type {{scale: number, loads: [string, number[]][]}}  of the pictures */
-    this.shown = { scale: 0, loads: [] };
   }
 
   lines() {
@@ -64,30 +59,7 @@ export class Launch extends Panel {
     return rows;
   }
 
-  paint() {
-    const { trace, other } = this.context;
-    this.painted = true;
-    // one scale for all arrays, and for two runs: equal counts have the same strength of colour
-    const scale = scaleOf(other ? [trace, other.trace] : [trace]);
-    this.shown = { scale, loads: [] };
-    const figures = loadsOf(trace).flatMap((counts, number) => {
-      const most = mostOf(counts);
-      if (!counts || !most) return [];
-      const array = trace.arrays[number];
-      const least = counts.reduce((a, b) => Math.min(a, b), most);
-      const tell = (/** @type {number} */ i) => `${trace.element(array, i)}: ${counts[i]} loads`;
-      const figure = picture(this.place, array, counts, scale, [array.hue], rangeOf(least, most), tell);
-      Object.assign(figure.dataset, { most, least, scale });
-      this.shown.loads.push([array.name, [...counts]]);
-      return [figure];
-    });
-    const omitted = trace.omitted ? ` ${trace.omitted} blocks that are not here did the same.` : "";
-    const title = html("div", { class: "tt-heading" }, `Loads of each element by all blocks.${omitted}`);
-    this.pictures.replaceChildren(title, ...figures, ...(scale ? [keyOf("Loads, in each array's colour", scale)] : []));
-  }
-
   draw() {
-    if (!this.painted) this.paint();
     const { machine } = this.context;
     for (const { line, row } of this.rows) row.classList.toggle("tt-here", line === machine.line);
   }

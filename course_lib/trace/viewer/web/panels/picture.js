@@ -3,11 +3,14 @@
 
 import { give, html, write } from "../dom.js";
 import { Grid, layout, planes } from "../grid.js";
+import { Film, recorded } from "../film.js";
 import { arrange } from "../layout.js";
+import { loadsOf, scalesOf, tintedIn, wholeLaunch } from "../loads.js";
 import { WRITTEN } from "../machine.js";
 import { Panel } from "../panel.js";
 import { Ask } from "./ask.js";
 import { ACTIVE, EMPTY, FAINT, FAR, NOW_READ, NOW_WRITTEN, PLAIN, REGION, SEEN, UNIT } from "../plane.js";
+import { countUpTo } from "../survey.js";
 import { ATOMIC, STORE, WARP } from "../trace.js";
 
 /** @typedef {import("../plane.js").Plane} Plane */
@@ -16,6 +19,7 @@ const LARGEST = 3.2; // ems for an element
 const NUMBERED = 32; // a matrix with a longer side has no numbers
 const [MARGIN, NARROW] = [15, 3]; // of a drawing with indices and of one without, in its own units
 const SWIPE = 45; // pixels of a finger that steps
+const WHOLE = 100; // percent of an element that is computed
 const FLIGHT = 650; // ms in which a tile moves to shared memory
 
 /**
@@ -30,6 +34,21 @@ function landing(array, index) {
   if (index.length > 1 || rows <= 1) return [index[index.length - 2] ?? 0, last];
   const row = Math.floor(last / columns);
   return [row, last - row * columns];
+}
+
+/** @type {WeakMap<import("../trace.js").Block, number[][]>} */
+const ADDS = new WeakMap();
+
+/** Of each warp of a block, the positions of its multiply-adds, in the order of the block. @param {import("../trace.js").Block} block */
+function addsOf(block) {
+  const known = ADDS.get(block);
+  if (known) return known;
+  const film = Film.of(block.trace.blocks[block.trace.blockNumber(block.at)]);
+  /** @type {number[][]} */
+  const found = Array.from({ length: block.trace.warps }, () => []);
+  for (let i = 0; i < block.length; i++) if (film.adds.has(recorded(block, i))) found[block.warp(i)].push(i + 1);
+  ADDS.set(block, found);
+  return found;
 }
 
 /**
@@ -77,7 +96,7 @@ export class Picture extends Panel {
     /** @type {Drawing[]} */
     this.drawings = [];
     this.reached = false; // whether Tab reaches one of them; the arrow keys reach the others
-    this.ask = new Ask(context, this.place, (array, element) => this.home(array, element));
+    this.ask = new Ask(context, this.place);
     const roles = trace.arrays.map(({ role }) => role);
     this.product = ["A", "B", "C"].every((role) => roles.includes(/** @type {any} */ (role)));
     /** @type {Plane[][]} */
@@ -105,6 +124,9 @@ export class Picture extends Panel {
     this.place.append(...this.signs, ...this.drawings.map(({ node }) => node));
     /** @type {{machine: import("../machine.js").Machine, thread: number, position: number, frame: object | null, now: Map<number, number>[]} | null} */
     this.drawn = null;
+    /** Which arrays are tinted by how often their elements are loaded, and on which scales. @type {boolean[]} */
+    this.loaded = [];
+    this.most = { block: 1, launch: 1 };
     /** @type {{warp: Set<number>, thread: Set<number>}}  elements of the result that they store */
     this.owned = { warp: new Set(), thread: new Set() };
   }
@@ -181,8 +203,8 @@ export class Picture extends Panel {
   }
 
   /**
-   * Tell of the element under the pointer or chosen by the arrow keys; a click or Enter lists its accesses, and of the
-   * result also chooses the block and thread that store it.
+   * Tell of the element under the pointer or chosen by the arrow keys; a click on the result chooses the block and thread
+   * that store the element.
    * @param {Plane} plane
    * @param {number} number
    */
@@ -193,7 +215,7 @@ export class Picture extends Panel {
     const { layer } = plane;
     let cursor = 0;
     const most = plane.size - 1;
-    const hint = "the arrow keys choose an element, and beyond an edge the next array; Enter lists its accesses";
+    const hint = "the arrow keys choose an element, and beyond an edge the next array";
     const attributes = {
       role: "application",
       tabindex: this.reached ? -1 : 0,
@@ -234,11 +256,10 @@ export class Picture extends Panel {
         ArrowUp: row > 0 ? -plane.columns : 0,
         ArrowDown: plane.columns,
       };
-      if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in ways || event.key === "Enter")) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in ways)) return;
       event.preventDefault();
       event.stopPropagation();
-      if (event.key === "Enter") this.ask.pin(asked(), true);
-      else if (cursor + ways[event.key] <= most) go(cursor + ways[event.key]);
+      if (cursor + ways[event.key] <= most) go(cursor + ways[event.key]);
     });
     const under = (/** @type {MouseEvent} */ event) => {
       const i = plane.elementAt(event);
@@ -253,8 +274,8 @@ export class Picture extends Panel {
     plane.node.addEventListener("click", (event) => {
       const asked = under(/** @type {MouseEvent} */ (event));
       if (!asked) return;
-      this.ask.pin(asked, false);
       this.ask.root?.focus({ preventScroll: true }); // the arrows go on stepping
+      this.ask.point(asked);
       const owner = number === trace.owner ? trace.owned[asked.element] : -1;
       if (owner < 0) return;
       const [block, thread] = [Math.floor(owner / trace.threads), owner % trace.threads];
@@ -371,6 +392,14 @@ export class Picture extends Panel {
   choose() {
     const { machine, trace } = this.context;
     this.drawn = null;
+    this.loaded = tintedIn(machine);
+    this.most = scalesOf(machine, this.context.other);
+    const film = Film.of(trace.blocks[machine.blockNumber]);
+    const reads = Math.max(0, ...film.frames.map(({ facts }) => facts.reads?.[1] ?? 0));
+    this.planes.forEach((planes, number) => {
+      if (trace.arrays[number].space !== "shared") return;
+      for (const plane of planes) if (plane instanceof Grid) plane.reads = reads;
+    });
     for (const { node } of this.drawings) {
       const small = node.dataset.space === "local" && node.querySelector("small");
       if (small) small.textContent = `of thread ${trace.threadLabel(machine.thread)}`;
@@ -401,6 +430,8 @@ export class Picture extends Panel {
       drawn.thread === machine.thread &&
       !frame &&
       !drawn.frame &&
+      drawn.position > 0 &&
+      machine.position > 0 &&
       Math.abs(drawn.position - machine.position) <= 1;
     trace.arrays.forEach((array, number) => {
       const planes = this.planes[number];
@@ -408,15 +439,19 @@ export class Picture extends Panel {
       const each = planes[0].size;
       const look = this.looks(number);
       const values = machine.held(number);
+      const counts = this.countsOf(number);
       const paint = (/** @type {number} */ element) => {
         const plane = planes[Math.floor(element / each)];
         plane.cell(element - plane.offset, look(element), unknown(element) ? null : values[element]);
+        if (counts) plane.count(element - plane.offset, counts[element]);
       };
-      // what a kernel is to store, and a lesson has filled with NaN
+      // what the kernel does not load, and has not stored yet, has no number
       const unknown = (/** @type {number} */ element) =>
         array.role === "C" &&
-        Number.isNaN(values[element]) &&
+        machine.survey.loaded[number][element] > machine.length &&
         machine.survey.stored[number][element] > machine.position;
+      if (this.loaded[number])
+        for (const plane of planes) plane.tinted(wholeLaunch(this.context) ? this.most.launch : this.most.block);
       if (near && drawn)
         for (const now of [drawn.now[number], machine.now[number]]) for (const e of now.keys()) paint(e);
       else for (let element = 0; element < array.size; element++) paint(element);
@@ -430,6 +465,7 @@ export class Picture extends Panel {
         plane.fault(inside(wrong), plane === planes[planes.length - 1] ? beyond : []);
       }
     });
+    this.fill();
     this.drawThreads();
     this.tellOfSums();
     this.drawn = { machine, thread: machine.thread, position: machine.position, frame, now: machine.now };
@@ -443,6 +479,34 @@ export class Picture extends Panel {
       machine.survey.counts.global[STORE][position] + machine.survey.counts.global[ATOMIC][position];
     const small = this.drawings.find(({ role }) => role === "C")?.node.querySelector("small + small");
     if (small) write(small, !stores(machine.position) && stores(machine.length) ? ", not stored yet" : "");
+  }
+
+  /** How often each element of an array has been loaded, or read since it was stored; null where that is not shown. @param {number} number */
+  countsOf(number) {
+    const { machine, trace } = this.context;
+    if (trace.arrays[number].space === "shared") return machine.loads[number];
+    return !this.loaded[number] ? null : wholeLaunch(this.context) ? loadsOf(trace)[number] : machine.loads[number];
+  }
+
+  /** Fill the elements of C as far as the threads that will store them have computed. */
+  fill() {
+    const { machine, trace } = this.context;
+    const { blockNumber, position, survey } = machine;
+    const number = trace.owner;
+    const adds = addsOf(machine.block);
+    if (number < 0 || !adds.some((steps) => steps.length)) return;
+    const done = adds.map((steps) => (steps.length ? countUpTo(steps, position) / steps.length : 0));
+    const [first, stored] = [blockNumber * trace.threads, survey.stored[number]];
+    for (const plane of this.planes[number]) {
+      plane.tinted(WHOLE);
+      for (let i = 0; i < plane.size; i++) {
+        const element = i + plane.offset;
+        const thread = trace.owned[element] - first;
+        const mine = thread >= 0 && thread < trace.threads;
+        const part = stored[element] <= position ? 1 : mine ? done[thread >> 5] : 0;
+        plane.count(i, Math.round(part * WHOLE));
+      }
+    }
   }
 
   drawThreads() {
@@ -518,7 +582,7 @@ export class Picture extends Panel {
   }
 
   close() {
-    return this.ask.shut(true);
+    return this.ask.point(null);
   }
 }
 

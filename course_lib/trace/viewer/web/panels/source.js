@@ -30,16 +30,9 @@ export class Source extends Panel {
     const rows = trace.source.map(([number, text]) => {
       const [runs, loads] = [html("span", { class: "tt-runs" }), html("span", { class: "tt-loads" })];
       const label = html("span", { class: "tt-number" }, lead(String(number), "runs the line"));
-      const node = html(
-        "div",
-        { class: "tt-line", "data-line": number },
-        label,
-        runs,
-        loads,
-        highlight(shallow(text), hues),
-      );
-      const indent = shallow(text).search(/\S|$/) + HANGING;
-      node.style.setProperty("--tt-hang", `${indent}ch`);
+      const code = highlight(shallow(text), hues);
+      code.style.setProperty("--tt-hang", `${shallow(text).search(/\S|$/) + HANGING}ch`);
+      const node = html("div", { class: "tt-line", "data-line": number }, label, runs, loads, code);
       this.lines.set(number, { node, runs, loads });
       return node;
     });
