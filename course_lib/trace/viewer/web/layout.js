@@ -50,10 +50,10 @@ const GAP = 10; // pixels between drawings
 const SIGN = 1.6; // ems between matrices in a row, for · and =
 const CAPTION = 1; // ems above each drawing, for its name
 const CODE = { least: 19, most: 52, usual: 30, rows: 12 }; // ems of its width; rows at most that five lines have
-const HEAD = 2; // ems above the lines
+const HEAD = 2.3; // ems above the lines
 const COLUMNS = 30; // ems of a source with comments, and with counts beside its lines
 const LINE = { high: 1.06, letter: 0.535, number: 2.9, counts: 5 }; // ems
-const AROUND = 2; // lines above and below the current one
+export const AROUND = 2; // lines above and below the current one
 const COUNTER = { width: 12, height: 8.2 }; // ems
 const MAP = 5; // ems of the height of matrices, at least
 const LEGIBLE = 17; // pixels of an element with digits of nine

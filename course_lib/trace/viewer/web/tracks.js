@@ -3,11 +3,12 @@
 //
 // Where a block copies pairs of tiles to shared memory, there is a bar for each pair. Its loads are under way from the
 // first statement that loads it to the barrier after which all threads may read it; it is multiplied from the first to
-// the last multiply-add with it. A load that feeds the multiply-add of its own statement has a bar of its own, and that
-// multiply-add comes after it: each has half of the statement.
+// the last multiply-add with it. Another load is under way up to the statement that first uses its value; where that is
+// its own statement, a multiply-add, each has half of it.
 
 import { Film } from "./film.js";
 import { layout } from "./grid.js";
+import { usesOf } from "./strips.js";
 import { LOAD } from "./trace.js";
 
 /** @typedef {{from: number, to: number, pair: number | null, buffer: number}} Bar  over steps or cycles; the pair of tiles, and its buffer */
@@ -40,11 +41,13 @@ export function tracksOf(block, cycles = null) {
   const half = (/** @type {number} */ i) => (clock.start(i) + clock.end(i)) / 2;
   for (const [i, tile] of multiplied) {
     if (tile) widen(multiplies, tile.pair, tile.buffer, clock.start(i), clock.end(i));
-    else alone[1].push({ from: direct.has(i) ? half(i) : clock.start(i), to: clock.end(i), pair: null, buffer: 0 });
+    else
+      alone[1].push({ from: direct.get(i) === i ? half(i) : clock.start(i), to: clock.end(i), pair: null, buffer: 0 });
   }
-  const adds = new Set(multiplied.keys());
-  for (const i of direct)
-    alone[0].push({ from: clock.start(i), to: adds.has(i) ? half(i) : clock.end(i), pair: null, buffer: 0 });
+  for (const [i, use] of direct) {
+    const to = use === i ? (multiplied.has(i) ? half(i) : clock.end(i)) : Math.max(clock.end(i), clock.start(use));
+    alone[0].push({ from: clock.start(i), to, pair: null, buffer: 0 });
+  }
   const all = (/** @type {Map<number, Bar>} */ of, /** @type {Bar[]} */ others) =>
     [...of.values(), ...joined(others)].sort((x, y) => x.from - y.from || x.to - y.to);
   const end = clock.reached(block.length);
@@ -52,8 +55,8 @@ export function tracksOf(block, cycles = null) {
 }
 
 /**
- * The tiles that a block copies; the steps that load from global memory for no tile; and of each step that multiplies,
- * the tile that its warp has read last.
+ * The tiles that a block copies; of each step that loads from global memory for no tile, the step that first uses its
+ * value; and of each step that multiplies, the tile that its warp has read last.
  * @param {import("./trace.js").Block} block
  */
 function read(block) {
@@ -68,14 +71,14 @@ function read(block) {
   /** @type {Map<string, {tile: Tile, read: boolean}>}  of each warp and buffer, the tile that the warp stored last */
   const own = new Map();
   const counts = trace.arrays.map(() => 0);
-  /** @type {Map<number, {step: number, tile: Tile | null}>}  of each warp, the first of its latest loads, and the tile that they fed */
-  const pending = new Map();
   /** @type {Map<number, Tile>} */
   const latest = new Map();
   /** @type {Map<number, Tile | null>} */
   const multiplied = new Map();
   /** @type {Set<number>}  steps that load from global memory */
   const loading = new Set();
+  /** @type {Map<number, Tile>}  of each step that stores to shared memory, the tile */
+  const storing = new Map();
   let interval = 0;
   for (let i = 0; i < block.length; i++) {
     while (block.releases[interval] <= i) interval++;
@@ -90,10 +93,6 @@ function read(block) {
       if (space !== "shared") continue;
       const first = access_base[row] + Number(trace.vector(access_pattern[row])[0]);
       shared.push([array, Math.floor(first / buffers[array]), access_op[row] === LOAD]);
-    }
-    if (loading.has(i)) {
-      const before = pending.get(warp);
-      if (!before || before.tile) pending.set(warp, { step: i, tile: null });
     }
     for (const [array, buffer, reads] of shared) {
       const key = `${array} ${buffer}`;
@@ -124,15 +123,20 @@ function read(block) {
       }
       own.set(`${warp} ${key}`, { tile, read: false });
       tile.last = i;
-      const fed = pending.get(warp);
-      if (!fed || (fed.tile && fed.tile.pair !== tile.pair)) continue;
-      fed.tile ??= tile;
-      tile.load = tile.load < 0 ? fed.step : Math.min(tile.load, fed.step);
+      storing.set(i, tile);
     }
     if (adds.has(i)) multiplied.set(i, loading.has(i) ? null : (latest.get(warp) ?? null));
   }
-  const copies = tiles.some(({ load }) => load >= 0);
-  const direct = new Set([...loading].filter((i) => !copies || multiplied.has(i)));
+  const late = [...loading].some((i) => !storing.has(i) && !adds.has(i)); // their values are used in later steps
+  const uses = late ? new Map(usesOf(block)) : new Map();
+  /** @type {Map<number, number>} */
+  const direct = new Map();
+  for (const i of loading) {
+    const use = storing.has(i) ? i : (uses.get(i) ?? i);
+    const tile = storing.get(use);
+    if (!tile) direct.set(i, use);
+    else tile.load = tile.load < 0 ? i : Math.min(tile.load, i);
+  }
   return { tiles, direct, multiplied };
 }
 

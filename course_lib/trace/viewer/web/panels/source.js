@@ -2,6 +2,7 @@
 
 import { html, write } from "../dom.js";
 import { follow, lead, reach } from "../jumps.js";
+import { AROUND } from "../layout.js";
 import { Panel } from "../panel.js";
 import { highlight, shallow, truth } from "../text.js";
 
@@ -114,11 +115,17 @@ export class Source extends Panel {
     if (this.truth.parentNode !== this.current) this.current.append(this.truth);
   }
 
-  /** Keep the current line in the middle; asked last, so that the page is laid out once a step. */
+  /** Keep the current line in the middle, with the lines around it; asked last, so that the page is laid out once a step. */
   scroll() {
     const { current, list } = this;
     if (!current) return;
-    const top = current.offsetTop + current.offsetHeight / 2 - list.clientHeight / 2;
+    const shown = [...this.lines.values()].map(({ node }) => node).filter((node) => node.offsetHeight);
+    const at = shown.indexOf(current);
+    const first = shown[Math.max(0, at - AROUND)].offsetTop;
+    const last = shown[Math.min(shown.length - 1, at + AROUND)];
+    const least = last.offsetTop + last.offsetHeight - list.clientHeight;
+    const middle = current.offsetTop + current.offsetHeight / 2 - list.clientHeight / 2;
+    const top = Math.round(least > first ? middle : Math.min(first, Math.max(least, middle)));
     if (list.scrollTop !== top) list.scrollTop = top;
   }
 }

@@ -1,0 +1,160 @@
+"""The two tracks under the picture, in Node.js: held against the statements' order, counted here line by line."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from launches.samples import launch, product
+
+from course_lib.trace.replay import Timeline
+from course_lib.trace.viewer.payload import encode
+
+WEB = Path(__file__).parents[3] / "course_lib" / "trace" / "viewer" / "web"
+TRACKS = """
+const [folder, cycles] = process.argv.slice(1);
+const { open } = await import(`${folder}/trace.js`);
+const { tracksOf } = await import(`${folder}/tracks.js`);
+const trace = await open((await import("node:fs")).readFileSync(0, "utf8"));
+const of = (block) => tracksOf(block, cycles ? JSON.parse(cycles) : null);
+console.log(JSON.stringify(trace.blocks.map((block) => {
+  const { loads, multiplies, end } = of(block);
+  return { loads, multiplies, end };
+})));
+"""
+
+
+@pytest.fixture
+def tracks(node):
+    """Of each block of a trace, its tracks, by the steps' order or by the cycles at which they end."""
+
+    def read(trace, cycles=None):
+        more = [] if cycles is None else [json.dumps([*map(int, cycles)])]
+        said = node("--input-type=module", "-e", TRACKS, str(WEB), *more, given=encode(trace))
+        return json.loads(said)
+
+    return read
+
+
+def runs_of(timeline, lines):
+    """For each warp, the steps (from 0) that execute one of these lines, by the line."""
+    warps = np.unique(timeline.warps).tolist()
+    return [
+        [np.flatnonzero((timeline.warps == w) & (timeline.lines == line)).tolist() for line in lines] for w in warps
+    ]
+
+
+def lines_with(trace, text):
+    return [number for number, line in trace.source if text in line]
+
+
+def pairs_of(timeline, lines, pairs):
+    """For each pair of tiles, the steps of these lines: a warp executes a line as often for each pair."""
+    found = [[] for _ in range(pairs)]
+    for steps in (each for warp in runs_of(timeline, lines) for each in warp):
+        each = max(1, len(steps) // pairs)
+        for i, step in enumerate(steps):
+            if i // each < pairs:
+                found[i // each].append(step)
+    return found
+
+
+@pytest.mark.parametrize("name", ["tiled", "tiled_16", "tiled_two_warps", "prefetched", "prefetched_16"])
+def test_a_bar_for_each_pair_of_tiles(tracks, name):
+    """Loads last from the first load of a pair to the barrier after its last store; products from first to last."""
+    trace = launch(name).trace
+    K = trace.arrays["A"].shape[1]
+    T = trace.arrays["A_tile" if "A_tile" in trace.arrays else "A_tiles"].shape[-1]
+    pairs, buffers = -(-K // T), 2 if "A_tiles" in trace.arrays else 1
+    shared = [line for text in ("A_tile", "B_tile") for line in lines_with(trace, text)]
+    stores = [line for line in shared if "] = " in dict(trace.source)[line]]
+    loads = [*lines_with(trace, "= A["), *lines_with(trace, "= B[")]
+    for at, shown in zip(trace.columns.blocks.tolist(), tracks(trace), strict=True):
+        timeline = Timeline(trace, tuple(at))
+        loaded, stored = pairs_of(timeline, loads, pairs), pairs_of(timeline, stores, pairs)
+        multiplied = pairs_of(timeline, lines_with(trace, "acc +="), pairs)
+        wanted = [
+            (min(first), min(release for release in timeline.releases if release > max(last)))
+            for first, last in zip(loaded, stored, strict=True)
+        ]
+        assert [(bar["from"], bar["to"]) for bar in shown["loads"]] == wanted
+        assert [(bar["from"], bar["to"]) for bar in shown["multiplies"]] == [
+            (min(steps), max(steps) + 1) for steps in multiplied
+        ]
+        assert [bar["pair"] for bar in shown["loads"]] == [*range(pairs)]
+        assert len({bar["buffer"] for bar in shown["loads"]}) == buffers
+        overlaps = [
+            load["from"] < product["to"] and product["from"] < load["to"]
+            for load in shown["loads"]
+            for product in shown["multiplies"]
+        ]
+        assert any(overlaps) == (buffers == 2), "one buffer alternates, two overlap"
+
+
+def test_guarded_tiles_have_the_bars_of_their_pairs(tracks):
+    """Of matrices that no tile divides; of a pair whose elements are all outside there is no load."""
+    run = product("tiled", 5, 7, 6, tile_width=4)()
+    for shown in tracks(run.trace):
+        assert [bar["pair"] for bar in shown["loads"]] == [0, 1] == [bar["pair"] for bar in shown["multiplies"]]
+        starts = [bar["from"] for pair in zip(shown["loads"], shown["multiplies"], strict=True) for bar in pair]
+        assert starts == sorted(starts)
+
+
+def test_in_a_race_each_tile_has_its_own_bar(tracks):
+    """Without the second barrier, warps store the next pair while others multiply: the bars overlap."""
+    trace = launch("racy").trace
+    shown = tracks(trace)[0]
+    K, T = trace.arrays["A"].shape[1], next(a for a in trace.arrays.values() if a.space == "shared").shape[-1]
+    pairs = [*range(-(-K // T))]
+    assert [bar["pair"] for bar in shown["loads"]] == pairs == [bar["pair"] for bar in shown["multiplies"]]
+    assert any(
+        load["from"] < bar["to"] <= load["to"]
+        for load, bar in zip(shown["loads"][1:], shown["multiplies"], strict=False)
+    )
+
+
+def test_register_tiles_multiply_between_their_loads(tracks):
+    """A tile of A for each 16 columns, then B's elements one after another, each loaded before it is used."""
+    trace = product("outer_product", 16, 32, 64)().trace
+    shown = tracks(trace)[0]
+    timeline = Timeline(trace, tuple(trace.columns.blocks[0].tolist()))
+    tiles = [bar for bar in shown["loads"] if bar["pair"] is not None]
+    others = [bar for bar in shown["loads"] if bar["pair"] is None]
+    assert [bar["pair"] for bar in tiles] == [0, 1] == [bar["pair"] for bar in shown["multiplies"]]
+    steps = sorted(step for warp in runs_of(timeline, lines_with(trace, "b = B[")) for each in warp for step in each)
+    covered = {step for bar in others for step in range(bar["from"], bar["to"])}
+    adds = {step for warp in runs_of(timeline, lines_with(trace, "acc[i] +=")) for each in warp for step in each}
+    assert [bar["from"] for bar in others] == steps and covered >= set(steps)
+    assert not covered & adds, "a value has arrived when it is used"
+
+
+def test_a_load_that_feeds_its_own_statement_comes_before_its_multiply_add(tracks):
+    """The naive kernel loads and multiplies in one statement: each has half of it."""
+    trace = launch("naive_ragged").trace
+    for at, shown in zip(trace.columns.blocks.tolist(), tracks(trace), strict=True):
+        timeline = Timeline(trace, tuple(at))
+        adds = sorted(step for warp in runs_of(timeline, lines_with(trace, "acc +=")) for each in warp for step in each)
+        assert [(bar["from"], bar["to"]) for bar in shown["loads"]] == [(step, step + 0.5) for step in adds]
+        assert [(bar["from"], bar["to"]) for bar in shown["multiplies"]] == [(step + 0.5, step + 1) for step in adds]
+
+
+def test_without_multiply_adds_nothing_is_multiplied(tracks):
+    """A copy has loads alone."""
+    shown = tracks(launch("transpose").trace)[0]
+    assert shown["loads"] and not shown["multiplies"]
+
+
+def test_in_another_order_bars_are_in_its_cycles(tracks):
+    """Cycles that a caller hands over replace the steps: warps that run at once end at the same cycle."""
+    trace = launch("tiled_two_warps").trace
+    timeline = Timeline(trace, (0, 0, 0))
+    counts = np.zeros(timeline.warps.max() + 1, int)
+    cycles = np.zeros(len(timeline), int)
+    for i, warp in enumerate(timeline.warps.tolist()):
+        counts[warp] += 10
+        cycles[i] = counts[warp]
+    shown = tracks(trace, cycles)[0]
+    assert shown["end"] == cycles.max()
+    (first, _), loads = shown["loads"], lines_with(trace, "= A[")
+    assert first["from"] == min(cycles[np.flatnonzero(timeline.lines == loads[0])]) - 10
+    assert first["to"] == max(cycles[: timeline.releases[0]])
