@@ -139,6 +139,11 @@ export class Grid extends Plane {
     this.write();
   }
 
+  /** Whether the texts are large enough to be shown. */
+  get legible() {
+    return this.scale > 0 && TEXT_SIZES[this.widest] * this.scale >= this.least - 0.05;
+  }
+
   /** Give the texts their size, and hide them where it is too small. */
   write() {
     const small = this.scale > 0 && TEXT_SIZES[this.widest] * this.scale < this.least - 0.05;

@@ -456,7 +456,7 @@ export class Player {
     on("start", "start", () => this.go(0));
     on("back", "back", () => this.move(-1));
     on("play", "play", () => this.toggle());
-    on("forward", "forward", () => this.move(1));
+    on("forward", "forward", () => this.forward());
     on("mode", null, () => (this.filming ? this.into() : this.setUnit(this.two ? this.chosenUnit + 1 : 0)));
     on("menu", null, () => this.menu());
     on("end", "end", () => this.go(this.end));
@@ -571,7 +571,8 @@ export class Player {
     if (/SELECT|INPUT/.test(target.tagName)) return;
     if (target.tagName === "BUTTON" && presses) return;
     const { shiftKey: shift } = event;
-    const arrow = (/** @type {number} */ way) => (shift ? this.goBy("barrier", way) : this.move(way));
+    const arrow = (/** @type {number} */ way) =>
+      shift ? this.goBy("barrier", way) : way > 0 ? this.forward() : this.move(way);
     /** @type {Record<string, () => void>} */
     const actions = {
       " ": () => this.toggle(),
@@ -762,14 +763,26 @@ export class Player {
     const tick = () => {
       if (!document.hidden) {
         this.advance(() => this.move(1));
-        if (this.filming)
-          for (const { views } of this.stage?.runs ?? []) for (const view of views) view.fly?.(SPEEDS[this.speed]);
+        this.fly();
       }
       if (this.step === this.end) this.pause();
       else this.timer = setTimeout(tick, wait());
     };
     this.timer = setTimeout(tick, this.step ? wait() : 400);
     this.label("play", "pause", "Pause (space)");
+  }
+
+  /** Let what the frame copies move, unless motion is unwanted. */
+  fly() {
+    if (!this.filming || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    for (const { views } of this.stage?.runs ?? []) for (const view of views) view.fly?.(SPEEDS[this.speed]);
+  }
+
+  /** A step on, by the reader. */
+  forward() {
+    const before = this.step;
+    this.move(1);
+    if (this.step !== before) this.fly();
   }
 
   pause() {

@@ -4,6 +4,7 @@
 import { give, html, write } from "../dom.js";
 import { Grid, layout, planes } from "../grid.js";
 import { Film, recorded } from "../film.js";
+import { copiesIn, Flights } from "../flight.js";
 import { arrange } from "../layout.js";
 import { loadsOf, scalesOf, tintedIn, wholeLaunch } from "../loads.js";
 import { WRITTEN } from "../machine.js";
@@ -20,7 +21,6 @@ const NUMBERED = 32; // a matrix with a longer side has no numbers
 const [MARGIN, NARROW] = [15, 3]; // of a drawing with indices and of one without, in its own units
 const SWIPE = 45; // pixels of a finger that steps
 const WHOLE = 100; // percent of an element that is computed
-const FLIGHT = 650; // ms in which a tile moves to shared memory
 
 /**
  * Row and column of an index in the drawing of an array; an index out of bounds is outside its edges.
@@ -97,6 +97,7 @@ export class Picture extends Panel {
     this.drawings = [];
     this.reached = false; // whether Tab reaches one of them; the arrow keys reach the others
     this.ask = new Ask(context, this.place);
+    this.flights = new Flights(this.place, (array, element) => this.home(array, element));
     const roles = trace.arrays.map(({ role }) => role);
     this.product = ["A", "B", "C"].every((role) => roles.includes(/** @type {any} */ (role)));
     /** @type {Plane[][]} */
@@ -419,6 +420,7 @@ export class Picture extends Panel {
 
   draw() {
     const { frame, machine, trace } = this.context;
+    this.flights.land();
     const faults = this.faults();
     const { drawn } = this;
     // From one step to the next only elements that either of them accesses can change their look; of two runs, not all of
@@ -530,55 +532,13 @@ export class Picture extends Panel {
   }
 
   /**
-   * Let copies of what a frame reads in global memory move to what it writes in shared memory.
+   * Let the numbers that a frame copies to shared memory move there.
    * @param {number} speed  how much faster than usual
    */
   fly(speed) {
-    const { frame, trace } = this.context;
+    const { frame, machine, trace } = this.context;
     if (!frame?.facts.fetched || !frame.facts.shared) return;
-    const spot = (/** @type {number} */ array, /** @type {number[]} */ elements) => {
-      const { plane } = this.home(array, elements[0]);
-      const box = plane.layer.getBoundingClientRect();
-      const scale = box.width / (plane.width + 2);
-      const at = elements
-        .map((element) => plane.corner(element - plane.offset))
-        .map(([x, y]) => [x * scale, y * scale]);
-      const [left, top] = [0, 1].map((d) => at.reduce((least, place) => Math.min(least, place[d]), Infinity));
-      const [right, bottom] = [0, 1].map((d) => at.reduce((most, place) => Math.max(most, place[d]), 0) + UNIT * scale);
-      const place = this.place.getBoundingClientRect();
-      return {
-        x: box.left - place.left + left,
-        y: box.top - place.top + top,
-        width: right - left,
-        height: bottom - top,
-      };
-    };
-    const sources = [...frame.read].filter(([array]) => trace.arrays[array].space === "global");
-    const targets = [...frame.written].filter(([array]) => trace.arrays[array].space === "shared");
-    if (sources.length > targets.length) return;
-    sources.forEach(([array, elements], i) => {
-      const [from, to] = [spot(array, elements), spot(...targets[i])];
-      const node = html("i", { class: "tt-flying", "aria-hidden": "true" });
-      node.style.setProperty("--hue", trace.arrays[array].hue);
-      this.place.append(node);
-      const frames = [from, to].map(({ x, y, width, height }) => ({
-        transform: `translate(${x}px, ${y}px)`,
-        width: `${width}px`,
-        height: `${height}px`,
-      }));
-      node
-        .animate(
-          [
-            { ...frames[0], opacity: 0.9 },
-            { ...frames[1], opacity: 0.5 },
-          ],
-          { duration: FLIGHT / speed, easing: "ease-in-out" },
-        )
-        .finished.then(
-          () => node.remove(),
-          () => node.remove(),
-        );
-    });
+    this.flights.start(copiesIn(machine, frame), (array) => trace.arrays[array].hue, speed);
   }
 
   close() {

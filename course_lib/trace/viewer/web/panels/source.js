@@ -121,6 +121,7 @@ export class Source extends Panel {
     if (!current) return;
     const shown = [...this.lines.values()].map(({ node }) => node).filter((node) => node.offsetHeight);
     const at = shown.indexOf(current);
+    if (at < 0) return; // nothing is on the page
     const first = shown[Math.max(0, at - AROUND)].offsetTop;
     const last = shown[Math.min(shown.length - 1, at + AROUND)];
     const least = last.offsetTop + last.offsetHeight - list.clientHeight;
