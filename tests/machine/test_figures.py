@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from launches.samples import launch
+from launches.samples import launch, product
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from numba import cuda, float32
@@ -101,6 +101,34 @@ def test_small_digits_say_what_is_drawn():
     assert {"30  (× 3)", "5  (× 1.25)"} <= {*_texts(pairs)}
 
 
+@pytest.mark.parametrize("name, T", [("naive", 4), ("tiled", 4), ("prefetched", 4), ("outer_product", 0)])
+def test_loads_of_each_element_are_the_formulas(name, T):
+    """Of matrices that no tile divides: each row of blocks loads B once more, and each column of blocks loads A."""
+    M, N, K = (20, 70, 18) if name == "outer_product" else (9, 10, 7)
+    params = {} if not T else {"block_width" if name == "naive" else "tile_width": T}
+    found = figures.loads_of(product(name, M, K, N, **params)().trace)
+    per_block = {"naive": (N, M), "outer_product": (-(-N // 64), -(-M // 16))}
+    a, b = per_block.get(name, (-(-N // 4), -(-M // 4)))
+    assert found.keys() == {"A", "B"}
+    assert (found["A"] == np.full((M, K), a)).all() and (found["B"] == np.full((K, N), b)).all()
+
+
+def test_loads_are_drawn_on_one_scale():
+    """A colour is stronger where an element is loaded more often, also in the other launch; what is said is counted."""
+    runs = {
+        name: product(name, 16, 16, 16, **{width: 4})()
+        for name, width in (("naive", "block_width"), ("tiled", "tile_width"))
+    }
+    ax = figures.loads({name: run.trace for name, run in runs.items()})
+    naive, _, tiled, _ = (image.get_array()[0, 0, :3] for image in ax.images)
+    assert naive.sum() < tiled.sum() < 3
+    for name, run in runs.items():
+        loaded = run.traffic.select(space="global", op="load").accesses
+        assert f"{name} loads {loaded:,} numbers" in ax.get_label()
+    with pytest.raises(ValueError, match="loads anything"):
+        figures.loads({})
+
+
 # ---- all of them
 
 
@@ -141,6 +169,7 @@ def _drawn():
         "spans": figures.spans(
             [("one", [("a", 0, 1, "x"), ("b", 1, 2, "y")])], {"a": COLOURS["A"], "b": ""}, "A", "cycles"
         ),
+        "loads": figures.loads({"tiled": tiled}),
         "split_k": figures.split_k(4, 6, 10, 3),
         "timeline": figures.timeline({"one": rows, "two": rows}),
         "waiting": waiting.draw({"a chain": waiting.play_programs([chain, chain], machine)}),

@@ -13,6 +13,7 @@ from ...trace.figures.counts import (
     pairs,
     scatter,
 )
+from ...trace.figures.loads import loads, loads_of
 from ...trace.figures.memory import bank_strips, lane_addresses, row_major, sectors_of, warp_sectors
 from ...trace.figures.tiles import footprint, register_tiles, split_k, thread_map, tile_pairs
 from .device import machine
@@ -29,6 +30,8 @@ __all__ = [
     "lane_addresses",
     "levels",
     "lines_against_n",
+    "loads",
+    "loads_of",
     "machine",
     "pairs",
     "race",
