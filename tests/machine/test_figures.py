@@ -3,6 +3,7 @@
 import base64
 import io
 from functools import cache
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -173,7 +174,7 @@ def _drawn():
         "split_k": figures.split_k(4, 6, 10, 3),
         "timeline": figures.timeline({"one": rows, "two": rows}),
         "waiting": waiting.draw({"a chain": waiting.play_programs([chain, chain], machine)}),
-        "residency": figures.residency(judged, measurements.load("residency").results, "NVIDIA H200"),
+        "early_loads": figures.early_loads(measurements.load("prefetching").results, "NVIDIA H200"),
         "roofs": figures.roofs(figures.levels("naive", "tiled")),
         "ladder": ladder_axes(ladder, measurements.load("ceilings")),
         "series": series_axes(measurements.load("series")),
@@ -310,25 +311,29 @@ def test_lines_against_n_have_names_that_are_apart_where_they_end_together():
     assert ax.get_ylabel() == "GFLOP/s"
 
 
-def test_the_gain_of_prefetching_is_drawn_over_the_empty_cycles():
-    """A mark of tiled stands where the profiler counted cycles without an instruction, and names its warps."""
-    judged, counted = (measurements.load(what).results for what in ("waiting", "residency"))
-    ax = figures.residency(judged, counted, "NVIDIA H200")
-    tiled = {(r["params"]["tile_width"], r["warps"]): r for r in counted if r["rung"] == "tiled"}
-    drawn = {line.get_label(): line.get_xydata() for line in ax.lines}
-    for width in (8, 16, 32):
-        cases = [tiled[key] for key in sorted(tiled) if key[0] == width]
-        marks = drawn[f"T = {width}, measured"]
-        np.testing.assert_allclose(marks[:, 0], [100 - r["issue_active_percent"] for r in cases])
-        ahead = {
-            r["warps"]: r["gflops"]
-            for r in counted
-            if (r["rung"], r["params"].get("tile_width")) == ("prefetched", width)
-        }
-        np.testing.assert_allclose(marks[:, 1], [ahead[r["warps"]] / r["gflops"] for r in cases])
-    named = [number for text in _texts(ax) for number in text.split(", ")]
-    assert sorted(map(int, named)) == sorted(warps for _, warps in tiled)
-    assert _apart(ax.texts)[0]
+def test_the_gain_of_early_loads_is_drawn_over_the_use_of_the_path():
+    """Each launch without early loads is a mark where the profiler counted wavefronts; the line is what they allow."""
+    results = measurements.load("prefetching").results
+    ax = figures.early_loads(results, "NVIDIA H200")
+    drawn = {line.get_label(): line.get_xydata() for line in ax.lines if " T = " in str(line.get_label())}
+    for language, width in product(("numba", "CUDA C"), (8, 16, 32)):
+        wanted = {}
+        for r in results:
+            if r.get("of") == "prefetch_variants" and r["language"] == language and r["warps"]:
+                T, buffers, loads, barriers = (r["params"][k] for k in ("tile_width", "buffers", "loads", "barriers"))
+                if (T, buffers, barriers) == (width, 1, 2):
+                    wanted.setdefault(r["warps"], {})[loads] = r
+        pairs = [each for each in wanted.values() if {"behind", "early"} <= set(each)]
+        points = [
+            (each["behind"]["l1_wavefronts_percent"], each["early"]["gflops"] / each["behind"]["gflops"])
+            for each in pairs
+        ]
+        marks = drawn.pop(f"{language}, T = {width}")
+        np.testing.assert_allclose(sorted(map(tuple, marks)), sorted(points))
+        assert all(gain < 100 / used for used, gain in points)
+    assert not drawn
+    (line,) = (line for line in ax.lines if len(line.get_xdata()) > 20)
+    np.testing.assert_allclose(line.get_ydata(), 100 / np.asarray(line.get_xdata()))
 
 
 # ---- the levels of the machine

@@ -1,5 +1,6 @@
 """The content of each picture with sliders for a setting: shapes, and sentences that say the same."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -123,6 +124,50 @@ def draw_occupancy(gpu: Mapping[str, Any], threads: int, registers: int, shared:
         f"Occupancy: {held.warps} of {slots} warps, {100 * held.share:.0f} %",
     )
     return Sketch(tuple(shapes), y + 22, says)
+
+
+def iterations(warps: int, work: int, latency: int, path: int, early: bool) -> dict[str, float]:
+    """Return how many iterations of all warps each limit of a scheduler allows in 1,000 cycles.
+
+    An iteration starts ``work`` instructions, one in a cycle, and uses the scheduler's share of the path to L1 and
+    shared memory for ``path`` cycles. Its value arrives ``latency`` cycles after its load has started: after the
+    instructions, or before them if ``early``. Infinite where nothing limits.
+    """
+    cycles = max(work, latency) if early else work + latency
+    per_iteration = {"warps": cycles / warps, "issue slots": work, "path": path}
+    return {limit: 1000 / each if each else math.inf for limit, each in per_iteration.items()}
+
+
+def draw_early_load(latency: int, work: int, warps: int, path: int) -> Sketch:
+    """Draw what the warps, the issue slots and the path allow, with a load at its use and one iteration earlier."""
+    cases = {"load, then use": False, "one iteration earlier": True}
+    allowed = {case: iterations(warps, work, latency, path, early) for case, early in cases.items()}
+    speeds = {case: min(each.values()) for case, each in allowed.items()}
+    late, early = speeds.values()
+    longest = 2 * early
+    shapes: list[Shape] = []
+    y = 0.0
+    for case, each in allowed.items():
+        shapes.append(Text(_LEFT, y + 10, f"{case}: iterations in 1,000 cycles", _SIZE, GROUND))
+        for row, (limit, most) in enumerate(each.items()):
+            counts = most == speeds[case]
+            top = y + 26 + 30 * row
+            length = max((WIDTH - _LEFT - 150) * min(most, longest) / longest, 2)
+            said = "no limit" if most == math.inf else f"{most:.3g}{' (the limit)' if counts else ''}"
+            shapes.append(Text(_LEFT - 10, top + 11, limit, _SIZE, GROUND, "right", bold=counts))
+            shapes.append(Box(_LEFT, top, length, 22, ISSUING if counts else FAINT))
+            shapes.append(Text(_LEFT + length + 8, top + 11, said, _SIZE, GROUND, bold=counts))
+        y += 132
+    # the path and the slots stay; only the warps' limit can move
+    most = min(limit for name, limit in allowed["load, then use"].items() if name != "warps") / late
+    shapes.append(Text(_LEFT, y + 2, f"gain: {early / late:.2f}", _SIZE + 3, GROUND, bold=True))
+    says = (
+        f"{plural(warps, 'warp')}: an iteration starts {work} instructions, waits {latency} cycles for a load, and uses "
+        f"the path for {path} cycles",
+        *(f"{case}: {speed:.3g} iterations in 1,000 cycles" for case, speed in speeds.items()),
+        f"Gain: {early / late:.2f}; slots and path allow at most {most:.2f}",
+    )
+    return Sketch(tuple(shapes), y + 18, says)
 
 
 def queue_times(
@@ -259,6 +304,16 @@ KINDS = {
             "shared": Dial(_SHARED, (0, 8, 32, 64, 100), lambda n: f"shared memory of a block: {n} KiB"),
         },
         draw_occupancy,
+    ),
+    "early_load": Kind(
+        "What a load one iteration earlier gains",
+        {
+            "latency": Dial(tuple(range(20, 401, 20)), (80, 160, 320), lambda n: f"latency: {n} cycles"),
+            "work": Dial(tuple(range(10, 101, 10)), (20, 40), lambda n: f"instructions of an iteration: {n}"),
+            "warps": Dial(tuple(range(1, 17)), (1, 2, 4, 8, 16), lambda n: f"warps: {n}"),
+            "path": Dial(tuple(range(0, 101, 10)), (0, 20, 40), lambda n: f"path, for an iteration: {n} cycles"),
+        },
+        draw_early_load,
     ),
     "queue": Kind(
         "The host, the queue and the GPU",

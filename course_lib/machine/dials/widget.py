@@ -125,6 +125,15 @@ def occupancy(gpu: Mapping[str, Any], threads: int = 256, registers: int = 32, s
     return Dials("occupancy", setting, {"gpu": {name: gpu[name] for name in names}})
 
 
+def early_load(latency: int = 80, work: int = 20, warps: int = 1, path: int = 0) -> Dials:
+    """Return a picture of what a load one iteration earlier gains, with sliders: one scheduler of a multiprocessor.
+
+    An iteration of a warp starts ``work`` instructions, one in each cycle, and waits ``latency`` cycles from the start
+    of its load. It uses the scheduler's share of the path to L1 and shared memory for ``path`` cycles.
+    """
+    return Dials("early_load", {"latency": latency, "work": work, "warps": warps, "path": path})
+
+
 def queue(launches: int = 3, kernel: int = 100, launch: int = 20, filled: bool = False) -> Dials:
     """Return a picture of launches that wait in the GPU's queue, with sliders; times are in microseconds."""
     return Dials("queue", {"launches": launches, "kernel": kernel, "launch": launch, "filled": int(filled)})

@@ -18,13 +18,14 @@ from ...trace.figures.memory import bank_strips, lane_addresses, row_major, sect
 from ...trace.figures.tiles import footprint, register_tiles, split_k, thread_map, tile_pairs
 from .device import machine
 from .levels import levels, roofs
-from .performance import Span, race, residency, spans, timeline
+from .performance import Span, early_loads, race, spans, timeline
 
 __all__ = [
     "Picture",
     "Span",
     "bank_strips",
     "bars",
+    "early_loads",
     "explored",
     "footprint",
     "lane_addresses",
@@ -36,7 +37,6 @@ __all__ = [
     "pairs",
     "race",
     "register_tiles",
-    "residency",
     "roofs",
     "row_major",
     "scatter",

@@ -1,9 +1,10 @@
-"""Pictures of time: the order of a warp's statements, residency, occupancy, and the speed of kernels."""
+"""Pictures of time: the order of a warp's statements, races, schedules, and what early loads gain."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
@@ -141,53 +142,47 @@ def spans(rows: Sequence[tuple[str, Sequence[Span]]], colours: Mapping[str, str]
     return describe(ax, *(f"{label}: {', '.join(sums)}" for label, sums in totals.items() if sums))
 
 
-def residency(results: Sequence[Mapping[str, Any]], counted: Sequence[Mapping[str, Any]], gpu: str) -> Axes:
-    """Plot the speed of prefetched relative to tiled, against the cycles in which tiled starts no instruction.
+def early_loads(results: Sequence[Mapping[str, Any]], gpu: str) -> Axes:
+    """Plot what early loads gain, against the use of the path to L1 and shared memory without them.
 
-    ``results`` are those of the recording ``waiting``: marks and lines as measured on ``gpu``, dashes as modelled from
-    the compiler's own instructions. ``counted`` are those of ``residency``, with the profiler's issue slots. A
-    number at each mark tells how many warps are on a multiprocessor.
+    ``results`` are those of the recording ``prefetching``, measured on ``gpu``. Each mark is a pair of launches of
+    `kernels.prefetch_variants` with one buffer and as many resident warps: once with the loads behind the barrier that
+    ends the products, once with the loads before the products. The line is 1 / use: a kernel that needs as many
+    wavefronts cannot be faster, since no path is used in more than all cycles.
     """
-    ax = new_axes(8, 4.2)
-    tiles = [r for r in results if r["what"] == "residency" and "tile_width" in r["params"]]
-    cases = {(r["rung"], r["params"]["tile_width"], r["warps"]): r for r in tiles}
-    idle = {
-        (r["params"]["tile_width"], r["warps"]): 100 - r["issue_active_percent"]
-        for r in counted
-        if r["rung"] == "tiled"
+    ax = new_axes(8, 4.6)
+    shared = {"buffers": 1, "barriers": 2}
+    found = {
+        (r["language"], r["params"]["tile_width"], r["warps"], r["params"]["loads"]): r
+        for r in results
+        if r.get("of") == "prefetch_variants" and r["warps"] and shared.items() <= r["params"].items()
     }
+    used = np.linspace(50, 100, 101)
+    ax.plot(used, 100 / used, color=GROUND, lw=1.5)
+    ax.annotate("no more than this:\n1 / use", (68, 100 / 68), (8, 4), textcoords="offset points", color=GROUND)
     sentences = []
-    for width, colour, mark, below in ((8, GROUND, "o", True), (16, ISSUING, "s", False), (32, SKY, "D", True)):
-        warps = sorted(w for rung, T, w in cases if (rung, T) == ("tiled", width))
-        ratios = {
-            what: [cases["prefetched", width, w][what] / cases["tiled", width, w][what] for w in warps]
-            for what in ("measured", "predicted")
-        }
-        empty = [idle[width, w] for w in warps]
-        ax.plot(empty, ratios["measured"], f"{mark}-", color=colour, lw=2, label=f"T = {width}, measured")
-        ax.plot(empty, ratios["predicted"], "--", color=colour, lw=1.5, label=f"T = {width}, model")
-        for x, text in _joined(empty, warps).items():
-            y = next(ratio for at, ratio in zip(empty, ratios["measured"], strict=True) if round(at) == x)
-            way, place = (-9, "top") if below else (9, "bottom")
-            ax.annotate(text, (x, y), (0, way), textcoords="offset points", ha="center", va=place, color=GROUND)
-        points = zip(warps, empty, *ratios.values(), strict=True)
-        pairs = (f"{w} warps, {x:.0f} empty → {a:.2f} ({b:.2f})" for w, x, a, b in points)
-        sentences.append(f"T = {width}, measured (modelled): {'; '.join(pairs)}")
+    for language, mark in (("numba", "o"), ("CUDA C", "s")):
+        for width, colour in ((8, GROUND), (16, ISSUING), (32, SKY)):
+            pairs = [
+                (warps, found[language, width, warps, "behind"], found[language, width, warps, "early"])
+                for (of, T, warps, loads) in sorted(found)
+                if (of, T, loads) == (language, width, "behind") and (of, T, warps, "early") in found
+            ]
+            points = [
+                (warps, before["l1_wavefronts_percent"], after["gflops"] / before["gflops"])
+                for warps, before, after in pairs
+            ]
+            label = f"{language}, T = {width}"
+            ax.plot(*zip(*((x, y) for _, x, y in points), strict=True), mark, color=colour, ms=8, label=label)
+            told = (f"{warps} warps, {x:.0f} % used → {y:.2f}" for warps, x, y in sorted(points))
+            sentences.append(f"{label}: {'; '.join(told)}")
     ax.axhline(1, color=GROUND, lw=1)
     ax.set(
-        xlabel=f"of 100 cycles, those in which tiled starts no instruction ({gpu}, n = 2048)",
-        ylabel="speed of prefetched / tiled\n(at the marks: warps)",
+        xlabel=f"of 100 cycles, those that use the path, without early loads ({gpu}, n = 4096)",
+        ylabel="speed with / without early loads",
     )
-    ax.set_title("The gain of prefetching, and the cycles that tiled leaves empty")
-    ax.set_ylim(0.8, 1.6)
-    ax.legend(loc="upper left", fontsize=11, frameon=False, labelcolor=GROUND)
+    ax.set_xlim(0, 100)
+    ax.set_ylim(0.95, 1.7)
+    ax.set_title("No gain is more than the path to shared memory leaves free")
+    ax.legend(loc="upper left", fontsize=11, frameon=False, labelcolor=GROUND, ncols=2)
     return describe(ax, *sentences)
-
-
-def _joined(places: Sequence[float], numbers: Sequence[int]) -> dict[int, str]:
-    """Return a label for each place, rounded: the numbers there."""
-    found: dict[int, str] = {}
-    for place, number in zip(places, numbers, strict=True):
-        at = round(place)
-        found[at] = f"{found[at]}, {number}" if at in found else f"{number}"
-    return found
