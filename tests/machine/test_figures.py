@@ -146,7 +146,7 @@ def _contrast(one, other):
 def _drawn():
     """Every kind of figure, drawn: its name, and its Axes."""
     machine = waiting.Machine.measured(measurements.load("latencies"))
-    ladder, judged = measurements.load("ladder"), measurements.load("waiting").results
+    ladder = measurements.load("ladder")
     chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(8)]
     rows = _rows("both", "barrier", "multiply", "multiply", "barrier")
     lanes = [4 * lane for lane in range(32)]

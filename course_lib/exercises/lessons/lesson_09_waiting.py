@@ -1,4 +1,4 @@
-"""The exercises of the lesson on waiting: busy cycles, occupancy, and where prefetching helps."""
+"""The exercises of the lesson on waiting: busy cycles, occupancy, and when prefetching pays."""
 
 from ..grading.exercise import FILL_IN
 from ..grading.explain import Explanation
@@ -18,16 +18,16 @@ BUSY_CYCLES = routine(
 )
 
 
-#: Why prefetching gains nothing where few cycles are empty.
+#: Why prefetching gains little where many warps are resident.
 WHERE = Explanation(
     name="where-prefetching-pays",
-    model="With 64 warps another warp runs while one waits for its load: few cycles are empty, and the instructions "
-    "for the second buffer cost time. Where warps wait for global memory and no other part of the multiprocessor "
-    "is nearly full, prefetching makes the kernel faster. With few resident warps that is so, because there is often "
-    "no other warp to run.",
+    model="With 64 warps another warp runs while one waits for its load, so few waits are left to shorten. The path to "
+    "shared memory is nearly full, and no kernel can be faster than its busiest part allows. Where warps wait for "
+    "global memory, issue slots are empty and no part is nearly full, prefetching gains more: for example with few "
+    "resident warps.",
     ideas=(
-        "few cycles are empty, because other warps hide the latency already",
-        "prefetching costs instructions of its own",
+        "other warps hide the latency already",
+        "the busiest part, here the path to shared memory, limits every gain",
         "where warps wait for global memory and no other part is nearly full, it gains",
     ),
 )

@@ -162,8 +162,8 @@ def draw_early_load(latency: int, work: int, warps: int, path: int) -> Sketch:
     most = min(limit for name, limit in allowed["load, then use"].items() if name != "warps") / late
     shapes.append(Text(_LEFT, y + 2, f"gain: {early / late:.2f}", _SIZE + 3, GROUND, bold=True))
     says = (
-        f"{plural(warps, 'warp')}: an iteration starts {work} instructions, waits {latency} cycles for a load, and uses "
-        f"the path for {path} cycles",
+        f"{plural(warps, 'warp')}: an iteration starts {work} instructions, waits {latency} cycles for a load, and "
+        f"uses the path for {path} cycles",
         *(f"{case}: {speed:.3g} iterations in 1,000 cycles" for case, speed in speeds.items()),
         f"Gain: {early / late:.2f}; slots and path allow at most {most:.2f}",
     )
