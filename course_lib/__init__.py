@@ -9,7 +9,7 @@ recorded ``measurements``. The kernels are in :mod:`course_lib.kernels`.
 
 from typing import TYPE_CHECKING
 
-from .lazy import lazily, open_doors
+from .lazy import fall_back, lazily, open_doors
 from .simulator.findings import KernelError, LaunchError, UnsupportedKernelError
 from .simulator.run import Finding, Run, Traffic
 from .simulator.simulate import simulate
@@ -86,3 +86,6 @@ open_doors(
         **{name: f"{__name__}.classroom.{name}" for name in ("export", "site", "teach")},
     },
 )
+
+#: Kernels and lessons import numba. Where it is not installed, they get the names that they use, and no compiler.
+fall_back("numba", f"{__name__}.machine.programs.absent:NumbaOfLessons")

@@ -72,6 +72,33 @@ def open_doors(package: str, homes: Mapping[str, str]) -> None:
     sys.meta_path.insert(0, Doors(package, homes))
 
 
+class Fallback(MetaPathFinder):
+    """Lets a finder of ours, which is imported then, find a package that no other finder finds.
+
+    Args:
+        package: the package's name.
+        home: the module of the finder's class, and the class: ``course_lib.room.module:Class``.
+    """
+
+    def __init__(self, package: str, home: str) -> None:
+        self.package, self._home = package, home
+        self._finder: MetaPathFinder | None = None
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
+        """Return how our finder loads a module of the package."""
+        if name.partition(".")[0] != self.package:
+            return None
+        if self._finder is None:
+            module, _, finder = self._home.partition(":")
+            self._finder = getattr(import_module(module), finder)()
+        return self._finder.find_spec(name, path, target)
+
+
+def fall_back(package: str, home: str) -> None:
+    """Let imports of a package that is not installed be answered by a finder of ours, asked after all others."""
+    sys.meta_path.append(Fallback(package, home))
+
+
 def called(command: str) -> str:
     """Return a command as it was called: ``tile-by-tile profile``, or ``python -m course_lib profile``."""
     words = sys.orig_argv

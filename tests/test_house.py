@@ -46,7 +46,8 @@ THIRD_PARTY = {
     "machine.programs": {"numpy", "numba"},  # numba where a program has it
     "machine.programs.startup": {"sitecustomize"},  # the user's own
     "machine.programs.start": set(),  # each process of a program starts with it
-    "kernels": {"numpy", "numba", "llvmlite"},  # llvmlite: numba's own layer, for 128-bit accesses
+    "kernels": {"numpy", "numba"},
+    "kernels.llvm": {"numba", "llvmlite"},  # llvmlite: numba's own layer, for instructions that Python cannot say
     "classroom.lab": set(),  # a Jupyter server starts with it
     "classroom.lessons": set(),
     "root": {"course_lib"},

@@ -4,11 +4,6 @@ Every kernel computes C = A @ B for A of M×K, B of K×N and C of M×N, and is c
 The host version that they start from is `course_lib.kernels.host.matmul_host`.
 """
 
-from ..lazy import is_missing, lacking
-
-if is_missing("numba"):
-    raise lacking(__name__, "numba")
-
 from . import (  # isort: skip  (in the order of the course)
     per_row, per_column, per_element, uncoalesced, naive, single_block, tiled_uncoalesced, bank_conflicts, padded,
     tiled, prefetched, pipelined, outer_product, unrolled, register_1d, register_2d, vectorized, warp_tiled, staged,

@@ -8,11 +8,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import cuda, types
+from numba import cuda
 from numba.extending import intrinsic
 
-from .async_copy import BYTE, INT32, INT64, SHARED_ADDRESS_SPACE, assembly, element_address
-from .warpgroup import require_hopper
+from . import llvm
 
 #: The bytes of a tile's row, and of those of a matrix on whose multiple each must begin.
 ROW_BYTES, PITCH_BYTES = 128, 16
@@ -90,54 +89,30 @@ def tensor_map(matrix: Any, box: tuple[int, int]) -> np.ndarray:
     return np.frombuffer(ctypes.string_at(int(made.getPtr()), 128), np.uint64).copy()
 
 
-def _are_barriers(kind):
-    return isinstance(kind, types.Array) and (kind.dtype, kind.ndim, kind.layout) == (types.uint64, 1, "C")
-
-
-def _address(context, builder, kind, value, index_type, index):
-    place = element_address(context, builder, kind, value, [index_type], [index], SHARED_ADDRESS_SPACE)
-    return builder.ptrtoint(place, INT32)
-
-
-def _on_barrier(text, barriers, *numbers):
-    """Return the signature and the generator of an instruction on barriers[i] with perhaps one more number."""
-    if not _are_barriers(barriers) or not all(isinstance(n, (types.Integer, types.Boolean)) for n in numbers):
-        return None
-
-    def generate(context, builder, signature, args):
-        kinds = signature.args
-        operands = [_address(context, builder, kinds[0], args[0], kinds[1], args[1])]
-        operands += [context.cast(builder, args[i], kinds[i], types.int32) for i in range(2, len(args))]
-        require_hopper()
-        assembly(builder, text, ",".join("r" for _ in operands), *operands)
-        return context.get_dummy_value()
-
-    return types.none(barriers, *numbers), generate
-
-
 @intrinsic
 def init_barrier(typingctx, barriers, i, arrivals):
     """Make barriers[i] a barrier whose phases need `arrivals` arrivals."""
-    return _on_barrier("mbarrier.init.shared::cta.b64 [$0], $1;", barriers, i, arrivals)
+    return llvm.bulk_copy.on_barrier("mbarrier.init.shared::cta.b64 [$0], $1;", barriers, i, arrivals)
 
 
 @intrinsic
 def expect_bytes(typingctx, barriers, i, count):
     """Arrive at barriers[i]; its phase also waits for `count` copied bytes."""
-    return _on_barrier("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", barriers, i, count)
+    return llvm.bulk_copy.on_barrier("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", barriers, i, count)
 
 
 @intrinsic
 def wait_barrier(typingctx, barriers, i, parity):
     """Wait until the phase of barriers[i] with this parity is complete: 0 for the first, 1 for the second, 0, ..."""
     loop = "again_${:uid}: mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; @!done bra again_${:uid};"
-    return _on_barrier(f"{{ .reg .pred done; {loop} }}", barriers, i, parity)
+    return llvm.bulk_copy.on_barrier(f"{{ .reg .pred done; {loop} }}", barriers, i, parity)
 
 
 @cache
 def tile_copy(rows: int, columns: int) -> Any:
     """Return `copy(tile, place, A, row, column, barriers, i)`, which starts to copy `rows` rows of 128 bytes."""
-    element = next((kind for kind in (types.uint16, types.float32) if columns * kind.bitwidth == 8 * ROW_BYTES), None)
+    kinds = ("uint16", "float32")
+    element = next((kind for kind in kinds if columns * np.dtype(kind).itemsize == ROW_BYTES), None)
     if not 0 < rows <= 256 or element is None:
         raise ValueError(
             f"a tile has 1 to 256 rows of {ROW_BYTES} bytes, which are 64 uint16 or 32 float32, not {rows} of {columns}"
@@ -146,29 +121,7 @@ def tile_copy(rows: int, columns: int) -> Any:
     @intrinsic
     def copy(typingctx, tile, place, matrix, row, column, barriers, i):
         """Start to copy matrix[row:, column:] to the tile at element `place`; its bytes arrive at barriers[i]."""
-        if not isinstance(tile, types.Array) or (tile.dtype, tile.ndim, tile.layout) != (element, 1, "C"):
-            return None
-        if not isinstance(matrix, types.NamedTuple) or matrix.instance_class is not Mapped:
-            return None
-        if not _are_barriers(barriers) or not all(isinstance(n, types.Integer) for n in (place, row, column, i)):
-            return None
-
-        def generate(context, builder, signature, args):
-            kinds = signature.args
-            array = context.make_array(kinds[2][0])(context, builder, builder.extract_value(args[2], 0))
-            first = builder.bitcast(array.data, BYTE.as_pointer(array.data.type.addrspace))
-            operands = [
-                _address(context, builder, kinds[0], args[0], kinds[1], args[1]),
-                builder.ptrtoint(first, INT64),
-                *(context.cast(builder, args[n], kinds[n], types.int32) for n in (4, 3)),
-                _address(context, builder, kinds[5], args[5], kinds[6], args[6]),
-            ]
-            text = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-            require_hopper()
-            assembly(builder, f"{text} [$0], [$1, {{$2, $3}}], [$4];", "r,l,r,r,r", *operands)
-            return context.get_dummy_value()
-
-        return types.none(tile, place, matrix, row, column, barriers, i), generate
+        return llvm.bulk_copy.copy(element, Mapped, tile, place, matrix, row, column, barriers, i)
 
     copy.__simulated_as__ = ("tile copy", rows, columns)
     return copy

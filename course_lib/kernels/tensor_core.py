@@ -8,22 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import cuda, types
-from numba.core import errors
-from numba.cuda.cudadrv.error import CudaSupportError
 
+from . import llvm
 from .intrinsics import declared
 from .tensor_core_formats import cut_to_tf32, from_bfloat16
 
-FLOAT, INT32 = ir.FloatType(), ir.IntType(32)
 #: The rows and columns of C, and the values of a, b and c that a lane gives.
 ROWS, COLUMNS = 16, 8
 A_ITEMS, B_ITEMS, C_ITEMS = 4, 2, 4
 #: The number of bits that are added, from the largest exponent on; the least exponent e, with |x| < 2**e as in frexp.
 SUM_BITS, LEAST_EXPONENT = 26, -125
-#: The first compute capability that has the instructions.
-AMPERE = (8, 0)
 
 _Q, _T = np.divmod(np.arange(32), 4)
 #: Row and column of each item of c of each lane: shape (items, 32).
@@ -136,47 +130,6 @@ BF16 = Mma(
 )
 
 
-def require_ampere(name):
-    """Raise a LoweringError if the present GPU is too old; do nothing without a GPU."""
-    try:
-        capability = tuple(cuda.get_current_device().compute_capability)
-    except CudaSupportError:
-        return
-    if capability < AMPERE:
-        raise errors.LoweringError(
-            f"{name} needs a GPU of compute capability {AMPERE[0]}.{AMPERE[1]} (Ampere) or later, and this one has "
-            f"{capability[0]}.{capability[1]}; use a kernel without tensor cores, such as `best`"
-        )
-
-
-def _typed(name, form, a, b, c):
-    """Return the signature and the generator of an mma; raise TypingError for other types."""
-    try:
-        form.check(lambda kind: tuple(map(str, kind)) if isinstance(kind, types.BaseTuple) else (), a, b, c)
-    except TypeError as error:
-        raise errors.TypingError(f"{name}: {error}") from None
-
-    def generate(context, builder, signature, args):
-        require_ampere(name)
-        operands = []
-        for fragment, count in zip(args, (A_ITEMS, B_ITEMS, C_ITEMS), strict=True):
-            operands += [builder.extract_value(fragment, i) for i in range(count)]
-        bits = A_ITEMS + B_ITEMS
-        operands[:bits] = [builder.bitcast(value, INT32) for value in operands[:bits]]
-        result = ir.LiteralStructType([FLOAT] * C_ITEMS)
-        text = (
-            f"mma.sync.aligned.{form.text} {{$0, $1, $2, $3}}, {{$4, $5, $6, $7}}, {{$8, $9}}, {{$10, $11, $12, $13}};"
-        )
-        constraints = ",".join(["=f"] * C_ITEMS + ["r"] * bits + ["f"] * C_ITEMS)
-        kind = ir.FunctionType(result, [operand.type for operand in operands])
-        value = builder.asm(kind, text, constraints, operands, side_effect=True)
-        return context.make_tuple(
-            builder, signature.return_type, [builder.extract_value(value, i) for i in range(C_ITEMS)]
-        )
-
-    return types.UniTuple(types.float32, C_ITEMS)(a, b, c), generate
-
-
 def alone(name):
     """Return a function that raises NotImplementedError: in numba's simulator the operations of a warp do not exist."""
 
@@ -191,10 +144,10 @@ def alone(name):
 @declared(("warp", TF32.of_warps, TF32.simulated_types), alone("mma_tf32"))
 def mma_tf32(typingctx, a, b, c):
     """Return the lane's items of D = A B + C, of 16×8, 8×8 and 16×8 matrices in fragments of 4, 2 and 4 float32."""
-    return _typed("mma_tf32", TF32, a, b, c)
+    return llvm.tensor_core.product("mma_tf32", TF32, a, b, c)
 
 
 @declared(("warp", BF16.of_warps, BF16.simulated_types), alone("mma_bf16"))
 def mma_bf16(typingctx, a, b, c):
     """Return the lane's items of D = A B + C, of 16×16 and 16×8 bfloat16 in 4 and 2 uint32, and 16×8 float32 in 4."""
-    return _typed("mma_bf16", BF16, a, b, c)
+    return llvm.tensor_core.product("mma_bf16", BF16, a, b, c)

@@ -7,16 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
 
+from . import llvm
 from .intrinsics import declared
 
 #: The bits of a float32's fraction that TF32 and bfloat16 lack.
 TF32_DROPPED, BFLOAT16_DROPPED = 13, 16
 #: The bytes of a line of a cache.
 LINE_BYTES = 128
-FLOAT, INT32 = ir.FloatType(), ir.IntType(32)
 
 
 def cut_to_tf32(x: Any) -> Any:
@@ -102,12 +100,4 @@ def _simulated_type(x):
 @declared(("lane", round_to_tf32, _simulated_type), _to_tf32)
 def to_tf32(typingctx, x):
     """Return the float32 nearest to the float32 x that TF32 holds."""
-    if x != types.float32:
-        return None
-
-    def generate(context, builder, signature, args):
-        kind = ir.FunctionType(INT32, [FLOAT])
-        rounded = builder.asm(kind, "cvt.rna.tf32.f32 $0, $1;", "=r,f", args, side_effect=False)
-        return builder.bitcast(rounded, FLOAT)
-
-    return types.float32(x), generate
+    return llvm.tensor_core.rounded(x)

@@ -4,16 +4,12 @@ How to call them, what must hold, and the source: instructions.md in this folder
 """
 
 import numpy as np
-from llvmlite import ir
-from numba import types
 
-from .async_copy import SHARED_ADDRESS_SPACE, align_shared_arrays, element_address
+from . import llvm
 from .intrinsics import declared
-from .tensor_core import alone, require_ampere
+from .tensor_core import alone
 
-FLOAT, INT32 = ir.FloatType(), ir.IntType(32)
 MATRICES_AT_ONCE, ROWS = 4, 8
-FLOATS, WORDS = (types.UniTuple(kind, MATRICES_AT_ONCE) for kind in (types.float32, types.uint32))
 _ROW, _WORD = np.divmod(np.arange(32), 4)
 
 
@@ -53,40 +49,13 @@ def _simulated_types_transposed(elements):
     return _simulated_types(elements)
 
 
-def _ldmatrix(name, tile, row, column, form=""):
-    """Return the signature and the generator of ldmatrix; None for other types."""
-    if not all(isinstance(index, types.Integer) for index in (row, column)):
-        return None
-    if not isinstance(tile, types.Array) or (tile.ndim, tile.layout) != (2, "C"):
-        return None
-    if tile.dtype not in ((types.uint16,) if form else (types.float32, types.uint16)):
-        return None
-    result = FLOATS if tile.dtype == types.float32 else WORDS
-
-    def generate(context, builder, signature, args):
-        require_ampere(name)
-        align_shared_arrays(builder, 16)
-        kinds = signature.args
-        address = element_address(context, builder, kinds[0], args[0], kinds[1:], args[1:], SHARED_ADDRESS_SPACE)
-        text = f"ldmatrix.sync.aligned.m8n8.x4{form}.shared.b16 {{$0, $1, $2, $3}}, [$4];"
-        kind = ir.FunctionType(ir.LiteralStructType([INT32] * MATRICES_AT_ONCE), [INT32])
-        constraints = "=r,=r,=r,=r,r,~{memory}"
-        value = builder.asm(kind, text, constraints, [builder.ptrtoint(address, INT32)], side_effect=True)
-        words = [builder.extract_value(value, i) for i in range(MATRICES_AT_ONCE)]
-        if result is FLOATS:
-            words = [builder.bitcast(word, FLOAT) for word in words]
-        return context.make_tuple(builder, result, words)
-
-    return result(tile, row, column), generate
-
-
 @declared(("matrices", matrices_of_warps, _simulated_types), alone("load_matrices"))
 def load_matrices(typingctx, tile, row, column):
     """Load four matrices whose rows are 16 bytes of `tile` at the lanes' [row, column]; return a word of each."""
-    return _ldmatrix("load_matrices", tile, row, column)
+    return llvm.tensor_core_loads.load("load_matrices", tile, row, column)
 
 
 @declared(("matrices", transposed_of_warps, _simulated_types_transposed), alone("load_matrices_transposed"))
 def load_matrices_transposed(typingctx, tile, row, column):
     """Load four 8×8 matrices of 16-bit elements as `load_matrices` does, each transposed."""
-    return _ldmatrix("load_matrices_transposed", tile, row, column, ".trans")
+    return llvm.tensor_core_loads.load("load_matrices_transposed", tile, row, column, ".trans")

@@ -56,7 +56,7 @@ class Timeline:
         columns, array, table = self.columns, self.trace.arrays[name], self._table("access")
         table = taken(table, np.flatnonzero(table["array"] == columns.arrays.index(name)))
         row, lane, rank = lanes_of(table["lanes"])
-        width = table["width"][row].astype(np.int64)
+        width = table["width"][row].astype(np.intp)
         element = table["base"][row] + columns.values(table["pattern"], row, rank, np.int64)
         # an entry for each of the neighbouring elements
         part = np.arange(width.sum()) - np.repeat(np.cumsum(width) - width, width)

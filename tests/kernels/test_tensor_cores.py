@@ -10,7 +10,7 @@ from numba import cuda, float32, int32, types, uint16
 from numba.core import errors
 
 from course_lib import KernelError, UnsupportedKernelError, simulate
-from course_lib.kernels import TENSOR_CORES, rung, tensor_core
+from course_lib.kernels import TENSOR_CORES, rung
 from course_lib.kernels.tensor_core import BF16, C_PLACES, TF32, mma_tf32
 from course_lib.kernels.tensor_core_formats import cut_to_tf32, from_bfloat16, round_to_tf32, to_bfloat16, to_tf32
 from course_lib.kernels.tensor_core_loads import load_matrices, load_matrices_transposed
@@ -309,7 +309,7 @@ def test_older_gpus_are_refused(monkeypatch):
     class Turing:
         compute_capability = (7, 5)
 
-    monkeypatch.setattr(tensor_core.cuda, "get_current_device", Turing)
+    monkeypatch.setattr(cuda, "get_current_device", Turing)
     monkeypatch.setattr("numba.cuda.dispatcher.get_current_device", Turing)
     with pytest.raises(errors.LoweringError, match=r"8\.0 \(Ampere\) or later, and this one has 7\.5; use a kernel"):
         cuda.compile_ptx(rung("tensor_cores").make().py_func, (types.float32[:, ::1],) * 3, cc=(7, 5))

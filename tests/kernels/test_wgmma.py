@@ -13,6 +13,7 @@ from numba.core import errors
 
 from course_lib import KernelError, UnsupportedKernelError, simulate
 from course_lib.kernels import WGMMA, rung
+from course_lib.kernels.llvm.warpgroup import require_hopper
 from course_lib.kernels.tensor_core_formats import with_whole_lines
 from course_lib.kernels.warpgroup import (
     BF16,
@@ -21,7 +22,6 @@ from course_lib.kernels.warpgroup import (
     fence_proxy,
     fence_registers,
     products,
-    require_hopper,
     result_places,
     wait_for_products,
 )

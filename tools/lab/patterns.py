@@ -15,11 +15,11 @@ import numpy as np
 from numba import cuda, float32, float64, int8, uint16
 
 from course_lib.kernels.async_copy import commit_copies, copy4_async, copy_async, wait_copies
+from course_lib.kernels.llvm.warpgroup import HOPPER
 from course_lib.kernels.tensor_core_loads import load_matrices
 from course_lib.kernels.vector import load4
 from course_lib.kernels.warpgroup import (
     BF16,
-    HOPPER,
     TF32,
     THREADS,
     Format,

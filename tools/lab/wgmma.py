@@ -17,12 +17,12 @@ import numpy as np
 from numba import cuda, float32, uint16
 
 from course_lib.kernels import WGMMA, rung, wgmma_bulk, wgmma_tf32
+from course_lib.kernels.llvm.warpgroup import HOPPER
 from course_lib.kernels.rung import Rung
 from course_lib.kernels.tensor_core_formats import to_bfloat16, to_float16
 from course_lib.kernels.warpgroup import (
     BF16,
     F16,
-    HOPPER,
     TF32,
     commit_products,
     descriptor,

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...simulator.findings import UnsupportedKernelError
 from ...simulator.language.source import python_function, read
+from ...simulator.language.stand_in_types import NumbaType
 
 #: The compute capability for which kernels are compiled: that of the GPUs whose measurements come with the course.
 HOPPER = (9, 0)
@@ -65,12 +66,12 @@ def digest(kernel: Any, types: Sequence[Any], options: dict[str, Any]) -> str:
 
 
 def _type_name(value: Any) -> str:
-    """Return the name of a type of numbers or records, the same for numba's and NumPy's; "" for other values."""
+    """Return the name of a type of numbers or records, the same for numba's, ours and NumPy's; "" for other values."""
     if isinstance(value, type) and issubclass(value, np.generic):
         return value.__name__
     if isinstance(value, np.dtype):
         return value.name if value.names is None else repr(value)
-    return str(value) if type(value).__module__.startswith("numba.core.types") else ""
+    return str(value) if isinstance(value, NumbaType) or type(value).__module__.startswith("numba.core.types") else ""
 
 
 class _Itself:

@@ -11,13 +11,15 @@ import functools
 import linecache
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import FrameType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
+from ... import lazy
 from ...simulator.language.calls import CUDA
 from ...simulator.language.names import COORDINATES, OTHER_NAMES, KernelName
 from ...simulator.language.stand_in_types import (
@@ -31,6 +33,7 @@ from ...simulator.language.stand_in_types import (
     of_dtype,
     typeof,
 )
+from .. import measurements
 from . import host
 
 #: For each package that may stand in: what pip installs, and the version of it that the simulator follows.
@@ -177,6 +180,24 @@ def _jit_for_the_host(note: host.Note) -> Callable[..., Any]:
     return jit_for_the_host
 
 
+class Intrinsic:
+    """A function for which numba's compiler writes code of its own; the simulator reads its ``__simulated_as__``."""
+
+    def __init__(self, typer: Callable[..., Any]) -> None:
+        self.__name__, self.__doc__, self.__module__ = typer.__name__, typer.__doc__, typer.__module__
+
+    def __call__(self, *arguments: Any, **named: Any) -> NoReturn:
+        raise NotImplementedError(f"{self.__name__} is an intrinsic; a kernel calls it")
+
+    def __repr__(self) -> str:
+        return f"<intrinsic {self.__name__}>"
+
+
+def intrinsic(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Return an intrinsic, or a decorator that makes one, as ``numba.extending.intrinsic``."""
+    return Intrinsic if function is None else Intrinsic(function)
+
+
 class ArgumentHint:
     """``cuda.In(x)``, ``cuda.Out(x)`` or ``cuda.InOut(x)``: which way a launch copies an array."""
 
@@ -266,7 +287,7 @@ def _of_numba(table: Mapping[str, Any], note: host.Note) -> dict[str, dict[str, 
     return {
         "": own,
         ".types": types,
-        ".extending": {"register_jitable": of_host},
+        ".extending": {"intrinsic": intrinsic, "register_jitable": of_host},
         ".core": {},
         ".core.types": types,
         ".core.errors": ERRORS,
@@ -311,6 +332,10 @@ class AbsentPackages(MetaPathFinder):
     installed, an import in a ``try`` fails, too: the program chooses what is there.
     """
 
+    packages: Collection[str] = PACKAGES
+    #: Modules that look for a package, where others import it.
+    looks: Collection[str] = ("importlib.util",)
+
     def __init__(self, table: Callable[[], Mapping[str, Any]], note: host.Note) -> None:
         self._table, self._note = table, note
         self.made: dict[str, StandInModule] = {}
@@ -318,27 +343,78 @@ class AbsentPackages(MetaPathFinder):
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
         """Return how to load a module of such a package; raise ModuleNotFoundError for one that is not made."""
         top = name.partition(".")[0]
-        if name == top and top in PACKAGES and top not in self.made:
+        if name == top and top in self.packages and top not in self.made:
             asking = _asking()
-            if asking is None or asking.f_globals.get("__name__") == "importlib.util":
+            if asking is None or asking.f_globals.get("__name__") in self.looks:
                 return None
-            if self._is_another_installed(top) and _may_fail(asking):
+            if self._leaves_to_a_try(top) and _may_fail(asking):
                 return None
             self.made |= modules(top, self._table(), self._note)
         if name in self.made:
-            return ModuleSpec(name, _Made(self.made[name]), is_package=True)
+            spec = ModuleSpec(name, _Made(self.made[name]), is_package=True)
+            spec.origin = f"names of {__package__}: {PACKAGES[top][0]} is not installed"
+            return spec
         if top in self.made:
             raise ModuleNotFoundError(lacks(name), name=top)  # named so, `from package import part` says this, too
         return None
 
-    def _is_another_installed(self, top: str) -> bool:
+    def _leaves_to_a_try(self, top: str) -> bool:
+        """Whether an import in a ``try`` fails: another package is installed."""
         return any(find_spec(each) is not None for each in PACKAGES if each != top and each not in self.made)
+
+
+class _NoDriver:
+    """What is in ``cuda`` for programs of the host, where nothing stands in for a GPU."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __call__(self, *arguments: Any, **named: Any) -> NoReturn:
+        raise DRIVER_ERRORS["CudaSupportError"](
+            f"cuda.{self.__name__} needs numba and a GPU, and neither is here; simulate(kernel)[grid, block](...) runs "
+            "a kernel, and after without_gpu() a program runs as it is"
+        )
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self()
+
+
+def _without_driver() -> dict[str, Any]:
+    """Return what is in ``cuda`` for programs of the host, by the names of :func:`host.stand_ins`: no GPU is there."""
+    known = host.stand_ins(measurements.load(measurements.MACHINE).provenance, host.nothing)
+    absent = {name: thing if isinstance(thing, type) else _NoDriver(name) for name, thing in known.items()}
+    return {**absent, "gpus": host.Devices(()), "is_available": lambda: False, "require_context": lambda fn: fn}
+
+
+class NumbaOfLessons(AbsentPackages):
+    """Finds numba for kernels and lessons where it is not installed, as in a browser: without a GPU and its driver.
+
+    A program that is run by this process has stand-ins of its own. An import in a ``try`` fails, and so does one by
+    name: whoever writes one does without.
+    """
+
+    packages = ("numba",)
+    looks = ("importlib", "importlib.util")
+
+    def __init__(self) -> None:
+        super().__init__(_without_driver, lambda said: warnings.warn(said, stacklevel=3))
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
+        """Return how to load a module of numba; None while a program is run."""
+        if not self.made and any(isinstance(each, AbsentPackages) for each in sys.meta_path):
+            return None
+        return super().find_spec(name, path, target)
+
+    def _leaves_to_a_try(self, top: str) -> bool:
+        return True
 
 
 def _asking() -> FrameType | None:
     """Return what asks for a module: of the program, or of a module such as importlib.util."""
     frame: FrameType | None = sys._getframe()
-    own = (__name__, f"{__package__}.importing", f"{__package__}.start", "importlib._bootstrap")
+    own = (__name__, f"{__package__}.importing", f"{__package__}.start", lazy.__name__, "importlib._bootstrap")
     while frame is not None and frame.f_globals.get("__name__") in own:
         frame = frame.f_back
     return frame

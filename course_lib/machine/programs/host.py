@@ -470,8 +470,8 @@ class DeviceContext(_StandIn):
         return False
 
 
-class Devices(tuple[Device]):
-    """``cuda.gpus``: the one recorded GPU."""
+class Devices(tuple[Device, ...]):
+    """``cuda.gpus``: the one recorded GPU, or none."""
 
     lst = property(list)
     current = property(itemgetter(0))

@@ -164,7 +164,8 @@ def put_in_place(stand_ins: AbstractContextManager[None]) -> None:
     Python must not leave it when it ends: of the modules that would be restored nothing is left then.
     """
     stand_ins.__enter__()
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(stand_ins))
+    if hasattr(ctypes, "pythonapi"):  # not in WebAssembly, where a page ends without an end of Python
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(stand_ins))
 
 
 def _drop(made: SimulatedLaunches) -> None:

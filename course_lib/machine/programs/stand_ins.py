@@ -100,11 +100,12 @@ def without_device(launch: Launch, note: host.Note, gpu: str = measurements.DEFA
         def of_cuda(cuda: ModuleType) -> None:
             kernel = type(cuda.jit(_no_kernel))
             replace(kernel, _kernel_methods(launch, note))
+            names = dict(table())
             if not isinstance(cuda, StandInModule):
                 of_elements = {name: host.elementwise(_of_numba(name), note, "cuda") for name in _ELEMENTWISE}
-                names = {"jit": signatures_wait(cuda.jit), **table(), **of_elements}
-                for module, known in [(cuda, names), *host.parts(cuda, table())]:
-                    replace(module, {name: made for name, made in known.items() if hasattr(module, name)})
+                names |= {"jit": signatures_wait(cuda.jit), **of_elements}
+            for module, known in [(cuda, names), *host.parts(cuda, table())]:
+                replace(module, {name: made for name, made in known.items() if hasattr(module, name)})
 
         stack.enter_context(readable_texts())
         stack.enter_context(absent_packages(table, note))

@@ -76,7 +76,7 @@ def main_loop(run: BlockRun) -> tuple[int, int] | None:
     """Return the outermost loop in which the block executes most multiply-adds, or most instructions; None for none."""
     counts = np.zeros(len(run.code.instructions), np.int64)
     for executed in run.executed:
-        counts += np.bincount(np.array(executed, np.int64), minlength=len(counts))
+        counts += np.bincount(np.array(executed, np.intp), minlength=len(counts))
     adds = np.array([each.operation.startswith("FFMA") for each in run.code.instructions])
     loops = [loop for loop in run.code.loops if loop[1] > loop[0] and counts[loop[1]]]
     outer = [loop for loop in loops if not any(o[0] <= loop[0] and loop[1] <= o[1] and o != loop for o in loops)]

@@ -59,7 +59,7 @@ def wavefronts_by_block(pattern: Pattern, phase: int, in_pairs: bool = True) -> 
         return np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64)
     words_each = max(1, pattern.access_bytes // WORD_BYTES)
     offsets = np.zeros((1, 1, 1, 1), np.int64) if pattern.offsets is None else pattern.offsets
-    word = (offsets * size + phase) // WORD_BYTES
+    word = ((offsets * size + phase) // WORD_BYTES).astype(np.int64, copy=False)
     shape = np.broadcast(word, mask).shape
     blocks = shape[2:]
     if words_each > 1:
@@ -106,5 +106,6 @@ def busiest(word: np.ndarray, words_each: int) -> np.ndarray:
     first = np.ones(words.shape, bool)
     first[1:] = words[1:] != words[:-1]
     first &= words != NOBODY
-    load = np.bincount((np.arange(columns) * BANKS + words % BANKS)[first], minlength=columns * BANKS)
+    place = (np.arange(columns) * BANKS + words % BANKS)[first]
+    load = np.bincount(place.astype(np.intp, copy=False), minlength=columns * BANKS)
     return load.reshape(columns, BANKS).max(axis=1)

@@ -146,7 +146,7 @@ class Array:
                 )
             data[keys[0]] = states[-1]
             return self._by_lane(states[:-1], mask, order)
-        rank = np.empty(len(keys), np.int64)
+        rank = np.empty(len(keys), np.intp)
         rank[by_key] = np.arange(len(keys)) - np.repeat(starts, np.diff(np.r_[starts, len(keys)]))
         old = np.empty(len(keys), data.dtype)
         rounds = np.argsort(rank, kind="stable")

@@ -1,7 +1,7 @@
 """Loops of compiled kernels: the iterations of for statements, and the budget that stops endless loops."""
 
+import time
 from collections.abc import Iterator, Sequence
-from time import thread_time
 from typing import Any, NoReturn
 
 import numpy as np
@@ -9,6 +9,8 @@ import numpy as np
 from ..findings import KernelError
 from .masks import Mask, split
 
+#: The processor time of this thread, in seconds; where there are no threads, as in a browser, the time.
+_seconds = getattr(time, "thread_time", time.perf_counter)
 #: After this many iterations, and after one more, the state of a while loop is compared: does it change anything?
 LOOKS = frozenset(2**k + more for k in range(6, 25) for more in (0, 1))
 #: The most bytes that all warps of a block may copy for that.
@@ -48,7 +50,7 @@ class Steps:
     def __init__(self, limit: int | None) -> None:
         self.limit = self.left = self.LIMIT if limit is None else limit
         self.while_limit = self.WHILE_LIMIT if limit is None else limit
-        self.end = None if limit is not None else thread_time() + self.SECONDS
+        self.end = None if limit is not None else _seconds() + self.SECONDS
         self.next_look = max(self.left - self.LOOK_EVERY, 0)  # the iterations left at the next reading
 
     def spend(self, line: int, count: int = 0) -> None:
@@ -63,7 +65,7 @@ class Steps:
         """Raise KernelError if the iterations or the time are used up."""
         if self.left < 0:
             self.stop(line)
-        if self.end is not None and thread_time() > self.end:
+        if self.end is not None and _seconds() > self.end:
             raise KernelError(
                 f"this loop was still running after {self.SECONDS} seconds of this launch; check what ends it",
                 line=line,

@@ -188,7 +188,7 @@ def _per_thread(trace: Trace, op: str) -> str:
             row, lane, _ = lanes_of(columns.access["lanes"][here])
             thread = columns.step["warp"][step][row].astype(np.int64) * WARP_SIZE + lane
             place = columns.step["block"][step][row].astype(np.int64) * trace.n_threads + thread
-            by_array = np.bincount(place, minlength=len(columns.blocks) * trace.n_threads)
+            by_array = np.bincount(place.astype(np.intp, copy=False), minlength=len(columns.blocks) * trace.n_threads)
             counts[name] = by_array.reshape(len(columns.blocks), trace.n_threads)
     if not counts:
         return "none"

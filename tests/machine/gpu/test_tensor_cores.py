@@ -5,7 +5,7 @@ import pytest
 from nightly import drawn
 
 from course_lib.kernels import TENSOR_CORES, WGMMA
-from course_lib.kernels.warpgroup import HOPPER
+from course_lib.kernels.llvm.warpgroup import HOPPER
 from course_lib.machine import gpu
 from course_lib.machine.gpu.verification import configured
 from tools.lab import tensor, wgmma

@@ -227,12 +227,106 @@ def test_kernels_that_were_defined_are_simulated_later(tmp_path):
     assert done.stdout.split() == [str(64 * (2 * 2 + 1.0 + (1 + 4) + 1)), "6", "LaunchError"], done.stderr
 
 
+LESSON = (
+    HIDDEN
+    + """
+import warnings
+
+import course_lib
+import numpy as np
+import numba.extending
+from numba import cuda, float32, njit
+
+from course_lib import KernelError, simulate, without_gpu
+from course_lib.kernels import LADDER, TENSOR_CORES, WGMMA, load4, rung
+
+assert not [name for name in sys.modules if name.startswith(("llvmlite", "course_lib.kernels.llvm."))]
+assert "numba is not installed" in repr(numba) and not cuda.is_available() and len(cuda.gpus) == 0
+
+@cuda.jit
+def reversed_in_blocks(x, y):
+    tile = cuda.shared.array(32, float32)
+    tile[cuda.threadIdx.x] = x[cuda.grid(1)]
+    {barrier}
+    y[cuda.grid(1)] = tile[31 - cuda.threadIdx.x]
+
+x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+try:
+    simulate(reversed_in_blocks)[2, 32](x, y)
+except KernelError as error:
+    print(type(error).__name__)
+else:
+    assert np.array_equal(y, x.reshape(2, 32)[:, ::-1].ravel())
+
+rng = np.random.default_rng(3)
+for each in (*LADDER, *TENSOR_CORES, *WGMMA):
+    M, N, K = (5, 5, 5) if each.name == "single_block" else (37, 20, 18)
+    A, B = rng.integers(-4, 5, (M, K)).astype(np.float32), rng.integers(-4, 5, (K, N)).astype(np.float32)
+    C = np.full((M, N), np.nan, np.float32)
+    run = simulate(each.make())[(*each.launch(M, N, K), 0, each.dynamic_bytes)](each.operand(A), each.operand(B), C)
+    assert np.array_equal(C, each.multiplied(A) @ each.multiplied(B)), each.name
+
+for ask in (lambda: cuda.to_device(x), lambda: cuda.runtime.get_version(), lambda: reversed_in_blocks[2, 32](x, y)):
+    try:
+        ask()
+    except numba.cuda.cudadrv.error.CudaSupportError as error:
+        assert "simulate(" in str(error)
+    else:
+        raise AssertionError("no GPU is there")
+with without_gpu(strict=False) as simulated:
+    assert cuda.is_available()
+    d, out = cuda.to_device(x), cuda.device_array(64, np.float32)
+    reversed_in_blocks[2, 32](d, out)
+    assert out.copy_to_host().shape == (64,) and len(simulated.findings) == (1 if "{barrier}" == "pass" else 0)
+assert not cuda.is_available()
+try:
+    load4(x, 0, 0)
+except NotImplementedError as error:
+    assert "load4 is an intrinsic" in str(error)
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    assert njit(lambda x: x + 1)(1) == 2
+assert "numba is not installed" in str(told[0].message)
+"""
+)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("barrier", "says"), [("cuda.syncthreads()", ""), ("pass", "KernelError\n")])
+def test_lessons_and_kernels_without_numba(tmp_path, barrier, says):
+    """Each rung is simulated and right, a race is found, and what needs a GPU says so."""
+    path = tmp_path / "lesson.py"
+    path.write_text(LESSON.replace("{barrier}", barrier), encoding="utf-8")
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == (says, 0), done.stderr
+
+
+TRIES = {
+    "try: import numba\nexcept ImportError: print('none')": "none",
+    "import importlib\ntry: importlib.import_module('numba')\nexcept ImportError: print('none')": "none",
+    "from importlib.util import find_spec\nprint(find_spec('numba'))": "None",
+    "import numba_cuda": "No module named 'numba_cuda'",
+}
+
+
+@pytest.mark.parametrize("choice", TRIES)
+def test_a_program_that_does_without_numba_does_not_get_ours(tmp_path, choice):
+    """As pandas does: what is looked for, or imported in a try, is missing where it is not installed."""
+    path = tmp_path / "program.py"
+    path.write_text(choice, encoding="utf-8")
+    code = HIDDEN + "import course_lib, runpy\ntry: runpy.run_path(sys.argv[1])\nexcept ImportError as e: print(e)"
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == TRIES[choice]
+
+
 KERNEL = """
 from numba import cuda, float32
 
+kind = float32
+
 @cuda.jit(fastmath=True)
 def declared(x, y):
-    x[cuda.grid(1)] += float32(1)
+    x[cuda.grid(1)] += kind(1)
 """
 IDENTITY = """
 import sys

@@ -92,10 +92,11 @@ class SharedLog:
         """Whether each word is written at most once in each block."""
         if all(e.pattern.mask is True and e.pattern.same_in_blocks for e in writers):
             words = np.concatenate([widened(elements(e), (*e.vector.lanes.shape, 1, 1)).reshape(-1) for e in writers])
-            return int(np.bincount(words, minlength=1).max()) <= 1
+            return int(np.bincount(words.astype(np.intp, copy=False), minlength=1).max()) <= 1
         count = np.zeros(self.array.words(), np.int64)
         for e in writers:
-            count += np.bincount(e.pattern.words(e.base)[0], minlength=count.size)
+            words = e.pattern.words(e.base)[0].astype(np.intp, copy=False)
+            count += np.bincount(words, minlength=count.size)
         return int(count.max()) <= 1
 
     def replay_to(self, observer: Reporter) -> None:

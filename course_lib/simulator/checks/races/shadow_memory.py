@@ -423,7 +423,7 @@ def meetings(keys: Ints, me: ActiveLanes) -> list[Ints] | None:
     """
     low = int(keys.min(initial=0))
     span = int(keys.max(initial=0)) - low + 1
-    if span <= 8 * keys.size and np.bincount(keys - low).max(initial=0) <= 1:
+    if span <= 8 * keys.size and np.bincount((keys - low).astype(np.intp, copy=False)).max(initial=0) <= 1:
         return None
     order = np.lexsort((me.thread, keys))
     change = np.diff(keys[order]) != 0
