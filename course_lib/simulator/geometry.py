@@ -164,12 +164,12 @@ class Chunk:
 
     def __init__(self, launch: Launch, row0: int, row1: int, column0: int, column1: int) -> None:
         gx, gy, _ = launch.grid
-        rows = np.arange(row0, row1).reshape(1, 1, -1, 1)
-        columns = np.arange(column0, column1).reshape(1, 1, 1, -1)
+        rows = np.arange(row0, row1, dtype=np.int64).reshape(1, 1, -1, 1)
+        columns = np.arange(column0, column1, dtype=np.int64).reshape(1, 1, 1, -1)
         self.shape = (row1 - row0, column1 - column0)
         self.count = self.shape[0] * self.shape[1]
         self.block = tuple(_coordinate(c, (2,)) for c in (columns, rows % gy, rows // gy))
-        self.linear = (rows * gx + columns).astype(np.int64)
+        self.linear = rows * gx + columns
 
     @property
     def places(self) -> np.ndarray:

@@ -16,7 +16,7 @@ from .copy_wavefronts import copied_places, copy_costs
 from .traffic import Counter, key_of
 
 #: The word of a lane that is not active.
-NOBODY = np.iinfo(np.int64).max
+NOBODY = np.int64(np.iinfo(np.int64).max)
 
 
 class BanksObserver(Counter):
@@ -59,7 +59,7 @@ def wavefronts_by_block(pattern: Pattern, phase: int, in_pairs: bool = True) -> 
         return np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64)
     words_each = max(1, pattern.access_bytes // WORD_BYTES)
     offsets = np.zeros((1, 1, 1, 1), np.int64) if pattern.offsets is None else pattern.offsets
-    word = ((offsets * size + phase) // WORD_BYTES).astype(np.int64, copy=False)
+    word = (offsets * size + phase) // WORD_BYTES
     shape = np.broadcast(word, mask).shape
     blocks = shape[2:]
     if words_each > 1:

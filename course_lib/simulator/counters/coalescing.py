@@ -61,7 +61,7 @@ def sectors_by_block(pattern: Pattern, phase: int) -> np.ndarray:
 
 def distinct(numbers: np.ndarray, mask: Mask) -> np.ndarray:
     """The number of distinct ``numbers`` in the active lanes, for each column of the last two axes."""
-    none = np.iinfo(np.int64).max  # of an idle lane: the last one, when sorted
+    none = np.int64(np.iinfo(np.int64).max)  # of an idle lane: the last one, when sorted
     kept = numbers if mask is True else np.where(mask, numbers, none)
     blocks = kept.shape[2:]
     kept = kept.reshape(-1, blocks[0] * blocks[1])

@@ -27,7 +27,7 @@ def copy_costs(to: np.ndarray, of: np.ndarray, active: np.ndarray, size: int) ->
     in_line = LINE_BYTES // size
     columns = []
     for places in (to, of):
-        first = np.where(active, places, np.iinfo(np.int64).max).min(axis=0) // in_line * in_line
+        first = np.where(active, places, np.int64(np.iinfo(np.int64).max)).min(axis=0) // in_line * in_line
         columns.append(np.where(active, places - first, -1))
     both = np.concatenate(columns).T
     if (both == both[0]).all():

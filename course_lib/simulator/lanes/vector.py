@@ -65,7 +65,7 @@ class LaneVector:
 
     def first_lane(self, mask: Mask) -> tuple[int, ...]:
         """The position in the vector of the first thread (in launch order) of a mask that is not empty."""
-        ids = np.where(self.full(mask), self.ids, np.iinfo(np.int64).max)
+        ids = np.where(self.full(mask), self.ids, np.int64(np.iinfo(np.int64).max))
         return tuple(int(i) for i in np.unravel_index(int(ids.argmin()), self.shape))
 
     def first_thread(self, mask: Mask) -> Thread:
