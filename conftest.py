@@ -26,9 +26,10 @@ import pytest
 from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.connect import write_connection_file
 from jupyter_client.manager import run_kernel
+from nbformat import from_dict
 from nbformat.v4 import new_code_cell
 from nbval.kernel import RunningKernel
-from nbval.plugin import IPyNbCell, IPyNbFile
+from nbval.plugin import IPyNbCell, IPyNbFile, coalesce_streams
 from PIL import Image, ImageChops
 from xdist.scheduler import LoadFileScheduling, Scheduling
 
@@ -268,6 +269,26 @@ class Cell(IPyNbCell):
             return same
         self.comparison_traceback.append("another picture")
         return False
+
+
+def different_cells(session: pytest.Session, path: Path, outputs: list[Any]) -> dict[str, str]:
+    """Return what differs between the outputs of a notebook's code cells and those that are stored, by the cells' ids.
+
+    outputs: for each cell those of another run, as they are stored.
+    """
+    notebook = Notebook.from_parent(session, path=path)
+    notebook.setup_sanitize_files()
+    found = {}
+    for each, shown in zip(notebook.collect(), outputs, strict=True):
+        cell = Cell.from_parent(notebook, name=each.name, cell_num=each.cell_num, cell=each.cell, options=each.options)
+        raised = [output["evalue"] for output in shown if output["output_type"] == "error"]
+        if raised and not cell.options["check_exception"]:
+            found[cell.cell.id] = f"raises {raised[0]}"
+        elif cell.options["check"]:
+            run, stored = ([*map(from_dict, each)] for each in (shown, cell.cell.outputs))
+            if not cell.compare_outputs(coalesce_streams(run), coalesce_streams(stored)):
+                found[cell.cell.id] = "\n".join(map(str, cell.comparison_traceback))
+    return found
 
 
 def pictures(outputs: Any) -> list[str]:
