@@ -84,3 +84,61 @@ def test_arrays_from_outside_are_constants():
     run = simulate(kernel)[1, 5](a)
     assert a.tolist() == [53, 11, 44, 11, 35]
     assert {f.kind for f in run.findings} == {"changed-constant"}
+
+
+PART = slice(1, 6, 2)
+
+
+def test_a_slice_from_outside_is_a_constant(monkeypatch):
+    """As if it were written there, also in an index of several dimensions."""
+    column = slice(None)
+
+    def kernel(a, b):
+        a[PART][1] = 5
+        part = b[column, 1]
+        part[2] = 7
+
+    a, b, c = np.zeros(8), np.zeros((3, 2)), np.zeros(8)
+    assert simulate(kernel)[1, 1](a, b).findings == ()
+    assert a.tolist() == [0, 0, 0, 5, 0, 0, 0, 0] and b.tolist() == [[0, 0], [0, 0], [0, 7]]
+    monkeypatch.setitem(globals(), "PART", slice(4, 8))
+    (finding,) = simulate(kernel)[1, 1](c, b).findings
+    assert c.tolist() == a.tolist() and (finding.kind, "PART" in finding.message) == ("changed-constant", True)
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("inline", ["always", True, "never"])
+def test_a_function_that_is_written_out_in_place_may_return_any_array(own, inline):
+    """numba-cuda's inline="always"; numba's own inline=True compiles the function by itself, and it may not."""
+    quarter = slice(4, 8)
+
+    @cuda.jit(device=True)
+    def allocated(shared):
+        if own:
+            array = cuda.local.array(4, "int32")
+        else:
+            array = shared[quarter]
+        for i in range(4):
+            array[i] = 0
+        return array
+
+    allocated.targetoptions["inline"] = inline
+
+    @cuda.jit
+    def kernel(out):
+        t = cuda.threadIdx.x
+        shared = cuda.shared.array(64, "int32")
+        a = allocated(shared)
+        b = allocated(shared)
+        a[1] = t + 1
+        b[1] += 10
+        out[t, 0] = a[1]
+        out[t, 1] = b[1]
+
+    out = np.zeros((2 if own else 1, 2), np.int32)
+    if inline != "always":
+        with pytest.raises(UnsupportedKernelError, match="returns only an array that is an argument"):
+            simulate(kernel)[1, len(out)](out)
+        return
+    run = simulate(kernel)[1, len(out)](out)
+    assert out.tolist() == ([[1, 10], [2, 10]] if own else [[11, 11]]) and run.findings == ()

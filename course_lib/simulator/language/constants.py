@@ -31,7 +31,7 @@ def is_constant(thing: object) -> bool:
     """Whether numba copies ``thing`` into the code. It looks up functions and modules by name instead."""
     if isinstance(thing, tuple):
         return all(map(is_constant, thing))
-    return isinstance(thing, (bool, int, float, complex, np.generic, np.ndarray))
+    return isinstance(thing, (bool, int, float, complex, slice, np.generic, np.ndarray))
 
 
 def shown(thing: object) -> str:

@@ -249,7 +249,7 @@ class Expressions(Context):
             mistyped(base, array.type, "only an array has elements: pass one as an argument")
         indices: tuple[Expr, ...] = ()
         for link in chain:
-            parts = link.slice.elts if isinstance(link.slice, ast.Tuple) else [link.slice]
+            parts = [self._written(p) for p in (link.slice.elts if isinstance(link.slice, ast.Tuple) else [link.slice])]
             if isinstance(link.slice, ast.Constant) and isinstance(link.slice.value, str):
                 mistyped(base, array.type, f"it has no field {link.slice.value!r}; pass an array of records")
             if any(isinstance(p, ast.Slice) or is_ellipsis(p) or is_new_axis(p) for p in parts):
@@ -291,6 +291,14 @@ class Expressions(Context):
             else:
                 places.append(self.integer_index(node, part, self.expr(part)))
         return self.part(node, array, places)
+
+    def _written(self, part: ast.expr) -> ast.expr:
+        """Return an index; a slice that is a constant from outside the kernel as it would be written."""
+        thing = self.constant_object(part) if isinstance(part, ast.Name | ast.Attribute) else None
+        if not isinstance(thing, slice):
+            return part
+        bounds = [None if each is None else ast.Constant(each) for each in (thing.start, thing.stop, thing.step)]
+        return ast.fix_missing_locations(ast.copy_location(ast.Slice(*bounds), part))
 
     def _bound(self, node: ast.AST, part: ast.expr) -> Expr | None:
         value = self.present(part, self.expr(part))

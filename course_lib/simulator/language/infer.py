@@ -256,8 +256,13 @@ class Statements(Expressions):
         elif node.value is not None:
             value = self.expr(node.value)
             refuse_mixed("the result", value)
-            array = isinstance(value.type, types.ArrayType) and value.type.ndim and not isinstance(self.source, Inner)
-            if array and not (isinstance(node.value, ast.Name) and node.value.id in self.source.parameters):
+            array = isinstance(value.type, types.ArrayType) and value.type.ndim
+            here = isinstance(self.source, Inner) or self.source.inlined
+            if (
+                array
+                and not here
+                and not (isinstance(node.value, ast.Name) and node.value.id in self.source.parameters)
+            ):
                 refuse(node, "numba returns only an array that is an argument, under its name; take the result as one")
         self.results.append(Part(value.type, value.why))
         self.out.append(Return(value, node.lineno))

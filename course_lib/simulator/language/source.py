@@ -38,11 +38,17 @@ class Source:
     filename: str
     debug: bool = False
     fast: bool = False
+    inlined: bool = False
 
     @cached_property
     def debugged(self) -> dict[bool, Source]:
         """The same function, compiled with debug=True, where a division by 0 raises; if ``fast``, not of float32."""
         return {fast: replace(self, debug=True, fast=fast) for fast in (False, True)}
+
+    @cached_property
+    def in_place(self) -> Source:
+        """The same function, written out where it is called, as with inline="always": it may return any array."""
+        return replace(self, inlined=True)
 
     @property
     def name(self) -> str:
@@ -264,7 +270,8 @@ def read(kernel: object) -> Source:
     with deep_recursion(function.__name__, function.__code__.co_firstlineno):
         source = _read(function)
     options = getattr(kernel, "targetoptions", {})
-    return source.debugged[bool(options.get("fastmath"))] if options.get("debug") else source
+    source = source.debugged[bool(options.get("fastmath"))] if options.get("debug") else source
+    return source.in_place if options.get("inline") == "always" else source  # numba's own takes True, and compiles it
 
 
 def _read(function: FunctionType) -> Source:
