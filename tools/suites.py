@@ -3,6 +3,10 @@
     uv run --with click --with pandas --with opencv-python-headless --with pyproj --with netCDF4 --with isodate \
         --with scipy python tools/suites.py FOLDER [OWNER/NAME ...] [--ours]
 
+    uv run --with numba-cuda --with cupy-cuda12x --with pytest-cov --with pytest-durations --with psutil --with attrs \
+        --with sympy --with lxml --with networkx --with Pint --with rdflib --with scipy --with pandas \
+        python tools/suites.py FOLDER ccam80/cubie
+
 FOLDER holds a checkout of each project of tools/suites.toml, named owner+name, at the commit named there. ``--ours``
 leaves numba's simulator out, which takes up to half an hour for a suite.
 """
@@ -60,7 +64,7 @@ def main(folder: Path, names: list[str], ours: bool) -> int:
     rows = []
     for suite in tomllib.loads(LIST.read_text("utf-8"))["suite"]:
         checkout = folder / suite["name"].replace("/", "+")
-        if names and suite["name"] not in names:
+        if suite["name"] not in names and (names or "alone" in suite):
             continue
         if not checkout.is_dir():
             rows.append(f"{suite['name']} is missing: check out {suite['commit']} as {checkout}")
