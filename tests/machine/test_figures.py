@@ -3,7 +3,6 @@
 import base64
 import io
 from functools import cache
-from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -316,7 +315,7 @@ def test_the_gain_of_early_loads_is_drawn_over_the_use_of_the_path():
     results = measurements.load("prefetching").results
     ax = figures.early_loads(results, "NVIDIA H200")
     drawn = {line.get_label(): line.get_xydata() for line in ax.lines if " T = " in str(line.get_label())}
-    for language, width in product(("numba", "CUDA C"), (8, 16, 32)):
+    for language, width in [(language, width) for language in ("numba", "CUDA C") for width in (8, 16, 32)]:
         wanted = {}
         for r in results:
             if r.get("of") == "prefetch_variants" and r["language"] == language and r["warps"]:
