@@ -80,7 +80,7 @@ MOMENTS = {
     ("04_tiling", "used"): reads("A_tile", "B_tile", first=True),
     ("04_tiling", "filled again"): filled(2, A_tile=4, B_tile=4),
     ("07_bank_conflicts", "a step that reads the tiles"): reads("A_tile", "B_tile"),
-    ("05_prefetching", "the view *Waiting*"): anywhere,
+    ("05_prefetching", "Here"): reads("B"),
     ("14_what_the_compiler_makes", "the view *Waiting*"): anywhere,
 }
 #: Notebooks with "press e" below a kernel that the reader writes: the cell of its solution.

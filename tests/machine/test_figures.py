@@ -147,7 +147,6 @@ def _drawn():
     machine = waiting.Machine.measured(measurements.load("latencies"))
     ladder = measurements.load("ladder")
     chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(8)]
-    rows = _rows("both", "barrier", "multiply", "multiply", "barrier")
     lanes = [4 * lane for lane in range(32)]
     counts = {4: {"naive": (128, 40), "tiled": (64, 20)}, 8: {"naive": (1024, 300)}}
     tiled = launch("tiled_two_warps").trace
@@ -171,7 +170,6 @@ def _drawn():
         ),
         "loads": figures.loads({"tiled": tiled}),
         "split_k": figures.split_k(4, 6, 10, 3),
-        "timeline": figures.timeline({"one": rows, "two": rows}),
         "waiting": waiting.draw({"a chain": waiting.play_programs([chain, chain], machine)}),
         "early_loads": figures.early_loads(measurements.load("prefetching").results, "NVIDIA H200"),
         "roofs": figures.roofs(figures.levels("naive", "tiled")),

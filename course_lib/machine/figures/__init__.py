@@ -18,7 +18,7 @@ from ...trace.figures.memory import bank_strips, lane_addresses, row_major, sect
 from ...trace.figures.tiles import footprint, register_tiles, split_k, thread_map, tile_pairs
 from .device import machine
 from .levels import levels, roofs
-from .performance import Span, early_loads, race, spans, timeline
+from .performance import Span, early_loads, race, spans
 
 __all__ = [
     "Picture",
@@ -46,6 +46,5 @@ __all__ = [
     "split_k",
     "thread_map",
     "tile_pairs",
-    "timeline",
     "warp_sectors",
 ]

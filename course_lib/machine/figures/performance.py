@@ -9,49 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from ...simulator.tables import plural
 from ...trace.figures.canvas import describe, legend, mixed, name_strips, new_axes
 from ...trace.palette import COLOURS, FAINT, GROUND, INK, ISSUING, SKY
-from ...trace.reading import ROWS, slacks, uses
 from ...trace.trace import Trace
 
 #: What a row does, when that begins, how long it takes, and the text on it.
 Span = tuple[str, float, float, str]
 _ROW_COLOURS = (FAINT, COLOURS["register"], COLOURS["shared"], SKY)
-
-
-def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]]) -> Axes:
-    """Draw the statements of one warp in order, one strip per entry of ``warps`` (`trace.reading.timeline_rows`).
-
-    An arrow leads from a load to the store that needs its value. The horizontal axis counts statements in program
-    order, not time: the simulator has no clock.
-    """
-    ax = new_axes(9.5, 1.9 * len(warps) + 1.0)
-    ticks: dict[float, str] = {}
-    for strip, (label, rows) in enumerate(warps.items()):
-        base = -(len(ROWS) + 1.6) * strip
-        for order, (name, colour) in enumerate(zip(ROWS, _ROW_COLOURS, strict=True)):
-            ax.broken_barh(
-                [(x, 0.92) for x in rows[name]], (base - order - 0.4, 0.8), color=colour, label=f"{label}: {name}"
-            )
-            ticks[base - order] = name
-        ax.text(0, base + 0.75, label, weight="bold", color=GROUND, va="bottom")
-        for load, use in uses(rows).items():
-            arrow = {"arrowstyle": "->", "color": GROUND, "lw": 1.8, "shrinkA": 0, "shrinkB": 0}
-            ax.annotate("", (use + 0.46, base - 1.6), (load + 0.46, base), arrowprops=arrow)
-    name_strips(ax, ticks)
-    ax.set_xlim(0, 1 + max(x for rows in warps.values() for row in rows.values() for x in row))
-    ax.set_xlabel("statements of one warp, in program order (no clock: a statement is not a time)")
-    message = "Prefetching puts the multiplications between a load and its use"
-    ax.set_title(message if len(warps) > 1 else "What one warp does, statement by statement", pad=14)
-    return describe(
-        ax,
-        *(
-            f"{label}: {', '.join(map(str, slacks(rows)))} multiplications between each load and its use; "
-            f"{plural(len(rows['barrier']), 'barrier')}"
-            for label, rows in warps.items()
-        ),
-    )
 
 
 def race(traces: Mapping[str, Trace], array: str) -> Axes:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from ...lazy import lazily
 
 if TYPE_CHECKING:
-    from ...trace.reading import slacks, timeline_rows
     from ..model.machine import Machine
     from .drawing import draw
     from .interleaving import orders
@@ -34,9 +33,7 @@ __all__ = [
     "play_programs",
     "programs",
     "reasons",
-    "slacks",
     "stalls_of",
-    "timeline_rows",
 ]
 
 __getattr__, __dir__ = lazily(
@@ -47,7 +44,6 @@ __getattr__, __dir__ = lazily(
         **dict.fromkeys(("reasons", "stalls_of"), ".model_errors"),
         "Machine": "..model.machine",
         "orders": ".interleaving",
-        **dict.fromkeys(("slacks", "timeline_rows"), "...trace.reading"),
         **dict.fromkeys(("bank_queue", "lost_in_queues"), ".machine_code"),
         **dict.fromkeys(("play", "play_programs"), ".schedule"),
         **dict.fromkeys(("Waiting", "plan"), ".widget"),

@@ -107,17 +107,20 @@ def bars(
     return describe(ax, f"{said} ({unit})")
 
 
-def pairs(values: Mapping[str, tuple[float, float]], names: tuple[str, str], title: str, unit: str) -> Axes:
-    """Draw two bars for each entry of ``values``, one for each kernel of ``names``, coloured by `palette.KERNELS`.
+def pairs(
+    values: Mapping[str, tuple[float, float]], names: tuple[str, str] | Mapping[str, str], title: str, unit: str
+) -> Axes:
+    """Draw two bars for each entry of ``values``; after the second is how many times the first one it is.
 
-    After the second bar is how many times the first one it is.
+    ``names`` are two kernels with a colour in `palette.KERNELS`, or maps what the two bars are to their colours.
     """
+    colours = dict(names) if isinstance(names, Mapping) else {name: KERNELS[name] for name in names}
     ax = new_axes(9, 0.62 * len(values) + 1.2)
-    for which, name in enumerate(names):
+    for which, colour in enumerate(colours.values()):
         lengths = [pair[which] for pair in values.values()]
         places = [0.19 - 0.38 * which - row for row in range(len(values))]
         times = [f"  (× {b / a:.3g})" if which else "" for a, b in values.values()]
-        bars = ax.barh(places, lengths, 0.36, color=KERNELS[name])
+        bars = ax.barh(places, lengths, 0.36, color=colour)
         said = [f"{length:,.0f}{more}" for length, more in zip(lengths, times, strict=True)]
         ax.bar_label(bars, said, padding=4, color=GROUND, fontsize=11)
     ax.set_yticks([-row for row in range(len(values))], labels=list(values))
@@ -125,7 +128,7 @@ def pairs(values: Mapping[str, tuple[float, float]], names: tuple[str, str], tit
     ax.xaxis.set_major_formatter("{x:,g}")
     ax.set_xlabel(unit)
     ax.set_title(title)
-    legend(ax, {name: KERNELS[name] for name in names})
+    legend(ax, colours)
     return describe(ax, *(f"{label}: {a:,.0f} and {b:,.0f}, × {b / a:.3g}" for label, (a, b) in values.items()))
 
 
