@@ -82,7 +82,7 @@ def draw_cube(tile: int) -> tuple[Any, ...]:
     says = (
         f"The cube has {N**3:,} multiply-adds, {N} × {N} × {N}",
         f"A pair of tiles has {loads:,} numbers, two faces of {tile} × {tile}, and {plural(work, 'multiply-add')}",
-        "Green: the multiply-adds of the blocks before, and darker those of this block's pairs of tiles before",
+        "Light green: finished blocks. Dark green: the finished pairs of tiles of this block",
         f"So each number that is loaded is used {plural(tile, 'time')}",
         f"The whole product loads {2 * N**3 // tile:,} numbers from global memory",
     )

@@ -2,7 +2,7 @@
 
 improved, tile = traffic
 times = {words: after / before for words, (before, after) in gained.items()}
-assert both_right and not both_run.findings, "with both barriers there is nothing to report"
+assert both_right.all() and not both_run.findings, "with both barriers there is nothing to report"
 per_thread = [run.traffic.per_thread(space="global", op="load").max() for run in (naive_run, even_run)]
 assert per_thread == [8, 4], "8 global loads, and 4"
 assert improved.asked == 32 * tile.asked and improved.requests == 32 * tile.requests, "fall by a factor of 32"
