@@ -48,7 +48,10 @@ def condition(x: Context, node: ast.expr) -> Expr:
         if isinstance(node.operand, ast.Name):
             return negated(truth(x, x.present(node.operand, x.expr(node.operand)), node.lineno), node.lineno)
         return negated(condition(x, node.operand), node.lineno)
-    return truth(x, x.expr(node), node.lineno)
+    value = x.expr(node)
+    if value.type == OptionalType("bool"):  # which numba takes, but no other type that may be None
+        value = x.present(node, value)
+    return truth(x, value, node.lineno)
 
 
 def decided(x: Context, node: ast.expr) -> bool | None:

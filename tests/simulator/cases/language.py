@@ -565,6 +565,15 @@ pair = (value, 2)
 if pair[0] is not None:
     out[i, 2] = pair[0] * pair[1]
 
+# a bool or None
+flag = None
+if x[i % 64] > 0:
+    flag = x[i % 64] > 3
+if flag is not None and flag:
+    out[i, 0] = 1
+elif flag is not None and not flag:
+    out[i, 1] = 1
+
 # a choice of None
 value = x[i % 64] if n[i % 64] > 0 else None
 other = None if i % 2 else value
