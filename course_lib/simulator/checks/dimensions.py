@@ -1,7 +1,7 @@
 """A kernel of two or three dimensions in a launch that has fewer: part of its results is stored by no thread."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
@@ -27,8 +27,9 @@ class DimensionsObserver(Observer):
     """Watches stores where the kernel reads a coordinate that is 0 in every thread of this launch.
 
     It reports an array of several dimensions if every stored element has the index 0 in one of them, and the kernel
-    computes that index from the coordinate. Of an array of one dimension that holds rows one after another, it reports
-    that only the first row is stored, if the kernel multiplies the coordinate for the index.
+    computes that index from the coordinate, and from none that the launch has: that one could give other indices. Of
+    an array of one dimension that holds rows one after another, it reports that only the first row is stored, if the
+    kernel multiplies the coordinate for the index.
     """
 
     def start(self, prepared: Prepared) -> None:
@@ -38,7 +39,8 @@ class DimensionsObserver(Observer):
         flat = AXES[launch.dimensions :] if launch.blocks * launch.threads_per_block > 1 else ""
         trees = tuple(source.tree for source in prepared.unit.sources)
         numbers = tuple(number for source in prepared.unit.sources for number in _numbers(source)) if flat else ()
-        self._coordinates = [coordinate_of(axis, prepared.source.tree, trees, numbers) for axis in flat]
+        of_axes = [coordinate_of(axis, prepared.source.tree, trees, numbers) for axis in AXES] if flat else []
+        self._coordinates, self._others = of_axes[launch.dimensions :], of_axes[: launch.dimensions]
         self._stores: dict[str, Stores] = {}
 
     def watch(self, array: Array) -> Watcher | None:
@@ -54,7 +56,9 @@ class DimensionsObserver(Observer):
             for stores in self._stores.values()
             for dimension in (stores.dimensions_of_zeros() if stores.array.ndim > 1 else stores.first_row())[:1]
             for coordinate in self._coordinates
-            if all(coordinate.gives(line, dimension, rows=stores.array.ndim == 1) for line in stores.lines)
+            if all(
+                coordinate.gives(line, dimension, self._others, rows=stores.array.ndim == 1) for line in stores.lines
+            )
         )
 
     def findings_so_far(self) -> tuple[Finding, ...]:
@@ -132,19 +136,23 @@ class Coordinate:
                 line = index[0].lineno if index else 0
                 self._indices.setdefault(line, []).append(index)
 
-    def gives(self, line: int, dimension: int, *, rows: bool = False) -> bool:
+    def gives(self, line: int, dimension: int, others: "Sequence[Coordinate]", *, rows: bool = False) -> bool:
         """Whether all that this line of the kernel stores has an index in this dimension that is computed from it.
 
-        ``rows``: it is multiplied in the index, by itself: with an offset, as in ``(first + y) * width``, a launch is
-        one of several.
+        It must not be computed from one of the ``others``. ``rows``: it is multiplied in the index, by itself: with an
+        offset, as in ``(first + y) * width``, a launch is one of several.
         """
         indices = self._indices.get(line, [])
-        through = self._multiplied if rows else self._reads
-        return bool(indices) and all(len(each) > dimension and through(each[dimension]) for each in indices)
+        through = self._multiplied if rows else self._decides
+        return bool(indices) and all(len(each) > dimension and through(each[dimension], others) for each in indices)
 
-    def _multiplied(self, index: ast.AST) -> bool:
+    def _decides(self, part: ast.AST, others: "Sequence[Coordinate]") -> bool:
+        return self._reads(part) and not any(other._reads(part) for other in others)
+
+    def _multiplied(self, index: ast.AST, others: "Sequence[Coordinate]") -> bool:
         products = (node for node in ast.walk(index) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult))
-        return any(self._reads(side) and self._alone(side) for node in products for side in (node.left, node.right))
+        sides = (side for node in products for side in (node.left, node.right))
+        return any(self._decides(side, others) and self._alone(side) for side in sides)
 
     def _alone(self, node: ast.AST, within: frozenset[str] = frozenset()) -> bool:
         """Whether an expression is computed from positions and sizes of the launch alone; ``within`` these names."""

@@ -436,6 +436,13 @@ store4(C, i // 2, 4 * (i % 2), (one, one, one, one))
 t = cuda.threadIdx.x + cuda.blockDim.x * cuda.threadIdx.y
 C[t, 0] = 1
 
+# such a number, of which the kernel leaves all threads but the first @ 1, 4
+#= run.findings == ()
+t = cuda.threadIdx.x + cuda.blockDim.x * cuda.threadIdx.y
+if t > 0: return
+for j in range(6):
+    C[t, j] = j
+
 # a coordinate that passes through variables, and a loop @ 1, 4
 first = cuda.threadIdx.y * 2
 for j in range(first, first + 1):
