@@ -22,6 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=called("site"), description="Write the course as a site.")
     parser.add_argument("--out", type=Path, required=True, help="folder to write to; its other files stay")
     parser.add_argument("--address", default="", help="the site's address, for the cards that other sites show of it")
+    parser.add_argument(
+        "--lite", default="", help="folder in it with the lessons as a JupyterLite site: each page has a link to that"
+    )
     parser.add_argument("--solutions", action="store_true", help="pages of the solutions, too")
     parser.add_argument(
         "--stored", action="store_true", help="lessons show their stored pictures, and are not executed"
@@ -30,11 +33,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     from nbclient.exceptions import CellExecutionError  # here, so that a missing extra is told by `publish`
 
+    if options.lite and not (options.out / options.lite / "lab" / "index.html").is_file():
+        print(
+            f"site: {options.out / options.lite} has no JupyterLite site; write it first: "
+            f"uv run --group lite python tools/build_lite.py --out {options.out / options.lite}",
+            file=sys.stderr,
+        )
+        return 2
     options.out.mkdir(parents=True, exist_ok=True)  # before the lessons are executed
     try:
         with ThreadPoolExecutor(max(options.jobs, 1)) as jobs:
             execute = (lambda notebook, folder: notebook) if options.stored else executed
-            files = site(options.solutions, execute, jobs.map, options.address)
+            files = site(options.solutions, execute, jobs.map, options.address, options.lite)
     except (CellExecutionError, ValueError) as error:
         print(f"Nothing is written: {error}", file=sys.stderr)
         return 1

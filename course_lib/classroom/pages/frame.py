@@ -46,11 +46,11 @@ class Page:
     kind: str = ""
 
 
-def framed(pages: Mapping[str, Page], address: str = "", home: str = "index.html") -> dict[str, str]:
+def framed(pages: Mapping[str, Page], address: str = "", home: str = "index.html", lite: str = "") -> dict[str, str]:
     """Return the files of all pages, in their frames: HTML, and the data of each page's widgets.
 
     ``address`` is that of the site, for the cards that other sites show; without it cards have no picture. ``home`` is
-    the page to which the title leads.
+    the page to which the title leads. ``lite`` is the folder of a JupyterLite site beside them, to which each leads.
     """
     names, files = list(pages), {}
     template = Template((HERE / "frame.html").read_text(encoding="utf-8"))
@@ -70,6 +70,7 @@ def framed(pages: Mapping[str, Page], address: str = "", home: str = "index.html
             home=home,
             styles="".join(f'<link rel="stylesheet" href="{up}assets/{b.name}.css">\n' for b in page.bundles),
             side=_side(name, page, up),
+            run=_run(page, up + lite) if lite else "",
             before=_near(near[0], "prev", pages, up),
             after=_near(near[1], "next", pages, up),
             kind=page.kind,
@@ -89,6 +90,14 @@ def _stateless(body: str) -> tuple[str, list[str]]:
         return f'{found[1]} data-state="{len(states) - 1}"></script>'
 
     return _STATE.sub(keep, body), states
+
+
+def _run(page: Page, lite: str) -> str:
+    """Return a link to JupyterLab in the browser, with the page's lesson if it is one."""
+    name = posixpath.basename(page.source)
+    target = f"{lite}/lab/index.html" + f"?path={name}" * bool(name)
+    says = "This lesson in JupyterLab, which runs in your browser: nothing to install"
+    return f'<a class="run" href="{html.escape(target)}" title="{says}">▶ <span>Open in the browser</span></a>\n'
 
 
 def _near(name: str, rel: str, pages: Mapping[str, Page], up: str) -> str:

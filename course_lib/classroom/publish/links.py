@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 
 #: A relative link to the source of a page.
-_SOURCES = re.compile(r'href="(?![a-z]+:|notebooks/)([^"#]*\.(?:ipynb|md))((?:#[^"]*)?)"')
+_SOURCES = re.compile(r'href="(?![a-z]+:|notebooks/)([^"#?]*\.(?:ipynb|md))((?:#[^"]*)?)"')
 
 
 def refuse_duplicates(names: Sequence[str]) -> None:
@@ -59,6 +59,7 @@ def dead_links(pages: Mapping[str, str], files: Collection[str] = ()) -> list[st
         if re.match(r"[a-z]+:|#step=", target):
             continue  # of another site, or to a step of a stepper
         path, _, place = target.partition("#")
+        path, _, _ = path.partition("?")
         goal = posixpath.normpath(posixpath.join(posixpath.dirname(name), path)) if path else name
         if unquote(place) not in places.get(goal, ()) and not (goal in files and not place):
             dead.append(f"{name}: {target}")

@@ -46,7 +46,11 @@ Execute = Callable[[Any, Path], Any]
 
 
 def site(
-    solutions: bool = False, execute: Execute = executed, run: Callable[..., Any] = map, address: str = ""
+    solutions: bool = False,
+    execute: Execute = executed,
+    run: Callable[..., Any] = map,
+    address: str = "",
+    lite: str = "",
 ) -> dict[str, str | bytes]:
     """Return the files by name; raise ValueError where two have one name, or a link leads nowhere.
 
@@ -55,6 +59,7 @@ def site(
         execute: runs a notebook that has code.
         run: what applies a function to many arguments, such as the map of an executor.
         address: that of the site, for the cards that other sites show.
+        lite: the folder of a JupyterLite site beside the pages, to which each of them leads; "" for none.
     """
     home = lessons.home()
     found = [path for path in (home / "express.ipynb",) if path.is_file()] + lessons.lessons_in(home)
@@ -78,13 +83,14 @@ def site(
         body = apart(cells(notebook, BUNDLES), name, pictures)
         pages[name] = _page(name, body, lessons.title(written, name), written, side)
     pages |= bugs.pages(side)
-    files: dict[str, str | bytes] = dict(framed(pages, address))
+    files: dict[str, str | bytes] = dict(framed(pages, address, lite=lite))
     for name in pages:
         files[name] = linked(str(files[name]), lambda target: re.sub(r"\.\w+$", ".html", target))
     shared = assets(pages.values(), _searched(pages))
     shared["assets/site.css"] += _colours()
     sources = {f"notebooks/{path.name}": lessons.for_students(path.read_text(encoding="utf-8")) for path in found}
-    if dead := dead_links({name: str(files[name]) for name in pages}, {*shared, *pictures, *sources, *files}):
+    known = {*shared, *pictures, *sources, *files, f"{lite}/lab/index.html"}
+    if dead := dead_links({name: str(files[name]) for name in pages}, known):
         raise ValueError("links lead nowhere: " + "; ".join(dead))
     card = Stepper(run_product(rung("tiled"), 8, 4, trace=True)).picture(hint="").png  # that other sites show
     old = _moved({path.stem: lessons.title(_read(path), path.stem) for path in found}, solutions)

@@ -48,7 +48,9 @@ def course(tmp_path, monkeypatch):
     few = (replace(pages_of.bugs.bugs()[7], number=1),)
     monkeypatch.setattr(pages_of.bugs, "bugs", lambda: few)
     monkeypatch.setattr(pages_of, "roadmap", lambda: type("Map", (), {"_repr_markdown_": lambda self: "the map"})())
-    return lambda: pages_of.site(execute=lambda notebook, folder: notebook, address="https://course.example")
+    return lambda lite="": pages_of.site(
+        execute=lambda notebook, folder: notebook, address="https://course.example", lite=lite
+    )
 
 
 def test_pages_lead_to_each_other(course, tmp_path):
@@ -143,6 +145,19 @@ def test_a_page_of_an_old_name_leads_on(course, tmp_path, monkeypatch):
     assert not set(lessons.MOVED) & {Path(name).stem for name in files["assets/search.js"].split('"')}
 
 
+def test_every_page_leads_to_its_lesson_in_the_browser(course, tmp_path, capsys):
+    """To the lesson itself from a lesson's page; without such a site, no page has a link to it."""
+    pages = {name: str(text) for name, text in course(lite="lite").items() if name.endswith(".html")}
+    found = [(page, target) for page, target in links_of(pages) if target.startswith("lite/")]
+    assert ("00_start_here.html", "lite/lab/index.html?path=00_start_here.ipynb") in found
+    assert ("glossary.html", "lite/lab/index.html") in found
+    assert {page for page, _ in found} == {name for name in pages if Path(name).stem not in lessons.MOVED}
+    assert not any("lite/" in str(text) for name, text in course().items() if name.endswith(".html"))
+
+    assert command.main(["--out", str(tmp_path / "site"), "--stored", "--lite", "lite"]) == 2
+    assert "tools/build_lite.py" in capsys.readouterr().err and not (tmp_path / "site").exists()
+
+
 @pytest.mark.nightly
 def test_the_command_writes_the_whole_site(tmp_path, capsys):
     """With solutions; by their stored outputs."""
@@ -173,5 +188,6 @@ def test_pages_exported_together_have_names_of_their_own(tmp_path, capsys):
 def test_the_workflow_writes_the_site():
     """Into the folder that is published."""
     text = (Path(__file__).parents[3] / ".github" / "workflows" / "pages.yml").read_text(encoding="utf-8")
-    (written,) = re.findall(r"tile-by-tile site .*--out (\S+)", text)
+    ((written, lite),) = re.findall(r"tile-by-tile site .*--out (\S+) --lite (\S+)", text)
+    assert re.findall(r"build_lite.py --out (\S+)", text) == [f"{written}/{lite}"]
     assert re.findall(r"path: (\S+)", text) == [written]
