@@ -297,7 +297,7 @@ def test_a_later_launch_that_stops_or_is_refused(text, words, launched):
     ("options", "status"),
     [  # a launch has 8 sectors of i and 8 of x, and 24 more if it is scattered
         (["--max-sectors", "16"], 1),
-        (["--max-sectors", "40"], 0),
+        nightly.at_night(["--max-sectors", "40"], 0),
         nightly.at_night([], 0),
         nightly.at_night(["--fail-on", "warning"], 1),
     ],
@@ -330,7 +330,7 @@ def kinds(problems):
     return [*dict.fromkeys(map(kind_of, problems))]
 
 
-@pytest.mark.parametrize("name", WRAPPED)
+@pytest.mark.parametrize("name", nightly.every(3, WRAPPED))
 def test_what_changes_values_is_told_before_what_costs_time(name, tmp_path, capsys):
     """Of one kernel of a file, in a script, and in Python; and it is the exit status."""
     body, word, wanted = WRAPPED[name]

@@ -153,7 +153,7 @@ def test_of_several_scripts_each_launch_says_its_own(tmp_path, capsys):
     assert [each["script"] for each in launches] == names
 
 
-@pytest.mark.parametrize(("wanted", "status"), [("32", 0), ("31", 1)])
+@pytest.mark.parametrize(("wanted", "status"), [("31", 1), nightly.at_night("32", 0)])
 def test_a_script_has_its_arguments_and_an_assertion_that_fails_is_the_status(wanted, status, tmp_path, capfd):
     """As with other tools that run a script."""
     path = tmp_path / "asserts.py"
@@ -222,7 +222,8 @@ def test_the_readme_shows_what_the_command_prints(capsys):
         assert any(each.startswith(line.removesuffix("…")) for each in printed), line
 
 
-@pytest.mark.parametrize("name", nightly.every(2, ["pre-commit", "workflow"]))
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ["pre-commit", "workflow"])
 def test_the_documentation_s_hook_and_workflow_run(name, tmp_path, monkeypatch, capsys):
     """What each of them calls fails for a race and passes a right kernel."""
     text = (Path(__file__).parents[3] / "docs" / "profile.md").read_text("utf-8")
