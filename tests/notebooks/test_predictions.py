@@ -1,4 +1,4 @@
-"""What a reader sees of a page before the guess, as it is stored and as it is run, does not hold the answer."""
+"""What a reader sees before the guess, on the page and in all earlier lessons, does not hold the answer."""
 
 import ast
 import json
@@ -10,6 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+#: In the order of a reader, who may begin with the first half hour.
+WALK = [ROOT / "notebooks" / "express.ipynb", *LESSONS]
 
 WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 #: What is counted, so that a number beside its word is an answer: "8 loads", "loads: 8".
@@ -20,6 +22,9 @@ COUNTED = (
 #: Ratios that have a word.
 RATIOS = {"half": (0.45, 0.55), "twice": (1.9, 2.1), "a third": (0.31, 0.36), "a quarter": (0.23, 0.27)}
 
+
+#: Answers that are no terms: a recap says them of other things.
+PLAIN = {"fewer", "equally many", "as many", "more", "above", "below", "yes", "no"}
 
 #: The tree of a cell's source; many tests read each cell.
 _tree = cache(ast.parse)
@@ -153,7 +158,8 @@ def given_away(notebook):
             told = _ratio(answer, given, "\n".join(section))
         elif any(keyword.arg == "choices" for keyword in call.keywords):
             below = [each for each in cells[place + 1 : last] if each["cell_type"] == "markdown"]
-            prose = [section[0], *(_visible(each, passed=False) for each in below)]
+            recap = [_visible(cells[0], passed=True)] if first and answer not in PLAIN else []
+            prose = [*recap, section[0], *(_visible(each, passed=False) for each in below)]
             prose += [ast.unparse(node) for each in cells[place + 1 : last] for node in _asserts(each)]
             told = _choice(answer, asked, prose)
         else:
@@ -161,6 +167,80 @@ def given_away(notebook):
         names = _names(call.args[1], imported)
         told = [*told, *(ast.unparse(node) for node in asserts if _names(node.test, imported) & names)]
         found += [(cell["id"], what) for what in told]
+    return found
+
+
+def _whole(notebook):
+    """All that a reader has seen of a lesson at its end: text with its folds, code, outputs, answers and reasons."""
+    cells = notebook["cells"]
+    return "\n".join(f"{_source(cell)}\n{_shown(cell)}" for cell in cells if not _folded(cell, "source")) + "\n".join(
+        _shown(cell) for cell in cells if _folded(cell, "source")
+    )
+
+
+def _tells(number):
+    """Whether a number is so peculiar that it is the same figure wherever it stands: 1,340 and 0.73, not 128 or 0.25.
+
+    It has three digits or more. It is no small number times a power of two, nor one less than a power, as sizes and
+    counts are; and no fraction of such a power, as shares of a warp are.
+    """
+    if "." in number:
+        return len(number.replace(".", "").strip("0")) >= 3 and not (64 * float(number)).is_integer()
+    odd = int(number)
+    while odd and odd % 2 == 0:
+        odd //= 2
+    return len(number) >= 3 and odd > 15 and int(number) & (int(number) + 1) != 0 and len(number.strip("0")) >= 2
+
+
+def _measured(number):
+    """Whether a number may be half of a ratio: a speed or a count, with more digits than ratios themselves have."""
+    return _tells(number) and ("." not in number or len(number.strip("0")) >= 5)
+
+
+def _standing(number, text):
+    """Whether a number stands in a text as a word of its own."""
+    return re.search(rf"(?<![\w.,])(?:{re.escape(number)}|{float(number):,.10g})(?!\w|[.,]\d)", text)
+
+
+def _quotient(answer):
+    """The ratio that a question asks for: of ranges, or of percent more; None if it asks for something else."""
+    if found := re.match(r"([\d,.]+) \(", answer):
+        return float(found[1].replace(",", ""))
+    return 1 + int(answer[:-1]) / 100 if re.fullmatch(r"\d+%", answer) else None
+
+
+def told_earlier(notebook, earlier):
+    """(cell, lesson, what is told) for each prediction whose answer a reader has met in an earlier lesson.
+
+    Args:
+        notebook: the lesson.
+        earlier: (name, notebook) of each earlier lesson.
+
+    An answer was met if one of its figures that `_tells` stands anywhere in an earlier lesson; or, if it is a ratio, if
+    two figures of its reason and of what is folded until the guess give it, and both stand in earlier lessons, or above
+    the question. What the question itself says is no answer, nor what the cell's metadata lists under "given".
+    """
+    cells, found = notebook["cells"], []
+    read = [(name, _whole(each)) for name, each in earlier]
+    for place, cell in enumerate(cells):
+        if _question(cell) is None:
+            continue
+        asked, answer, reason = _asked_and_answered(cell)
+        given = _numbers(asked) | set(cell["metadata"].get("given", []))
+        numbers = [number for number in _numbers(answer.replace(", ", " ; ")) - given if _tells(number)]
+        found += [(cell["id"], name, number) for number in numbers for name, text in read if _standing(number, text)]
+        if (ratio := _quotient(answer)) is None:
+            continue
+        _, last = _section(cells, place)
+        above = "\n".join(_visible(each, passed=True) for each in cells[:place])
+        folded = [_shown(each) for each in cells[place + 1 : last] if _folded(each, "outputs")]
+        figures = {n: float(n) for n in _numbers("\n".join([reason, *folded])) - given if len(n) > 1 and float(n)}
+        for a, b in ((a, b) for a in figures for b in figures if _measured(a) and _measured(b)):
+            if abs(figures[a] / figures[b] / ratio - 1) > 0.005:
+                continue
+            where = {n: next((name for name, text in [*read, ("", above)] if _standing(n, text)), None) for n in (a, b)}
+            if None not in where.values() and any(where.values()):
+                found.append((cell["id"], " and ".join(sorted({*where.values()} - {""})), f"{a} / {b}"))
     return found
 
 
@@ -174,6 +254,12 @@ lessons = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.name)
 @lessons
 def test_no_answer_is_seen_before_the_guess(path):
     assert given_away(_read(path)) == []
+
+
+@lessons
+def test_no_answer_is_told_in_an_earlier_lesson(path):
+    earlier = [(each.stem, _read(each)) for each in WALK[: WALK.index(path)]]
+    assert told_earlier(_read(path), earlier) == []
 
 
 def _cell(kind, source, text="", **metadata):
@@ -220,3 +306,30 @@ QUESTION = _predicted("How many loads does each thread make?", "8")
 )
 def test_an_answer_that_is_seen_is_found(cells, seen):
     assert [identity for identity, _ in given_away({"cells": cells})] == ["asked"] * seen
+
+
+SPEED = _predicted("How many GFLOP/s does it reach?", "1,340")
+RATIO = _predicted("How many times as fast?", "1.31 (under 2)", offered=" (under 2 · 2 or more)")
+SPEEDS = _cell("code", "x", "tiled 8,514, naive 6,517", jupyter={"outputs_hidden": True})
+HEAD = _cell("markdown", "## 4.1 A part")
+
+
+@pytest.mark.parametrize(
+    ("earlier", "cells", "told"),
+    [
+        ([_cell("markdown", "It reaches 1,340 GFLOP/s.")], [SPEED], True),
+        ([_cell("code", "x", "naive 1340", jupyter={"outputs_hidden": True})], [SPEED], True),
+        ([_cell("markdown", "It reaches 11,340 or 1,340.5.")], [SPEED], False),
+        ([_cell("markdown", "<details>1,340</details>")], [SPEED], True),
+        ([SPEED], [SPEED], True),  # asked and answered there
+        ([_cell("markdown", "n = 4096, 128 loads")], [_predicted("How many loads?", "128")], False),
+        ([_cell("markdown", "8,514 and 6,517")], [HEAD, RATIO, SPEEDS], True),
+        ([_cell("markdown", "8,514")], [_cell("markdown", "6,517"), HEAD, RATIO, SPEEDS], True),
+        ([_cell("markdown", "8,514")], [HEAD, RATIO, SPEEDS], False),  # one of the two alone tells nothing
+        ([], [_cell("markdown", "8,514 and 6,517"), HEAD, RATIO, SPEEDS], False),  # it asks to compare what is above
+        ([_cell("markdown", "1,340")], [_predicted("How many GFLOP/s?", "1,340", given=["1340"])], False),
+    ],
+)
+def test_an_answer_that_was_told_earlier_is_found(earlier, cells, told):
+    found = told_earlier({"cells": cells}, [("before", {"cells": earlier})])
+    assert [(identity, name) for identity, name, _ in found] == [("asked", "before")] * told
