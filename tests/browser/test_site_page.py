@@ -101,6 +101,30 @@ def test_a_guess_opens_what_it_asked_for_and_is_kept(opened):
     expect(page.locator(".predict").first).to_contain_text("1 of 5 predictions right")
 
 
+def test_on_paper_nothing_is_folded(opened):
+    """Nobody can open anything there."""
+    page = opened("lesson.html")
+    folds = page.locator("details.after")
+    assert [fold.get_attribute("open") for fold in folds.all()] == [None, None]
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert [fold.get_attribute("open") for fold in folds.all()] == ["", ""]
+
+
+def test_the_sections_of_a_page_are_at_its_right(opened):
+    """On a wide screen, and not in the sidebar, too."""
+    page = opened("lesson.html")
+    own, deep = page.locator("nav.own"), page.locator(".side .deep")
+    for width, wide in ((1920, True), (1366, False)):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert (own.is_visible(), deep.first.is_visible()) == (wide, not wide)
+    page.set_viewport_size({"width": 1920, "height": 900})
+    assert (
+        own.bounding_box()["x"]
+        > page.locator("main").bounding_box()["x"] + page.locator("main h1").bounding_box()["width"]
+    )
+    assert [link.get_attribute("href") for link in own.locator("a").all()] == ["#a"]
+
+
 def test_search_finds_a_heading_and_a_text(opened):
     """By the keyboard alone: / opens it, an arrow goes to the first place, Enter follows it."""
     page = opened("lesson.html")

@@ -35,7 +35,11 @@ class Side:
 
 @dataclass(frozen=True)
 class Page:
-    """A page inside its frame. ``bundles`` are the widgets on it; ``source`` is the file it was made of."""
+    """A page inside its frame.
+
+    ``side`` are the links of the sidebar; those to places on the page are also its contents, at the right. ``bundles``
+    are the widgets on it; ``source`` is the notebook it was made of, ``opened`` where else that opens: (name, address).
+    """
 
     title: str
     body: str
@@ -44,6 +48,7 @@ class Page:
     bundles: Sequence[Bundle] = ()
     source: str = ""
     kind: str = ""
+    opened: Sequence[tuple[str, str]] = ()
 
 
 def framed(pages: Mapping[str, Page], address: str = "", home: str = "index.html", lite: str = "") -> dict[str, str]:
@@ -75,10 +80,27 @@ def framed(pages: Mapping[str, Page], address: str = "", home: str = "index.html
             after=_near(near[1], "next", pages, up),
             kind=page.kind,
             body=body,
-            source=f'<a href="{html.escape(page.source)}" download>This lesson as a notebook</a>' * bool(page.source),
+            source=_source(page),
+            contents=_contents(page),
             scripts="".join(f'<script defer src="{up}{script}"></script>\n' for script in scripts),
         )
     return files
+
+
+def _source(page: Page) -> str:
+    """Return the links beside the title: to the notebook, and to services that open it."""
+    if not page.source:
+        return ""
+    links = [f'<a href="{html.escape(page.source)}" download>Notebook</a>']
+    links += [f'<a href="{html.escape(address)}">{html.escape(name)}</a>' for name, address in page.opened]
+    return f'<p class="source">{" · ".join(links)}</p>'
+
+
+def _contents(page: Page) -> str:
+    """Return the page's own sections as a list of links; nothing of a page without any."""
+    own = [link for link in page.side if link.target.startswith("#")]
+    rows = "\n".join(f'<li><a href="{html.escape(at.target)}">{html.escape(at.text)}</a></li>' for at in own)
+    return f'<nav class="own" aria-label="On this page"><p>On this page</p><ul>\n{rows}\n</ul></nav>' * bool(own)
 
 
 def _stateless(body: str) -> tuple[str, list[str]]:

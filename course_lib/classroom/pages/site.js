@@ -143,18 +143,18 @@
       if (!target.closest(".search")) found.hidden = true;
     });
 
-    // What a prediction asks for unfolds once it was answered.
+    // What a prediction asks for unfolds once it was answered, up to the next prediction; on paper, everything does.
     addEventListener("tile-by-tile-answered", ({ detail }) => {
       const cells = [...document.querySelectorAll(".cell, .text")],
         at = cells.indexOf(detail.closest(".cell"));
       for (const cell of cells.slice(at + 1)) {
         if (cell.querySelector(".predict, .tile-by-tile-predict")) break;
         const fold = cell.querySelector(":scope > details.fold.after");
-        if (fold) {
-          fold.open = true;
-          break;
-        }
+        if (fold) fold.open = true;
       }
+    });
+    addEventListener("beforeprint", () => {
+      for (const fold of document.querySelectorAll("details")) fold.open = true;
     });
     // by the keyboard, too, code scrolls that is wider than its column
     for (const code of document.querySelectorAll("pre")) if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;

@@ -32,6 +32,11 @@ from .links import dead_links, linked, refuse_duplicates
 
 #: Pages that are not lessons, by name: their links in the sidebar of every page.
 EXTRAS = {"glossary": "Glossary", "numba_and_cuda_c": "CUDA C", "sources": "Sources", "LICENSE": "Licence"}
+#: What opens a notebook of a repository, and the address: of the repository and the notebook.
+SERVICES = {
+    "Binder": "https://mybinder.org/v2/gh/{}/HEAD?urlpath=lab/tree/{}",
+    "Colab": "https://colab.research.google.com/github/{}/blob/HEAD/{}",
+}
 BUNDLES = (STEPPER, WAITING, DIALS, PREDICTION)
 _HEADING = re.compile(r"<h([23]) id=\"([^\"]+)\">(.*?)(?:<a class=\"anchor-link\".*?</a>)?</h\1>", re.DOTALL)
 #: What a section's entry in the search has of its text, in characters.
@@ -50,7 +55,7 @@ def site(
     execute: Execute = executed,
     run: Callable[..., Any] = map,
     address: str = "",
-    lite: str = "",
+    repository: str = "",
 ) -> dict[str, str | bytes]:
     """Return the files by name; raise ValueError where two have one name, or a link leads nowhere.
 
@@ -59,7 +64,7 @@ def site(
         execute: runs a notebook that has code.
         run: what applies a function to many arguments, such as the map of an executor.
         address: that of the site, for the cards that other sites show.
-        lite: the folder of a JupyterLite site beside the pages, to which each of them leads; "" for none.
+        repository: "owner/name" on GitHub, whose notebooks Binder and Colab open; without it pages have no such links.
     """
     home = lessons.home()
     found = [path for path in (home / "express.ipynb",) if path.is_file()] + lessons.lessons_in(home)
@@ -81,7 +86,7 @@ def site(
     pages = {"index.html": _index(found, side)}
     for (name, written, _), notebook in zip(named, ran, strict=True):
         body = apart(cells(notebook, BUNDLES), name, pictures)
-        pages[name] = _page(name, body, lessons.title(written, name), written, side)
+        pages[name] = _page(name, body, lessons.title(written, name), written, side, repository)
     pages |= bugs.pages(side)
     files: dict[str, str | bytes] = dict(framed(pages, address, lite=lite))
     for name in pages:
@@ -118,7 +123,7 @@ def _text(path: Path) -> Any:
     return new_notebook(cells=[new_markdown_cell(path.read_text(encoding="utf-8"))])  # type: ignore[no-untyped-call]
 
 
-def _page(name: str, body: str, title: str, notebook: Any, side: Sequence[Side]) -> Page:
+def _page(name: str, body: str, title: str, notebook: Any, side: Sequence[Side], repository: str) -> Page:
     """Return a page with the contents of its own sections in the sidebar, below its name."""
     sections = [(place, _plain(text)) for level, place, text in _HEADING.findall(body) if level == "2"]
     here = [Side(f"#{place}", text, lessons.part(name)) for place, text in sections]
@@ -128,7 +133,8 @@ def _page(name: str, body: str, title: str, notebook: Any, side: Sequence[Side])
     goal = re.search(r"\*\*Goal: (.+?)\*\*", "".join(cell.source for cell in notebook.cells[:1]))
     used = [bundle for bundle in BUNDLES if bundle.mark in body]
     told, source = goal[1] if goal else f"{title}: {CLAIM}", f"notebooks/{name[:-5]}.ipynb" if in_order else ""
-    return Page(title, body, told, contents, used, source, "lesson" if in_order else name)
+    opened = [(service, where.format(repository, source)) for service, where in SERVICES.items()] if repository else []
+    return Page(title, body, told, contents, used, source, "lesson" if in_order else name, opened)
 
 
 def _markdown(text: str) -> str:

@@ -48,9 +48,8 @@ def course(tmp_path, monkeypatch):
     few = (replace(pages_of.bugs.bugs()[7], number=1),)
     monkeypatch.setattr(pages_of.bugs, "bugs", lambda: few)
     monkeypatch.setattr(pages_of, "roadmap", lambda: type("Map", (), {"_repr_markdown_": lambda self: "the map"})())
-    return lambda lite="": pages_of.site(
-        execute=lambda notebook, folder: notebook, address="https://course.example", lite=lite
-    )
+    address = "https://course.example"
+    return lambda **more: pages_of.site(execute=lambda notebook, folder: notebook, address=address, **more)
 
 
 def test_pages_lead_to_each_other(course, tmp_path):
@@ -75,6 +74,27 @@ def test_pages_lead_to_each_other(course, tmp_path):
     (tmp_path / "glossary.md").write_text("# Glossary\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"00_start_here.html: glossary.html#Kernel"):
         course()
+
+
+def test_outputs_are_folded_only_after_a_question(course):
+    """A page folds what a prediction before it asks for; all other outputs, and so pictures, are in sight."""
+    for name, text in course().items():
+        if not name[:2].isdigit() or not name.endswith(".html"):
+            continue
+        before, folded, _ = str(text).partition('<details class="fold after">')
+        assert not folded or "tile-by-tile-still" in before, name  # of a prediction, as it is stored
+
+
+def test_a_known_repository_is_linked(course):
+    """Each lesson opens in Binder and in Colab; without the address there are no such links."""
+    files = course(repository="someone/course")
+    page = files["01_threads_and_data.html"]
+    for service in (
+        "https://mybinder.org/v2/gh/someone/course/",
+        "https://colab.research.google.com/github/someone/course/",
+    ):
+        assert re.search(rf'href="{re.escape(service)}[^"]*notebooks/01_threads_and_data.ipynb"', page)
+    assert not any("mybinder" in str(text) for text in course().values())
 
 
 def test_a_page_says_what_it_is_and_repeats_nothing(course):

@@ -768,7 +768,7 @@ export class Player {
       if (this.step === this.end) this.pause();
       else this.timer = setTimeout(tick, wait());
     };
-    this.timer = setTimeout(tick, this.step ? wait() : 400);
+    this.timer = setTimeout(tick, wait());
     this.label("play", "pause", "Pause (space)");
   }
 
