@@ -401,7 +401,7 @@ def show(new_page, reused, request):
         page.page_errors = errors
         page.on("pageerror", hear)
         shown.append(page)
-        names = ("_data", "step", "block", "thread")
+        names = ("_data", "_tiles", "tile_width", "step", "block", "thread")
         states = [s if isinstance(s, dict) else {name: getattr(s, name) for name in names} for s in steppers]
         page.set_content(
             PAGE

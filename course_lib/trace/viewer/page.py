@@ -37,7 +37,20 @@ class Bundle:
 STEPPER = Bundle(
     "stepper",
     _HERE,
-    ("_data", "_other", "_wanted", "_orders", "_launches", "step", "block", "thread", "panel", "panels"),
+    (
+        "_data",
+        "_other",
+        "_wanted",
+        "_orders",
+        "_launches",
+        "_tiles",
+        "tile_width",
+        "step",
+        "block",
+        "thread",
+        "panel",
+        "panels",
+    ),
     "tile-by-tile-state",
 )
 

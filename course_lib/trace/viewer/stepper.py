@@ -48,8 +48,12 @@ class Stepper(Still, anywidget.AnyWidget):
     ``orders`` maps names to other orders of the statements of block (0, 0, 0), which the view "waits" then offers: for
     each step the cycle at which it ends, and when its warps wait for memory, as ``waiting.orders`` computes it.
 
-    Raises ValueError if the run has no trace, or one that is too large to send, for an unknown array in ``wanted``, an
-    unknown panel, and an order that is not one of this run; TraitError for a step, block or thread that there is not.
+    ``tiles`` maps widths of the tile to launches of the same product, ``run`` among them: a reader drags the border of
+    the tile in A, B or C from one width to another. ``tile_width`` is that of the launch that is shown.
+
+    Raises ValueError if a run has no trace, or one that is too large to send, for an unknown array in ``wanted``, an
+    unknown panel, an order that is not one of this run, and tiles without ``run``; TraitError for a step, block or
+    thread that there is not.
 
     >>> A, B, C = np.ones((3, 8, 8), np.float32)
     >>> run = simulate(rung("naive").make(), trace=True)[1, (8, 8)](A, B, C)
@@ -70,6 +74,8 @@ class Stepper(Still, anywidget.AnyWidget):
     panel = traitlets.Unicode("").tag(sync=True)
     panels = traitlets.Tuple(default_value=PANELS).tag(sync=True)
     statements_of = traitlets.Int(0).tag(sync=True)  # of a comparison, as `compare` says
+    _tiles = traitlets.Unicode("").tag(sync=True)
+    tile_width = traitlets.Int(0).tag(sync=True)  # of those that a reader may drag
 
     def __init__(
         self,
@@ -81,14 +87,22 @@ class Stepper(Still, anywidget.AnyWidget):
         wanted: Mapping[str, np.ndarray] | None = None,
         panels: Sequence[str] = PANELS,
         orders: Mapping[str, Sequence[int]] | None = None,
+        tiles: Mapping[int, Any] | None = None,
     ) -> None:
         if unknown := [name for name in panels if name not in PANELS]:
             raise ValueError(f"There is no panel {unknown[0]!r}; choose from {', '.join(PANELS)}.")
         data = _payload(run)
+        self._runs: dict[int, Any] = {}
         self._run, self._wrong = run, wrong_elements(run.trace, wanted or {})
         self._beside: Any = None  # the run to compare with
         super().__init__(_data=data, _wanted=json.dumps(self._wrong) if self._wrong else "", panels=tuple(panels))
         self._play(orders or {})
+        self._runs = dict(tiles or {})
+        if self._runs:
+            if not any(each is run for each in self._runs.values()):
+                raise ValueError(f"None of the tiles {', '.join(map(str, self._runs))} has the run that is shown.")
+            self._tiles = json.dumps({width: _payload(self._runs[width]) for width in sorted(self._runs)})
+            self.tile_width = next(width for width, each in self._runs.items() if each is run)
         self.block, self.thread = (tuple(np.atleast_1d(place).tolist()) for place in (block, thread))
         self.step = step
 
@@ -114,10 +128,28 @@ class Stepper(Still, anywidget.AnyWidget):
         with self.hold_sync():
             self._run, self._wrong, self._beside = run, {}, None
             self.step = self.statements_of = 0
-            self._wanted = self._other = self._orders = ""
+            self._wanted = self._other = self._orders = self._tiles = ""
+            self._runs, self.tile_width = {}, 0
             self.block, self.thread = at, who
             self.step = min(step, len(self.timeline))
             self._data = data
+
+    @traitlets.validate("tile_width")
+    def _stored_width(self, proposal: dict[str, Any]) -> int:
+        if self._runs and proposal["value"] not in self._runs:
+            offered = ", ".join(map(str, self._runs))
+            raise traitlets.TraitError(f"There is no launch with a tile width of {proposal['value']}: {offered}.")
+        return int(proposal["value"])
+
+    @traitlets.observe("tile_width")
+    def _other_width(self, change: object) -> None:
+        """Show the launch with this width; the block and the thread stay, if it has them."""
+        if (run := self._runs.get(self.tile_width)) is None or run is self._run:
+            return
+        with self.hold_sync():
+            self._run, self.step = run, 0
+            for name, shape in (("block", run.trace.grid), ("thread", run.trace.block)):
+                setattr(self, name, tuple(min(i, n - 1) for i, n in zip(getattr(self, name), shape, strict=True)))
 
     @property
     def trace(self) -> Trace:

@@ -9,6 +9,7 @@
  * @property {(lens: string) => boolean} offers  whether the reader is to see this view
  * @property {(choice: Choice) => void} choose
  * @property {(way: number) => void} step  one on, or back
+ * @property {import("./grip.js").Tiles | null} tiles  the widths of the tile of which launches are stored
  */
 /** @typedef {{block?: readonly number[], thread?: readonly number[], step?: number}} Choice  in a run, of its own steps */
 /**

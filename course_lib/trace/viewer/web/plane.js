@@ -240,6 +240,7 @@ export class Plane {
   /** Adapt to the pixels on the page of a unit of the drawing. @param {number} scale */
   measure(scale) {
     this.number(scale);
+    this.layer.style.setProperty("--tt-px", `${1 / scale}px`);
   }
 
   /** Adapt to the colours of the theme. */

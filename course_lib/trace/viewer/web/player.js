@@ -113,7 +113,7 @@ export class Player {
     };
     /** @type {Record<string, () => void>} */
     this.listeners = Object.fromEntries([
-      ...["_data", "_other", "_wanted", "_orders", "panels"].map((name) => [
+      ...["_data", "_other", "_wanted", "_orders", "panels", "_tiles", "tile_width"].map((name) => [
         `change:${name}`,
         () => {
           if (!this.drawn) return;
@@ -218,7 +218,9 @@ export class Player {
   // A trace that arrives while another is read replaces it.
   async load() {
     this.pause();
-    const texts = [this.model.get("_data"), this.model.get("_other")].filter(Boolean);
+    const stored = JSON.parse(this.model.get("_tiles") || "{}");
+    const now = this.model.get("tile_width");
+    const texts = [stored[now] ?? this.model.get("_data"), this.model.get("_other")].filter(Boolean);
     this.loading = texts;
     try {
       const traces = await Promise.all(texts.map(open));
@@ -244,6 +246,9 @@ export class Player {
         open: (/** @type {string} */ panel) => this.set({ panel }),
         into: () => this.into(),
         step: (/** @type {number} */ way) => this.move(way),
+        tiles: stored[now]
+          ? { widths: Object.keys(stored).map(Number), now, choose: (/** @type {number} */ width) => this.tile(width) }
+          : null,
       };
       const stage = new Stage(this.root, traces, seats, actions, this.model.get("panels") ?? null, this.timeline);
       await breath();
@@ -520,6 +525,11 @@ export class Player {
     if (step === undefined) return;
     if (this.filming) this.setUnit(1);
     this.set({ ...(this.two && { statements_of: run + 1 }), step });
+  }
+
+  /** Show the stored launch with another width of the tile, from its start. @param {number} width */
+  tile(width) {
+    if (width !== this.model.get("tile_width")) this.set({ step: 0, tile_width: width });
   }
 
   menu() {

@@ -117,8 +117,9 @@ export class Run {
    * @param {import("./panel.js").Context["offers"]} offers
    * @param {string} name
    * @param {(way: number) => void} step
+   * @param {import("./grip.js").Tiles | null} tiles
    */
-  constructor(trace, { machine, film, projector }, choose, offers, name, step) {
+  constructor(trace, { machine, film, projector }, choose, offers, name, step, tiles) {
     this.trace = trace;
     this.node = html("div", { class: "tt-run" });
     this.node.innerHTML = RUN;
@@ -127,7 +128,7 @@ export class Run {
     /** @type {import("./panel.js").View[]}  of this run alone */
     this.lenses = [];
     /** @type {import("./panel.js").Context} */
-    this.context = { trace, machine, other: null, frame: null, choose, offers, step };
+    this.context = { trace, machine, other: null, frame: null, choose, offers, step, tiles };
     this.machine = machine; // in the recorded order
     this.film = film;
     this.projector = projector; // in that of the film
@@ -193,7 +194,7 @@ export class Stage {
    * @param {HTMLElement} root
    * @param {import("./trace.js").Trace[]} traces
    * @param {{machine: Machine, film: Film, projector: Machine}[]} seats  of each trace
-   * @param {{choose: (choice: import("./panel.js").Choice, run: number) => void, open: (lens: string) => void, into: () => void, step: (way: number) => void}} actions
+   * @param {{choose: (choice: import("./panel.js").Choice, run: number) => void, open: (lens: string) => void, into: () => void, step: (way: number) => void, tiles: import("./grip.js").Tiles | null}} actions
    * @param {string[] | null} panels  the lenses that are offered, all of them without a list; findings always are
    * @param {import("./timeline.js").Timeline} timeline
    */
@@ -218,7 +219,15 @@ export class Stage {
     part(root, "fault").style.display = traces.some(({ findings }) => findings.length) ? "" : "none";
     this.runs = traces.map((one, run) => {
       const choose = (/** @type {import("./panel.js").Choice} */ choice) => actions.choose(choice, run);
-      return new Run(one, seats[run], choose, this.offers, beside ? ` of ${one.name}` : "", actions.step);
+      return new Run(
+        one,
+        seats[run],
+        choose,
+        this.offers,
+        beside ? ` of ${one.name}` : "",
+        actions.step,
+        run ? null : actions.tiles,
+      );
     });
     root.toggleAttribute("data-two", Boolean(beside));
     root.toggleAttribute(

@@ -5,6 +5,7 @@ import { give, html, write } from "../dom.js";
 import { Grid, layout, planes } from "../grid.js";
 import { Film, recorded } from "../film.js";
 import { copiesIn, Flights } from "../flight.js";
+import { grip } from "../grip.js";
 import { arrange } from "../layout.js";
 import { loadsOf, scalesOf, tintedIn, wholeLaunch } from "../loads.js";
 import { WRITTEN } from "../machine.js";
@@ -407,7 +408,11 @@ export class Picture extends Panel {
     }
     this.planes.forEach((planes, number) => {
       if (trace.arrays[number].space !== "global" || layout(trace.arrays[number]).wrapped) return;
-      for (const plane of planes) plane.frame((element) => machine.inRegion(number, element));
+      const { role } = trace.arrays[number];
+      for (const plane of planes) {
+        plane.frame((element) => machine.inRegion(number, element));
+        if (this.product && role && this.context.tiles) grip(plane, role, this.context.tiles);
+      }
     });
     if (trace.owner < 0) return;
     const { warp, thread } = (this.owned = machine.stores(trace.owner));
