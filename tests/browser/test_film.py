@@ -63,7 +63,7 @@ def begin(page, frames=2):
     """Scroll to the stepper, whose film plays so many frames."""
     see(page, 20)
     expect(page.locator(".tt-play")).to_have_attribute("title", PLAYS)
-    page.clock.run_for(800)  # and it is saved
+    page.clock.run_for(2000)  # and it is saved
     for _ in range(frames - 1):
         page.clock.run_for(1600)
 
@@ -96,7 +96,7 @@ def test_it_starts_where_most_of_it_is_in_sight(cinema, launch_of):
         expect(play).to_have_attribute("title", PAUSED)
     see(page, 900 - 0.75 * high)
     expect(play).to_have_attribute("title", PLAYS)
-    page.clock.run_for(500)
+    page.clock.run_for(1700)
     here = state(page)
     assert here[1] == "frame 1 of 9"
     see(page, -0.3 * high)
@@ -120,7 +120,7 @@ def test_it_starts_in_a_window_that_is_lower_than_the_picture(cinema, launch_of,
             assert state(page)[0] == 0
         see(page, top)
         expect(page.locator(".tt-play")).to_have_attribute("title", PLAYS)
-        page.clock.run_for(500)
+        page.clock.run_for(1700)
         assert state(page)[1] == "frame 1 of 9"
 
 
@@ -131,7 +131,7 @@ def test_each_of_several_steppers_starts_where_it_is_seen(cinema, launch_of):
     for number in (1, 0, 2):
         see(page, 30, number)
         expect(page.locator(".tt-play").nth(number)).to_have_attribute("title", PLAYS)
-        page.clock.run_for(500)
+        page.clock.run_for(1700)
         expect(counts.nth(number)).to_have_text("frame 1 of 9")
     page.clock.run_for(LONG)
     expect(counts.nth(1)).to_have_text("frame 1 of 9")
@@ -153,7 +153,7 @@ def test_it_plays_once_and_stays_at_its_end(cinema, launch_of, other):
     check_it_stays(page, "the end")
     assert state(page)[0] == last
     page.locator(".tt-play").click()
-    page.clock.run_for(500)
+    page.clock.run_for(1700)
     assert state(page)[0] == seen[0]
 
 
@@ -184,7 +184,7 @@ def again(page):
     page.evaluate(RESET)
     see(page, 20)
     page.evaluate("() => document.querySelector('.tt-root').stepper.toggle()")
-    page.clock.run_for(800)
+    page.clock.run_for(2000)
     page.clock.run_for(1600)
     assert state(page)[1].startswith("frame 2 of")
     expect(page.locator(".tt-play")).to_have_attribute("title", PLAYS)

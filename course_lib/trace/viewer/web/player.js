@@ -287,6 +287,9 @@ export class Player {
     if (model.get("step") > this.last) this.set({ step: this.last });
     yield;
     if (this.stage !== stage) return; // another trace came
+    stage.tracks.choose();
+    yield;
+    if (this.stage !== stage) return;
     this.draw();
     yield;
     if (this.stage !== stage) return;

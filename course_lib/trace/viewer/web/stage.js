@@ -426,7 +426,6 @@ export class Stage {
     part(root, "count").style.minWidth = `${0.9 * `step ${this.last} of ${this.last}`.length}ch`;
     this.timeline.choose(runs, this.last, found, (run, position) => this.alignment.step(run, position));
     for (const run of runs) for (const view of run.views) view.choose();
-    this.tracks.choose();
     this.stale = new Set(this.open.keys());
   }
 

@@ -154,34 +154,43 @@ export function usesOf(block) {
   const { trace } = block;
   const { access_array, access_op, variable_name } = trace.columns;
   const { adds } = Film.of(block);
-  const text = new Map(trace.source.map(([line, text]) => [line, text.replace(/^\s*[\w, ]+=(?!=)/, "")])); // without targets
-  /** @type {Map<string, number>}  warp and place of a value -> the step that has loaded it */
-  const open = new Map();
+  // the names in each line, without its targets
+  const words = new Map(
+    trace.source.map(([line, text]) => [line, new Set(text.replace(/^\s*[\w, ]+=(?!=)/, "").match(/[A-Za-z_]\w*/g))]),
+  );
+  /** @type {Map<string, number>[]}  of each warp, the place of a value -> the step that has loaded it */
+  const open = Array.from({ length: trace.warps }, () => new Map());
   /** @type {[number, number][]} */
   const found = [];
   for (let i = 0; i < block.length; i++) {
-    const warp = block.warp(i);
+    const mine = open[block.warp(i)];
     const [from, to] = block.rows("access", i);
-    const rows = Array.from({ length: to - from }, (_, k) => ({
-      ...trace.arrays[access_array[from + k]],
-      loads: access_op[from + k] === LOAD,
-    }));
-    const words = new Set(text.get(block.line(i))?.match(/[A-Za-z_]\w*/g));
-    for (const [key, step] of open) {
-      const [of, name] = key.split(" ");
-      const local = rows.find((row) => row.name === name && row.space === "local");
-      if (Number(of) !== warp || !(local ? local.loads : words.has(name))) continue;
-      found.push([step, i]);
-      open.delete(key);
+    let [loads, stores] = [false, false]; // from global memory, to shared memory
+    /** @type {Map<string, boolean>}  local arrays, and whether they are loaded */
+    const local = new Map();
+    for (let row = from; row < to; row++) {
+      const { name, space } = trace.arrays[access_array[row]];
+      const reads = access_op[row] === LOAD;
+      if (space === "global") loads ||= reads;
+      else if (space === "shared") stores ||= !reads;
+      else if (!local.has(name)) local.set(name, reads);
     }
-    if (!rows.some(({ space, loads }) => space === "global" && loads)) continue;
-    if (adds.has(i) || rows.some(({ space, loads }) => space === "shared" && !loads)) {
+    for (const [name, step] of mine) {
+      if (!(local.get(name) ?? words.get(block.line(i))?.has(name))) continue;
+      found.push([step, i]);
+      mine.delete(name);
+    }
+    if (!loads) continue;
+    if (stores || adds.has(i)) {
       found.push([i, i]);
       continue;
     }
     const [start, end] = block.rows("variable", i);
-    for (let row = start; row < end; row++) open.set(`${warp} ${trace.names[variable_name[row]]}`, i);
-    for (const { name, space, loads } of rows) if (space === "local" && !loads) open.set(`${warp} ${name}`, i);
+    for (let row = start; row < end; row++) mine.set(trace.names[variable_name[row]], i);
+    for (let row = from; row < to; row++) {
+      const { name, space } = trace.arrays[access_array[row]];
+      if (space === "local" && access_op[row] !== LOAD) mine.set(name, i);
+    }
   }
   return found;
 }

@@ -64,12 +64,17 @@ function read(block) {
   const { access_array, access_base, access_op, access_pattern } = trace.columns;
   const { adds } = Film.of(block);
   const buffers = trace.arrays.map((array) => layout(array).each || 1);
+  /** The number of an array's first buffer among those of all arrays. */
+  let buffered = 0;
+  const firsts = trace.arrays.map(
+    (array, i) => (buffered += Math.ceil(array.size / buffers[i])) - Math.ceil(array.size / buffers[i]),
+  );
   /** @type {Tile[]} */
   const tiles = [];
-  /** @type {Map<string, Tile[]>}  of each buffer */
-  const inBuffer = new Map();
-  /** @type {Map<string, {tile: Tile, read: boolean}>}  of each warp and buffer, the tile that the warp stored last */
-  const own = new Map();
+  /** @type {Tile[][]}  of each buffer */
+  const inBuffer = Array.from({ length: buffered }, () => []);
+  /** @type {{tile: Tile, read: boolean}[][]}  of each warp and buffer, the tile that the warp stored last */
+  const own = Array.from({ length: trace.warps }, () => []);
   const counts = trace.arrays.map(() => 0);
   /** @type {Map<number, Tile>} */
   const latest = new Map();
@@ -79,27 +84,26 @@ function read(block) {
   const loading = new Set();
   /** @type {Map<number, Tile>}  of each step that stores to shared memory, the tile */
   const storing = new Map();
+  const alike = block.releases.length > 0; // the tiles of all warps between two barriers
   let interval = 0;
   for (let i = 0; i < block.length; i++) {
     while (block.releases[interval] <= i) interval++;
     const warp = block.warp(i);
     const [from, to] = block.rows("access", i);
-    /** @type {[number, number, boolean][]}  array, buffer and whether it is read */
-    const shared = [];
     for (let row = from; row < to; row++) {
       const array = access_array[row];
       const { space } = trace.arrays[array];
-      if (space === "global" && access_op[row] === LOAD) loading.add(i);
+      const reads = access_op[row] === LOAD;
+      if (space === "global" && reads) loading.add(i);
       if (space !== "shared") continue;
       const first = access_base[row] + Number(trace.vector(access_pattern[row])[0]);
-      shared.push([array, Math.floor(first / buffers[array]), access_op[row] === LOAD]);
-    }
-    for (const [array, buffer, reads] of shared) {
-      const key = `${array} ${buffer}`;
-      const mine = own.get(`${warp} ${key}`);
-      const all = inBuffer.get(key) ?? [];
+      const buffer = Math.floor(first / buffers[array]);
+      const all = inBuffer[firsts[array] + buffer];
+      const mine = own[warp][firsts[array] + buffer];
       if (reads) {
-        const tile = [...all].reverse().find((each) => each.interval < interval) ?? mine?.tile;
+        let k = all.length - 1;
+        while (k >= 0 && all[k].interval >= interval) k--;
+        const tile = all[k] ?? mine?.tile;
         if (mine) mine.read = true;
         if (!tile) continue;
         tile.read = true;
@@ -107,21 +111,18 @@ function read(block) {
         continue;
       }
       const last = all[all.length - 1];
+      /** @type {Tile | undefined} */
       let tile = mine?.tile;
-      if (!block.releases.length) tile = mine?.read ? undefined : tile;
-      else if (!tile || mine?.read || (last.read && tile.interval < interval))
+      // without barriers, each warp has its own sequence of the same tiles
+      if (!alike) tile = mine ? (mine.read ? all[all.indexOf(mine.tile) + 1] : mine.tile) : all[0];
+      else if (!tile || mine.read || (last.read && tile.interval < interval))
         tile = last && last !== tile && (last.interval === interval || !last.read) ? last : undefined;
-      if (!tile && !block.releases.length) {
-        // without barriers each warp has its own sequence of the same tiles
-        const number = mine ? all.indexOf(mine.tile) + 1 : 0;
-        tile = all[number];
-      }
       if (!tile) {
         tile = { pair: counts[array]++, buffer, interval, load: -1, last: i, read: false };
         tiles.push(tile);
-        inBuffer.set(key, [...all, tile]);
+        all.push(tile);
       }
-      own.set(`${warp} ${key}`, { tile, read: false });
+      own[warp][firsts[array] + buffer] = { tile, read: false };
       tile.last = i;
       storing.set(i, tile);
     }
