@@ -20,7 +20,7 @@ const TICKS = 8; // a cell has, at most
 const GAP = 1; // between elements, in SVG units
 
 /** The size of the texts of each class, in SVG units. @type {Record<number, number>} */
-export const TEXT_SIZES = { 2: 11, 3: 9.8, 4: 6.6, 6: 4.6 };
+export const TEXT_SIZES = { 2: 11, 3: 9.2, 4: 6.6, 6: 4.6 };
 
 /** The class of a text by the length of its longest line: of two, four or six characters. @param {string} text */
 export const widthOf = (text) => {

@@ -57,8 +57,8 @@ export const AROUND = 2; // lines above and below the current one
 const COUNTER = { width: 12, height: 8.2 }; // ems
 const MAP = 5; // ems of the height of matrices, at least
 const LEGIBLE = 17; // pixels of an element with digits of nine
-const GOOD = [26, 42]; // pixels of an element with digits of 13 and of 21
-const STEP = 40; // of the height, for each pixel of these digits
+const GOOD = [26.5, 44]; // pixels of an element with digits of 13 and of 21
+const STEP = 35; // of the height, for each pixel of these digits
 const MORE = [1.1, 1.2, 1.3]; // times the height, for legible digits
 
 /** @param {Wanted} wanted @returns {Layout} */

@@ -87,7 +87,7 @@ const wanted = (name, width, height) => {
     em: EM,
     product,
     main: [],
-    aside: aside.map(([r, c]) => shape(r, c, 12, 3.2)),
+    aside: aside.map(([r, c]) => shape(r, c, 12, 3.3)),
     counter: true,
     lines: [20, 31, 24, 58, 22, 40, 12, 33].map((length) => [length, length]),
   };
@@ -150,7 +150,7 @@ test("the matrices are the first to become small: no element of them is larger t
 });
 
 test("tiles and accumulators have digits of 12 pixels in Lab beside its file browser, and of 20 on a large screen", () => {
-  const pixels = ({ aside }) => 0.5 * UNIT * Math.min(...aside.map(({ scale }) => scale)); // three digits in a cell
+  const pixels = ({ aside }) => 0.46 * UNIT * Math.min(...aside.map(({ scale }) => scale)); // three digits in a cell
   for (const name of ["naive16", "tiled16", "prefetched"]) {
     for (const [width, height] of [
       [905, 440],

@@ -17,7 +17,7 @@ import { ATOMIC, STORE, WARP } from "../trace.js";
 
 /** @typedef {import("../plane.js").Plane} Plane */
 
-const LARGEST = 3.2; // ems for an element
+const LARGEST = 3.3; // ems for an element
 const NUMBERED = 32; // a matrix with a longer side has no numbers
 const [MARGIN, NARROW] = [15, 3]; // of a drawing with indices and of one without, in its own units
 const SWIPE = 45; // pixels of a finger that steps
