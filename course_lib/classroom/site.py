@@ -22,6 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=called("site"), description="Write the course as a site.")
     parser.add_argument("--out", type=Path, required=True, help="folder to write to; its other files stay")
     parser.add_argument("--address", default="", help="the site's address, for the cards that other sites show of it")
+    parser.add_argument(
+        "--lite", default="", help="folder in it with the lessons as a JupyterLite site: each page has a link to that"
+    )
     parser.add_argument("--repository", default="", help="owner/name on GitHub: pages link to Binder and Colab")
     parser.add_argument("--solutions", action="store_true", help="pages of the solutions, too")
     parser.add_argument(
@@ -42,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with ThreadPoolExecutor(max(options.jobs, 1)) as jobs:
             execute = (lambda notebook, folder: notebook) if options.stored else executed
-            files = site(options.solutions, execute, jobs.map, options.address, options.repository)
+            files = site(options.solutions, execute, jobs.map, options.address, options.lite, options.repository)
     except (CellExecutionError, ValueError) as error:
         print(f"Nothing is written: {error}", file=sys.stderr)
         return 1

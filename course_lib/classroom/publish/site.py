@@ -55,6 +55,7 @@ def site(
     execute: Execute = executed,
     run: Callable[..., Any] = map,
     address: str = "",
+    lite: str = "",
     repository: str = "",
 ) -> dict[str, str | bytes]:
     """Return the files by name; raise ValueError where two have one name, or a link leads nowhere.
@@ -64,6 +65,7 @@ def site(
         execute: runs a notebook that has code.
         run: what applies a function to many arguments, such as the map of an executor.
         address: that of the site, for the cards that other sites show.
+        lite: the folder of a JupyterLite site beside the pages, to which each of them leads; "" for none.
         repository: "owner/name" on GitHub, whose notebooks Binder and Colab open; without it pages have no such links.
     """
     home = lessons.home()
