@@ -41,7 +41,7 @@ def course(tmp_path, monkeypatch):
     """The files of two lessons, with their stored outputs, and links to these two alone; one bug; no ladder."""
     for path in lessons.files():
         text = path.read_text(encoding="utf-8")
-        text = re.sub(r"\[([^\[\]\n]*)\]\((?!0[01])\d\d_\w+\.ipynb\)", r"\1", text)
+        text = re.sub(r"\[([^\[\]]*)\]\((?!0[01])\d\d_\w+\.ipynb\)", r"\1", text)
         if path.name[:2] in ("00", "01") or path.suffix == ".md":
             (tmp_path / path.name).write_text(text, encoding="utf-8")
     monkeypatch.setattr(lessons, "home", lambda: tmp_path)
