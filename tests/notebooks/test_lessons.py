@@ -202,6 +202,14 @@ def test_no_constant_of_a_kernel_changes(path):
     assert not {name for name, times in assigned.items() if times > 1} & used
 
 
+@pytest.mark.parametrize("path", [*LESSONS, ROOT / "docs" / "teach" / "lecture.ipynb"], ids=lambda path: path.name)
+def test_matrices_and_launches_come_from_the_course(path):
+    """`matrices` and `multiply` have one home, `course_lib.exercises.products`."""
+    for source in _sources(path, "code"):
+        defined = {node.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)}
+        assert not defined & {"matrices", "multiply"}
+
+
 @lessons
 def test_every_assert_says_what_was_expected(path):
     for source in _sources(path, "code"):

@@ -24,7 +24,6 @@ DEFAULT_GPU = "nvidia-h200"
 MACHINE = "latencies"
 #: The fair neighbour of a tile: `naive` with its indices and its loop improved, a kernel of `kernels.twins`.
 IMPROVED = "naive_uint64_32"
-PUT_RIGHT = IMPROVED  # until lesson 4 uses the other name
 NAMES = {IMPROVED: "naive, improved"}
 #: Kernels of the recording of twins that are another one, by the rule of their names: RUNG_unsigned and RUNG_c.
 _OTHER_NAMES = {
