@@ -34,7 +34,7 @@ def site(tmp_path_factory):
     pages["bug_01.html"] = bugs.pages()["bug_01.html"]
     index = [["lesson.html#a", "First (Lesson)", "Tiles of shared memory"], ["bug_01.html", "A bug", "A race"]]
     folder = tmp_path_factory.mktemp("site")
-    write(folder, {**framed(pages, home="lesson.html"), **assets(pages.values(), index)})
+    write(folder, {**framed(pages, home="lesson.html", lite="lite"), **assets(pages.values(), index)})
     return folder
 
 
