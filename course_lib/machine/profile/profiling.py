@@ -25,7 +25,7 @@ from ..programs.simulated import Simulated, simulated
 from ..waiting.error_bound import largest_error
 from ..waiting.schedule import time_of
 from .costs import Cost, costs, without
-from .repairs import SECONDS, Launched, Repair, proven
+from .proofs import SECONDS, Launched, Repair, repair_of
 from .verdicts import Opinion, verdict
 
 #: The most registers of a thread.
@@ -192,7 +192,7 @@ def examined(
             notes.append(f"No repair was tried: the launch takes {launch.seconds:.2g} s here.")
         else:
             again = Launched.of(kernel, run.grid, run.block, launch.shared_bytes, before, launch.max_steps)
-            repair = proven(again, run, launch.after, slow, repair_seconds)
+            repair = repair_of(again, run, launch.after, slow, repair_seconds)
     return Profile(run, residency, predicted, traced, tuple(notes), launch.failed, slow, repair, loop)
 
 

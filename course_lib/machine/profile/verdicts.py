@@ -15,7 +15,7 @@ from ...simulator.tables import plural
 from ...trace.iterations import pair_of
 from ...trace.trace import Trace
 from .costs import Cost
-from .repairs import Repair
+from .proofs import Repair
 
 #: Words of a verdict, and the colours of a terminal.
 WORDS = {"RIGHT": "32", "SLOW": "33", "SUSPECT": "91", "WRONG": "31", "REFUSED": "35", "STOPPED": "35"}

@@ -15,11 +15,11 @@ from course_lib.machine.profile import profile
 from course_lib.machine.profile.costs import costs
 from course_lib.machine.profile.files import load
 from course_lib.machine.profile.judge import Profiler
-from course_lib.machine.profile.repairs import Launched, proven
-from course_lib.machine.profile.uniform import uniform_bodies
+from course_lib.machine.profile.proofs import Launched, repair_of
 from course_lib.machine.programs.launches import Launches
 from course_lib.machine.programs.stand_ins import without_device
 from course_lib.simulator.edits import edited
+from course_lib.simulator.repairs.uniform import uniform_bodies
 from course_lib.simulator.testing import differs
 
 
@@ -27,7 +27,7 @@ def repaired(kernel, grid, block, arguments, stream=0, shared_bytes=0):
     """Return the repair of a launch, or None."""
     launched = Launched.of(kernel, grid, block, shared_bytes, arguments)
     run, after = launched()
-    return proven(launched, run, after, costs(run))
+    return repair_of(launched, run, after, costs(run))
 
 
 def profiled(kernel):

@@ -1,0 +1,125 @@
+"""Rows for indices outside an array: guards, and directions that are exchanged."""
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ..edits import Change, expression
+from ..findings import Finding
+from .kernel import Kernel, array_of, indices, names_in, stores, subscripts
+from .table import Candidate, Texts, row
+
+Make = Callable[..., Candidate]
+Made = Iterator[Candidate]
+
+
+@row(
+    "out-of-bounds",
+    guard=Texts(
+        "put `{guard}` around {lines}",
+        "there are more threads than elements, and nothing keeps the others away from {what}: that needs `{guard}`.",
+    ),
+    guard_beside_another=Texts("put `{guard}` around {lines}"),
+    too_many_by_one=Texts(
+        "write `{new}` instead of `<=` in line {at}",
+        "`{written}` lets one more through than there are: the last number is one less than the size.",
+    ),
+)
+def guards(make: Make, kernel: Kernel, finding: Finding) -> Made:
+    """An if around the statement, or around the rest of the kernel: a grid has more threads than there are elements."""
+    node = kernel.statement(finding.line)
+    if node is None:
+        return
+    for changed in _less(kernel, node):
+        compared, new = changed[0]
+        said = {"new": ast.unparse(new), "written": ast.unparse(compared), "at": compared.lineno}
+        yield make("too-many-by-one", compared, *changed, **said)
+    places = [part for part in subscripts(node) if array_of(part) in kernel.arrays]
+    limits: dict[str, tuple[str, int]] = {}
+    for place in sorted(places, key=lambda part: not isinstance(part.ctx, ast.Store)):
+        for dimension, index in enumerate(indices(place)):
+            if isinstance(index, ast.Name) and index.id in kernel.of_the_grid:
+                limits.setdefault(index.id, (ast.unparse(place.value), dimension))
+    if not limits:
+        return
+    shapes = (f"{name} < {array}.shape[{dimension}]" for name, (array, dimension) in limits.items())
+    test = expression(" and ".join(shapes))
+    writes = any(isinstance(place.ctx, ast.Store) for place in places) or "atomic" in ast.unparse(node)
+    said = {"guard": f"if {ast.unparse(test)}:", "what": "this line"}
+    tested = {n.id for _, _, owner in kernel.chain(node) if isinstance(owner, ast.If) for n in names_in(owner.test)}
+    id = "guard-beside-another" if tested & set(limits) else "guard"
+    if writes:  # a value that is only read here is used elsewhere
+        lines = f"line {node.lineno}"
+        change = (node, ast.If(test, [node], []))
+        yield make(id, node, change, **said, lines=lines, fills=kernel.stored)
+    for body, _, owner in kernel.chain(node):
+        if owner is kernel.tree:
+            known = [i for i, one in enumerate(body) if set(limits) & {n.id for n in stores(one)}]
+            rest = body[known[-1] + 1 :] if known else []
+            if rest not in ([], [node]) and not any("sync" in ast.unparse(one) for one in rest):
+                first, *others = rest
+                changes: tuple[Change, ...] = ((first, ast.If(test, rest, [])), *((one, ()) for one in others))
+                lines = f"lines {first.lineno} to {rest[-1].end_lineno}"
+                what = f"line {node.lineno}"
+                yield make(id, first, *changes, **said | {"what": what}, lines=lines, fills=kernel.stored)
+
+
+def _less(kernel: Kernel, node: ast.stmt) -> Iterator[list[tuple[ast.Compare, ast.Compare]]]:
+    """`<` instead of `<=` in the conditions above a statement; each, then all of them."""
+    tests = [owner.test for _, _, owner in kernel.chain(node) if isinstance(owner, ast.If)]
+    found = [part for test in tests for part in ast.walk(test) if isinstance(part, ast.Compare)]
+    changes = [
+        (
+            part,
+            ast.Compare(part.left, [ast.Lt() if isinstance(op, ast.LtE) else op for op in part.ops], part.comparators),
+        )
+        for part in found
+        if any(isinstance(op, ast.LtE) for op in part.ops)
+    ]
+    yield from ([change] for change in changes)
+    if len(changes) > 1:
+        yield changes
+
+
+def turned(dims: Any) -> tuple[int, ...]:
+    """Return (x, y, …) as (y, x, …)."""
+    given = tuple(dims) if isinstance(dims, tuple | list) else (dims,)
+    x, y, *rest = given if len(given) > 1 else (*given, 1)
+    return y, x, *rest
+
+
+@row("sectors", "out-of-bounds", exchanged_x_and_y=Texts("{change}"))
+def exchanged(make: Make, kernel: Kernel, problem: Any) -> Made:
+    """x and y exchanged: neighbouring threads access neighbouring elements, or each array has its own shape."""
+    cost = not isinstance(problem, Finding)
+    turn = cost and any(turned(dims) != turned(turned(dims)) for dims in (kernel.grid, kernel.block))
+    more = {"turned": turn, "fills": () if cost else kernel.stored}
+    also = ", and exchange x and y of grid and block" if turn else ""
+    for node in kernel.statements:
+        match node:
+            case ast.Assign([ast.Tuple([first, second]) as names], ast.Call() as call):
+                if ast.unparse(call.func).endswith("grid"):
+                    new = ast.Tuple([second, first], ast.Store())
+                    text = f"write `{ast.unparse(new)} = {ast.unparse(call)}` in line {node.lineno}{also}"
+                    yield make("exchanged-x-and-y", node, (names, new), change=text, **more)
+    own = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+    parts = [
+        part
+        for part in kernel.every(ast.Attribute)
+        if part.attr in "xy" and ast.unparse(part.value).rpartition(".")[2] in own
+    ]
+    if {part.attr for part in parts} == {"x", "y"}:
+        other = {"x": "y", "y": "x"}
+        changes = tuple((part, ast.Attribute(part.value, other[part.attr], ast.Load())) for part in parts)
+        yield make(
+            "exchanged-x-and-y", parts[0], *changes, change=f"exchange x and y in {lines_of(parts)}{also}", **more
+        )
+
+
+def lines_of(nodes: Sequence[ast.expr]) -> str:
+    """Return the lines of nodes in words: line 3, or lines 3, 5."""
+    lines = sorted({node.lineno for node in nodes})
+    return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
+
+
+ROWS = (exchanged, guards)

@@ -1,0 +1,197 @@
+"""Rows for what nothing orders: barriers and atomic operations."""
+
+import ast
+import copy
+from collections.abc import Callable, Iterator
+
+from ..edits import Change, expression
+from ..findings import Finding
+from .kernel import Kernel, same
+from .table import Candidate, Texts, row
+
+#: Makes a candidate of a row.
+Make = Callable[..., Candidate]
+Made = Iterator[Candidate]
+
+_READ_LATE = (
+    "a thread that reads {array} in line {read} may be ahead of one that has yet to store here: between the two a "
+    "barrier is missing, so that all elements are stored before any is read."
+)
+_WRITTEN_EARLY = (
+    "while some threads still read {array} here, others already store the next elements in line {write}: between the "
+    "two a barrier is missing, so that no element is overwritten before it was used."
+)
+_BARRIER = "put {call} {where}"
+
+
+@row("race", barrier=Texts(_BARRIER))
+def barriers(make: Make, kernel: Kernel, finding: Finding) -> Made:
+    """A barrier between the two accesses, or at the end of the body of a loop around both."""
+    for line, last, call, where in _places(kernel, finding):
+        change = (last, (last, kernel.new_barrier()))
+        yield make("barrier", line, change, call=call, where=where, added=call, indent=last.col_offset)
+
+
+@row(
+    "race",
+    barrier_before_use=Texts(hint=_READ_LATE),
+    barrier_before_overwriting=Texts(hint=_WRITTEN_EARLY),
+)
+def missing_barriers(make: Make, kernel: Kernel, finding: Finding) -> Made:
+    """The same for a reader who is told what is not ordered.
+
+    Which of two accesses is the first in a race is a matter of the warps' order; where the barrier helps is not.
+    """
+    if set(finding.verbs) == {"reads", "writes"} and finding.other_line is not None:
+        lines = dict(zip(finding.verbs, (finding.other_line, finding.line), strict=True))
+        read, write = lines["reads"], lines["writes"]
+        for place, last, _, _ in _places(kernel, finding):
+            use = write <= place < read
+            id, at = ("barrier-before-use", write) if use else ("barrier-before-overwriting", read)
+            said = {"read": read, "write": write, "array": finding.array}
+            yield make(id, at, (last, (last, kernel.new_barrier())), **said)
+
+
+def _places(kernel: Kernel, finding: Finding) -> Iterator[tuple[int, ast.stmt, str, str]]:
+    """Where a barrier may be: (line, the statement before it, the call, the place in words)."""
+    one, other = (kernel.statement(line) for line in (finding.other_line or finding.line, finding.line))
+    if one is None or other is None or len({block for block, _ in finding.threads}) > 1:
+        return
+    others = {id(body): i for body, i, _ in kernel.chain(other)}
+    for body, i, owner in kernel.chain(one):
+        if id(body) not in others or id(body) not in kernel.bodies:
+            continue
+        low, high = sorted((i, others[id(body)]))
+        places = [high] if low != high else []
+        if isinstance(owner, ast.For | ast.While):
+            places.append(len(body))
+        for place in places:
+            last = body[place - 1]
+            line = last.end_lineno or last.lineno
+            where = f"after line {line}, at the end of the loop's body"
+            if place < len(body):
+                where = f"between lines {line} and {body[place].lineno}"
+            yield line, last, kernel.barrier, where
+
+
+@row(
+    "race",
+    barrier_of_a_warp=Texts(
+        hint="{written} waits for the threads of one warp only, and a block has several: {call} waits for all of them."
+    ),
+)
+def warp_barriers(make: Make, kernel: Kernel, finding: Finding) -> Made:
+    """A barrier of a warp where one of the block is needed."""
+    found = [n for n in kernel.every(ast.Expr) if ast.unparse(n.value).endswith("syncwarp()")]
+    for chosen in [[node] for node in found] + ([found] if len(found) > 1 else []):
+        changes = [(node, kernel.new_barrier()) for node in chosen]
+        yield make("barrier-of-a-warp", chosen[0], *changes, written=ast.unparse(chosen[0]), call=kernel.barrier)
+
+
+@row("race", read_barrier_write=Texts("{change}"))
+def split(make: Make, kernel: Kernel, finding: Finding) -> Made:
+    """All threads read, then all write: a barrier between, also where only some threads take part."""
+    one, other = (kernel.statement(line) for line in (finding.other_line or finding.line, finding.line))
+    if one is None or other is None or kernel.parents[one] is not kernel.parents[other]:
+        return
+    (body, low, owner), (other_body, high, _) = kernel.chain(one)[0], kernel.chain(other)[0]
+    if body is not other_body:
+        return
+    low, high = min(low, high), max(low, high)
+    parts = None
+    if one is other and isinstance(one, ast.Assign | ast.AugAssign):
+        target = one.target if isinstance(one, ast.AugAssign) else one.targets[0]
+        if not isinstance(target, ast.Subscript) or (isinstance(one, ast.Assign) and len(one.targets) > 1):
+            return
+        used = {node.id for node in kernel.every(ast.Name)}
+        name = next(n for n in ("value", "new_value", "value_before_the_barrier") if n not in used)
+        value = one.value
+        if isinstance(one, ast.AugAssign):
+            value = ast.BinOp(ast.Subscript(target.value, target.slice, ast.Load()), one.op, one.value)
+        parts = [ast.Assign([ast.Name(name, ast.Store())], value)], [ast.Assign([target], ast.Name(name, ast.Load()))]
+        text = f"write line {one.lineno} in two: {name} = {ast.unparse(value)}, {kernel.barrier}, "
+        text += f"{ast.unparse(target)} = {name}"
+        first, second = [*body[:low], *parts[0]], [*parts[1], *body[low + 1 :]]
+        old: ast.AST = one
+    elif low < high:
+        first, second, old = body[:high], body[high:], owner
+        text = f"put {kernel.barrier} between lines {body[high - 1].lineno} and {body[high].lineno}"
+    else:
+        return
+    if id(body) in kernel.bodies and parts:
+        change: Change = (old, (*parts[0], kernel.new_barrier(), *parts[1]))
+        yield make("read-barrier-write", one, change, change=text)
+    elif isinstance(owner, ast.If) and body is owner.body and not owner.orelse:
+        if id(kernel.chain(owner)[0][0]) in kernel.bodies and not _reads_memory(owner.test):
+            new = (
+                ast.If(owner.test, first, []),
+                kernel.new_barrier(),
+                ast.If(copy.deepcopy(owner.test), second, []),
+            )
+            text += f", with an if as in line {owner.lineno} around each part, and none around the barrier"
+            yield make("read-barrier-write", one, (owner, new), change=text)
+
+
+def _reads_memory(test: ast.expr) -> bool:
+    return any(isinstance(node, ast.Subscript | ast.Call) for node in ast.walk(test))
+
+
+@row(
+    "barrier-divergence",
+    barrier_out_of_an_if=Texts(
+        "move {call} of line {at} {where}",
+        "only the threads for which `{test}` holds (line {owner}) come to this barrier, and all threads of the block "
+        "must: the barrier belongs {where}.",
+    ),
+)
+def out_of_an_if(make: Make, kernel: Kernel, finding: Finding) -> Made:
+    """A barrier inside an if: before and after it the if goes on, without it."""
+    node = kernel.statement(finding.line)
+    if node is None or not ast.unparse(node).endswith("syncthreads()"):
+        return
+    (body, i, owner), *around = kernel.chain(node)
+    if not isinstance(owner, ast.If) or body is not owner.body or owner.orelse or _reads_memory(owner.test):
+        return
+    if id(around[0][0]) not in kernel.bodies:
+        return
+    before, after = (
+        [ast.If(copy.deepcopy(owner.test), part, [])] if part else [] for part in (body[:i], body[i + 1 :])
+    )
+    said = {
+        "call": ast.unparse(node),
+        "at": node.lineno,
+        "where": f"{'out of' if after else 'after'} the if in line {owner.lineno}",
+        "test": ast.unparse(owner.test),
+        "owner": owner.lineno,
+    }
+    yield make("barrier-out-of-an-if", node, (owner, (*before, node, *after)), **said)
+
+
+@row(
+    "race",
+    atomic=Texts(
+        "write {call} in line {at}",
+        "several threads add to the same element of {array} at once, and a thread may come between another one's load "
+        "and its store: cuda.atomic.add does both in one step.",
+    ),
+)
+def atomics(make: Make, kernel: Kernel, finding: Finding) -> Made:
+    """A sum to which many threads add at once."""
+    for line in dict.fromkeys((finding.line, finding.other_line)):
+        node = kernel.statement(line)
+        match node:
+            case ast.AugAssign(ast.Subscript() as target, ast.Add(), value):
+                pass
+            case ast.Assign([ast.Subscript() as target], ast.BinOp(left, ast.Add(), right)):
+                if not same(target, left) and not same(target, right):
+                    continue
+                value = right if same(target, left) else left
+            case _:
+                continue
+        if not any(same(part, target) for part in ast.walk(value) if isinstance(part, ast.expr)):
+            call = ast.Call(expression(f"{kernel.cuda}.atomic.add"), [target.value, target.slice, value], [])
+            said = {"call": ast.unparse(call), "at": node.lineno, "array": ast.unparse(target.value)}
+            yield make("atomic", node, (node, ast.Expr(call)), **said)
+
+
+ROWS = (warp_barriers, missing_barriers, barriers, split, atomics, out_of_an_if)

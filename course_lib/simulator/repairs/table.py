@@ -1,0 +1,151 @@
+"""The table of what may be wrong in a kernel, with changes that repair it, and `proven`, which tries them.
+
+A row says *when* it applies, which *changes* of the tree it proposes, and the *words* for each: the sentence of a
+repair, which `profile` prints, and that of a hint, which `check` prints. What has no words for a reader is not tried
+for them.
+"""
+
+import ast
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+from ..edits import Change
+from .kernel import Kernel
+
+#: The readers: `profile` prints repairs, `check` hints.
+REPAIR, HINT = "repair", "hint"
+
+
+class Texts(NamedTuple):
+    """What is said of a change: as a repair, that is what to write; as a hint, that is what is wrong.
+
+    Both have ``{names}`` of what the row fills in. Empty: it is not for this reader.
+    """
+
+    repair: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A change that may be a repair.
+
+    Attributes:
+        id: that of its words.
+        line: where it is.
+        changes: nodes of the kernel's tree, and what replaces them; none for a mistake that the text alone shows.
+        said: what the words name.
+        words: the row's words for this id.
+        added: a line of source to put after ``line``, ``indent`` columns deep; "" if lines change.
+        turned: x and y of grid and block are exchanged, too.
+        fills: the arrays that must be filled: a guard that hides a wrong index leaves some elements out.
+    """
+
+    id: str
+    line: int
+    changes: tuple[Change, ...] = ()
+    said: Mapping[str, Any] = field(default_factory=dict)
+    words: Texts = Texts()
+    added: str = ""
+    indent: int = 0
+    turned: bool = False
+    fills: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The repair in words."""
+        return self.words.repair.format(**self.said)
+
+    @property
+    def hint(self) -> str:
+        """The mistake in words, with its line."""
+        return f"line {self.line}: {self.words.hint.format(**self.said)}"
+
+    def joined(self, others: Iterable["Candidate"]) -> "Candidate":
+        """Return this candidate with the changes of others, too."""
+        changes = tuple(change for each in (self, *others) for change in each.changes)
+        return Candidate(self.id, self.line, changes, self.said, self.words, fills=self.fills)
+
+
+#: What a row proposes for a kernel and a problem: a finding, a cost, an outcome, or nothing in particular.
+Maker = Callable[[Kernel, Any], Iterator[Candidate]]
+
+
+@dataclass(frozen=True)
+class RepairRow:
+    """One kind of mistake, or a few that are found alike: ``when`` are the problems that it answers.
+
+    These are kinds of findings, counts of costs, or a stage of `check`.
+    """
+
+    when: frozenset[str]
+    make: Maker
+    words: Mapping[str, Texts]
+
+    def candidates(self, kernel: Kernel, problem: Any, reader: str) -> Iterator[Candidate]:
+        """Yield what the row proposes and has words for."""
+        if any(getattr(words, reader) for words in self.words.values()):
+            yield from (each for each in self.make(kernel, problem) if getattr(each.words, reader))
+
+
+def row(*when: str, **words: Texts) -> Callable[[Callable[..., Iterator[Candidate]]], RepairRow]:
+    """Make a row of a generator, which gets the kernel, the problem, and a function that makes a candidate.
+
+    A key of ``words`` is an id with ``_`` for ``-``.
+    """
+    named = {id.replace("_", "-"): each for id, each in words.items()}
+
+    def made(id: str, at: ast.expr | ast.stmt | int, /, *changes: Change, **more: Any) -> Candidate:
+        fields = {name: more.pop(name) for name in ("added", "indent", "turned", "fills") if name in more}
+        return Candidate(id, at if isinstance(at, int) else at.lineno, changes, more, named[id], **fields)
+
+    def of(generator: Callable[..., Iterator[Candidate]]) -> RepairRow:
+        return RepairRow(frozenset(when), partial(generator, made), named)
+
+    return of
+
+
+#: The table: the rows of all parts that were imported, in their order.
+TABLE: list[RepairRow] = []
+
+
+def register(*rows: RepairRow) -> None:
+    """Add rows to the table."""
+    TABLE.extend(rows)
+
+
+def candidates(
+    kernel: Kernel, kind: str, problem: Any = None, reader: str = HINT, rows: Iterable[RepairRow] = ()
+) -> Iterator[Candidate]:
+    """Yield what ``rows``, then those of the table, propose for a kind of problem."""
+    for each in (*rows, *TABLE):
+        if kind in each.when:
+            yield from each.candidates(kernel, problem, reader)
+
+
+class Tries:
+    """The budget for all tries of one launch or answer: seconds of the processor, and how many changes are tried.
+
+    A busy machine changes nothing, since only the processor's time counts.
+    """
+
+    def __init__(self, seconds: float, most: int) -> None:
+        self._left, self._end = most, time.process_time() + seconds
+
+    def left(self) -> bool:
+        """Take one try; return whether there was one."""
+        self._left -= 1
+        return self._left >= 0 and time.process_time() <= self._end
+
+
+def proven(found: Iterable[Candidate], holds: Callable[[Candidate], Any], tries: Tries) -> Candidate | None:
+    """Return the first candidate for which ``holds(candidate)`` is true, or None; no try begins after the budget."""
+    for candidate in found:
+        if not tries.left():
+            return None
+        if holds(candidate):
+            return candidate
+    return None
