@@ -64,3 +64,13 @@ def iterations(formula: str, hint: str, limit: str = "") -> Budget:
 def iterations_left(formula: str, hint: str) -> Budget:
     """Iterations of all loops of one warp, except inner loops of constant length, which a compiler unrolls."""
     return Budget("loop iterations", formula, Outcome.iterations_left, hint)
+
+
+def unsigned_indices(hint: str) -> Budget:
+    """Loads from the matrices whose index has a signed type: numba tests in each whether it is negative."""
+    return Budget(
+        "loads with a signed index",
+        "none",
+        lambda outcome: outcome.counts.signed_loads(tuple(outcome.names.values())),
+        hint,
+    )

@@ -1,7 +1,7 @@
 """What the budgets of exercises count in a launch, beside its traffic: barriers, iterations of loops, sectors."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from ...simulator.lanes.access import Site
 from ...simulator.lanes.arrays import Pattern
 from ...simulator.lanes.masks import Mask
 from ...simulator.lanes.warp import WarpVector
+from ...simulator.language.nodes import Apply, Const
 from ...simulator.launch.prepare import Prepared
 from ...simulator.observer import Arrivals, Observer
 
@@ -53,6 +54,16 @@ class Counts(Observer):
         sums: list[Any] = [sum(counts[line] for line in lines) for counts in self._warps]
         return max((int(np.max(each)) for each in sums), default=0)
 
+    def signed_loads(self, arrays: Collection[str]) -> int:
+        """The loads in the text, from these arrays, with an index of a signed type that is no constant."""
+        loads = (each for each in _parts(self._unit.program, set()) if isinstance(each, Apply) and each.sites)
+        return sum(
+            each.variable in arrays
+            and each.sites[0][0] == "load"
+            and any(str(index.type).startswith("int") and not isinstance(index, Const) for index in each.args[1:])
+            for each in loads
+        )
+
     def most_sectors(self, array: str, op: str) -> int:
         """The 32-byte sectors of the most expensive request of this kind to an array in global memory."""
         found = (distinct(sectors, mask) for *of, sectors, mask in self._requests if of == [array, op])
@@ -61,3 +72,15 @@ class Counts(Observer):
     def shared_elements(self) -> int:
         """The elements of the shared arrays that a block declares."""
         return sum(elements for _, _, elements, _ in self._unit.static_shared.values())
+
+
+def _parts(part: Any, seen: set[int]) -> Iterator[Any]:
+    """The nodes of a typed program, each once."""
+    if isinstance(part, list | tuple):
+        for each in part:
+            yield from _parts(each, seen)
+    elif hasattr(part, "__dataclass_fields__") and id(part) not in seen:
+        seen.add(id(part))
+        yield part
+        for name in part.__dataclass_fields__:
+            yield from _parts(getattr(part, name), seen)

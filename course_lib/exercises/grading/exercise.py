@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...simulator.hardware import WARP_SIZE
+from ...simulator.repairs.table import RepairRow
 from ...trace.record import TraceObserver
 from .counts import Counts
 from .source import Submission
@@ -143,7 +144,8 @@ class Task:
     ``share(*shape)`` is the number of elements of the output that a thread stores, if the work is divided as the
     exercise says. ``grows`` says which sizes may be larger than those of ``shapes``: "every" one, in a further launch
     and in the drawn one; "one", in the drawn one alone; or "none". ``max_steps`` is the limit for the loop iterations
-    of one warp.
+    of one warp. ``finished(*shape)`` is one more launch for an answer that passes, where ``launch`` also serves the
+    given kernel.
     """
 
     parameters: tuple[str, ...]
@@ -156,6 +158,7 @@ class Task:
     share: Callable[..., int] = lambda *shape: 1
     grows: str = "every"
     max_steps: int = 3_000
+    finished: Callable[..., Launch] | None = None
 
     def named(self, shape: Shape) -> dict[str, int]:
         """Return the sizes of a launch by their names in ``sizes``."""
@@ -200,7 +203,7 @@ class Hint(str):
 
 #: A function that returns advice if it recognises a mistake in an outcome.
 Diagnosis = Callable[[Outcome], str | None]
-#: Advice by the kind of a finding.
+#: Advice by the kind of a finding, or by the kind and the array: ``race of C``, ``race in shared memory``.
 Hints = Mapping[str, str]
 
 
@@ -210,8 +213,9 @@ class Exercise:
 
     The first advice of ``diagnoses`` is shown. ``given`` is the kernel as the lesson shows it, if the exercise changes
     one; in other exercises, three dots mark the lines to write. ``fixed`` are the lesson's lines beside those dots,
-    which no hint may blame. ``why`` is said after the times that were measured of its solution (`measured`), where they
-    alone would not show what the exercise saves. Each of the functions below makes one kind of exercise.
+    which no hint may blame. ``rows`` are mistakes of its own, which come before those of the table. ``why`` is said
+    after the times that were measured of its solution (`measured`), where they alone would not show what the exercise
+    saves. Each of the functions below makes one kind of exercise.
     """
 
     name: str
@@ -221,6 +225,7 @@ class Exercise:
     diagnoses: tuple[Diagnosis, ...] = ()
     given: str = ""
     fixed: tuple[str, ...] = ()
+    rows: tuple[RepairRow, ...] = ()
     why: str = ""
     kind: str = WRITE
 

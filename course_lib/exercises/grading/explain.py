@@ -39,10 +39,10 @@ def compare(exercise: Explanation, answer: str, found: Collection[int], counted:
 
     ``counted`` is called with their numbers whenever the reader ticks one.
     """
-    if len(answer.split()) < _FEWEST_WORDS:
-        return Verdict(
-            exercise.name, NOT_YET, hint="write a sentence or two between the quotes, and run this cell again."
-        )
+    if (words := len(answer.split())) < _FEWEST_WORDS:
+        short = f"that is {words} words" if words else "there is no answer yet"
+        asked = f"write what happens and why, in a sentence or two of at least {_FEWEST_WORDS} words"
+        return Verdict(exercise.name, NOT_YET, hint=f"{short}: {asked}, between the quotes, and run this cell again.")
     unknown = sorted(set(found) - set(range(1, exercise.points + 1)))
     if unknown:
         raise ValueError(f"{exercise.name} has the points 1 to {exercise.points}, not {unknown[0]}")

@@ -19,19 +19,35 @@ from ...simulator.findings import KINDS, RANK, Finding, KernelError, LaunchError
 from ...simulator.launch.engine import Engine
 from ...simulator.launch.prepare import prepare
 from ...simulator.observer import Observer
+from ...simulator.repairs import bounds, orders
+from ...simulator.repairs.kernel import array_of
+from ...simulator.repairs.table import Candidate, Tries, candidates, proven, register
 from ...simulator.simulate import Simulation
 from ...trace.record import TraceObserver
 from .baselines import KNOWN, baselines
 from .counts import Counts
 from .exercise import MOST_WORK, Array, Budget, Exercise, Hint, Launch, Outcome, Shape, differing
 from .handed_in import validate_submission
-from .hints import Mistake, candidates, likely, proven, remarks_on_text, somewhere
+from .likely import ROWS as LIKELY
 from .operands import tagged
-from .source import Submission, is_empty, parameters
-from .stepper_at import Opened, at_finding, at_wrong_value
+from .places import ROWS as PLACES
+from .remarks import remarks_on_text
+from .seen import ROWS as SEEN
+from .source import Submission, dots, is_empty, parameters, read
+from .stepper_at import Opened, at_finding, at_wrong_value, first_wrong_step
 from .verdict import FAILED, PASSED, Check, Verdict
 
+register(*SEEN, *LIKELY, *orders.ROWS, *bounds.ROWS, *PLACES)
+
 _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
+
+#: The budget for the changes that are tried for one hint: seconds of the processor, so that a student need not wait,
+#: and the nodes of syntax of all that are tried. A wrong one fails at its first launch, after 25 to 60 µs for each.
+_SECONDS, _MOST_NODES = 8, 100_000
+#: How many more are tried after one that makes the values right, but costs too much.
+_FURTHER = 40
+#: The comment above the lines that a student writes.
+_MARK = "# your code here"
 
 #: The findings that make an answer wrong. Other warnings can apply to correct kernels, and become remarks.
 _FAULTY = {name for name, kind in KINDS.items() if kind.severity == "error"} | {"negative-index"}
@@ -44,13 +60,28 @@ def grade(exercise: Exercise, kernel: Any, seed: int | None = None) -> Verdict:
     """
     source = validate_submission(exercise, kernel, "kernel")
     if isinstance(source, Verdict):
-        return source
+        return _without_dots(exercise, kernel, seed) or source
     grading = Grading(exercise, kernel, source, seed)
     try:
         launched = grading.launched()
     except _REFUSALS as error:
         return grading.refused(error)
     return launched.judged()
+
+
+def _without_dots(exercise: Exercise, kernel: Any, seed: int | None) -> Verdict | None:
+    """The verdict on an answer in which the three dots of the skeleton are left, if it is right; else None."""
+    source = read(kernel)
+    if source is None or source.kernel is None or source.tree is None or not (left := dots(source.tree)):
+        return None
+    function = source.kernel.changed([(node, ast.Pass()) for node in left])
+    changed = read(function)
+    assert changed is not None
+    try:
+        launched = Grading(exercise, function, replace(changed, decorated=source.decorated), seed).launched()
+    except _REFUSALS:
+        return None
+    return launched.judged() if all(check.passed for check in launched.checks()) else None
 
 
 def launch(
@@ -113,9 +144,9 @@ class _Inside(Observer):
         raise KernelError("an index is negative")
 
 
-def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape) -> bool:
+def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape, seed: int | None = None) -> bool:
     """Launch without counting, which takes half the time, and compare; KernelError at an index out of bounds."""
-    inputs, want = _matrices(exercise, shape)
+    inputs, want = _matrices(exercise, shape, seed)
     got = np.full(want.shape, np.nan, np.float32)
     arguments = (*(array.copy() for array in inputs), got)
     grid, block = exercise.task.launch(*shape)
@@ -172,7 +203,8 @@ class Grading:
     def refused(self, error: SimulatorError) -> Verdict:
         """Return the verdict on a kernel that the simulator refused or stopped; nothing else can be judged."""
         said = error.without_option()  # a student cannot pass the option to check
-        hint, line = (self._cause.advice, self._cause.line) if self._cause else (said, None)
+        cause = self._cause_of_refusal(error)
+        hint, line = (_advice(cause), cause.line) if cause else (said, None)
         lines = self.source.quoted(error.line, line)
         checks = [Check(False, "the simulator cannot run it" if hint == said else said, lines)]
         checks.append(Check(None, f"{self.output} and its costs: not judged, since the kernel did not finish"))
@@ -243,15 +275,70 @@ class Grading:
         """The first launch with a wrong value."""
         return next((outcome for outcome in self.outcomes if outcome.differs.any()), None)
 
-    @cached_property
-    def _cause_in_text(self) -> Mistake | None:
-        kinds = ("text",) if self._alone else ("text", "threads")
-        return next(candidates(self.source, *kinds, output=self.output), None)
+    # ---- mistakes and their repairs ----------------------------------------------------------------------------
 
     @cached_property
-    def _cause(self) -> Mistake | None:
+    def _tries(self) -> Tries:
+        """The budget of this answer."""
+        nodes = len(self.source.kernel.nodes) if self.source.kernel else 1
+        return Tries(_SECONDS, _MOST_NODES // nodes)
+
+    def _found(self, kind: str, problem: Any = None) -> list[Candidate]:
+        """What the exercise's rows and the table propose, the student's own lines first; nothing without a source."""
+        kernel = self.source.kernel
+        if kernel is None:
+            return []
+        found = candidates(kernel, kind, self.output if problem is None else problem, rows=self.exercise.rows)
+        written = min((number for number, line in self.source.lines.items() if _MARK in line), default=0)
+        theirs = {*map(str.strip, self.exercise.given.splitlines()), *self.exercise.fixed}
+        lines = {number: text.strip() for number, text in self.source.lines.items()}
+        ranked = [(lines.get(each.line) in theirs or each.line < written, each) for each in found]
+        if problem is None:  # else the line is that of a finding
+            ranked = [each for each in ranked if lines.get(each[1].line) not in self.exercise.fixed]
+        return [each for _, each in sorted(ranked, key=lambda each: each[0])]
+
+    def _first(self, holds: Callable[[FunctionType], bool], *kinds: str, problem: Any = None) -> Candidate | None:
+        """The first change for these kinds of problems that is proven."""
+
+        def proves(candidate: Candidate) -> bool:
+            assert self.source.kernel is not None
+            return holds(self.source.kernel.changed(candidate.changes))
+
+        found = (each for kind in kinds for each in self._found(kind, problem))
+        return proven(found, proves, self._tries)
+
+    def _best(self, *kinds: str) -> Candidate | None:
+        """The first change after which every check passes, or else the first that makes the values right."""
+        right: list[Candidate] = []
+        further = iter(range(_FURTHER))
+
+        def proves(candidate: Candidate) -> bool:
+            assert self.source.kernel is not None
+            changed = self.source.kernel.changed(candidate.changes)
+            if self._is_right(changed):
+                right.append(candidate)
+                return self._passes(changed)
+            return bool(right) and next(further, None) is None
+
+        found = proven((each for kind in kinds for each in self._found(kind)), proves, self._tries)
+        return right[-1] if right and found is right[-1] else next(iter(right), None)
+
+    @cached_property
+    def _cause_in_text(self) -> Candidate | None:
+        kinds = ("text",) if self._alone else ("text", "threads")
+        return next((each for kind in kinds for each in self._found(kind)), None)
+
+    @cached_property
+    def _cause(self) -> Candidate | None:
         """The cause of a mistake, if the text shows it or a repair proves it."""
-        return self._cause_in_text or likely(self.source, self._is_right, self.exercise.fixed)
+        return self._cause_in_text or self._first(self._is_right, "likely")
+
+    def _cause_of_refusal(self, error: SimulatorError) -> Candidate | None:
+        """The same for a kernel that did not finish; nothing is tried where a launch cannot begin."""
+        if self._cause_in_text or isinstance(error, LaunchError):
+            return self._cause_in_text
+        kinds = ("refused", "likely") if isinstance(error, UnsupportedKernelError) else ("likely",)
+        return self._first(self._is_right, *kinds)
 
     @property
     def _remarks(self) -> tuple[str, ...]:
@@ -273,10 +360,14 @@ class Grading:
     # ---- changed kernels ---------------------------------------------------------------------------------------
 
     @cached_property
-    def _cheapest_failure(self) -> tuple[Shape, ...]:
-        """The smallest shape whose launch fails, if one does."""
-        failed = (outcome.shape for outcome in self.outcomes if outcome.differs.any() or _faults(outcome))
-        return tuple(sorted(failed, key=math.prod)[:1])
+    def _cheapest_failure(self) -> tuple[tuple[Shape, int | None], ...]:
+        """The smallest launch that fails, if one does, with the seed of its numbers."""
+        failed = [outcome for outcome in self.outcomes if outcome.differs.any() or _faults(outcome)]
+        cheapest = sorted(failed, key=lambda outcome: math.prod(outcome.shape))[:1]
+        return tuple((outcome.shape, self._seed_of(outcome)) for outcome in cheapest)
+
+    def _seed_of(self, outcome: Outcome) -> int | None:
+        return (self.seed or 0) if outcome is self._drawn else None
 
     def _is_right(self, changed: FunctionType) -> bool:
         """Whether a changed kernel breaks no rule and gives the right values, on every shape.
@@ -286,15 +377,28 @@ class Grading:
         """
         first = self._cheapest_failure
         try:
-            if first and not _gives_right_values(self.exercise, changed, first[0]):
+            if first and not _gives_right_values(self.exercise, changed, *first[0]):
                 return False
-            for shape in dict.fromkeys((*first, *self.exercise.task.launches)):
-                outcome = launch(self.exercise, changed, shape)
+            others = ((shape, None) for shape in self.exercise.task.launches)
+            for shape, seed in dict.fromkeys((*first, *others)):
+                outcome = launch(self.exercise, changed, shape, seed=seed)
                 if outcome.differs.any() or _faults(outcome) or outcome.stored_elsewhere():
                     return False
         except _REFUSALS:
             return False
         return True
+
+    def _passes(self, changed: FunctionType) -> bool:
+        """Whether a changed kernel passes every check."""
+        if not self._is_right(changed):
+            return False
+        source = read(changed)
+        assert source is not None
+        try:
+            checks = replace(self, kernel=changed, source=source, outcomes=()).launched().checks()
+        except _REFUSALS:
+            return False
+        return all(check.passed is not False for check in checks)
 
     # ---- checks ------------------------------------------------------------------------------------------------
 
@@ -333,7 +437,10 @@ class Grading:
         return Check(True, f"{self.output} equals NumPy's for {self.exercise.task.sizes} = {sizes}")
 
     def _cost(self, budget: Budget) -> Check:
-        """The check of a budget; it passes only if the values are right, since doing less work is no saving."""
+        """The check of a budget.
+
+        It passes only if the values are right, since doing less work is no saving, and if they are defined.
+        """
         measured = [
             (budget.measure(outcome), budget.allowed(self.exercise.task.named(outcome.shape)), outcome.shape)
             for outcome in self.outcomes
@@ -343,8 +450,10 @@ class Grading:
             return Check(None, f"{budget.name}: no launch here measures it")
         got, limit, shape = max(measured, key=lambda entry: (entry[0] < budget.least, entry[0] - entry[1]))
         holds = budget.least <= got <= limit
-        if holds and self._wrong:
-            return Check(None, f"{budget.name}: not judged while {self.exercise.task.output} is wrong")
+        broken = self._fault.kind if self._fault and self._fault.severity == "error" else ""
+        if holds and (self._wrong or broken):
+            why = f"{self.exercise.task.output} is wrong" if self._wrong else f"there is a finding: {broken}"
+            return Check(None, f"{budget.name}: not judged while {why}")
         allowed = f"at least {budget.least}" if got < budget.least else f"allowed {limit:g} ({budget.formula})"
         return Check(holds, f"{budget.name}: {got:g} for {self._named(shape)}, {allowed}")
 
@@ -364,11 +473,29 @@ class Grading:
                 )
                 hint = f"the launch has more threads than work: let each of them compute its own part of {self.output}."
                 return 0, Check(False, text), Hint(hint, "work-not-shared")
-        return self._only_in_square_blocks(task.launches[-1])
+        return self._only_in_square_grids() or self._only_in_square_blocks(task.launches[-1])
+
+    def _only_in_square_grids(self) -> tuple[int, Check, str] | None:
+        """`_doubt` about a kernel that is right only in launches that also serve the given kernel."""
+        task = self.exercise.task
+        if task.finished is None:
+            return None
+        for shape in task.launches:
+            at = task.finished(*shape)
+            other = launch(self.exercise, self.kernel, shape, at=at)
+            if other.differs.any() or _faults(other):
+                grid = "×".join(map(str, at[0]))
+                text = f"{self.output} is right only in square grids: for {self._named(shape)} in a grid of {grid} not"
+                hint = (
+                    "x counts columns and y counts rows, in the number of the block, in its size, and in the number of "
+                    "the thread."
+                )
+                return 1, Check(False, text), Hint(hint, "only-in-square-grids")
+        return None
 
     def _only_in_square_blocks(self, shape: Shape) -> tuple[int, Check, str] | None:
         """`_doubt` about a kernel that uses the width of its blocks as their height: blocks half as high show it."""
-        cause = next(candidates(self.source, "blocks"), None)
+        cause = next(iter(self._found("blocks")), None)
         (across, down, *deep), (width, height, *depth) = (
             (*sizes, 1)[:3] for sizes in self.exercise.task.launch(*shape)
         )
@@ -379,13 +506,15 @@ class Grading:
         if not other.differs.any() and not _faults(other):
             return None
         text = f"{self.output} is right only where blocks are square: in blocks of {width}×{height // 2} it is not"
-        return 1, Check(False, text, self.source.quoted(cause.line)), cause.advice
+        return 1, Check(False, text, self.source.quoted(cause.line)), _advice(cause)
 
     # ---- hints -------------------------------------------------------------------------------------------------
 
     def _hint(self, rules_hold: bool, costs: list[Check]) -> str:
         """Advice on the first check that failed."""
         if self._wrong and self._wrong is self._drawn:
+            if cause := self._cause_in_text or self._first(self._is_right, "fractions"):
+                return _advice(cause)
             read = " and ".join(self.source.parameters[:-1])
             right = f"{self.output} is right in the launches that check always makes, and wrong in another one"
             return Hint(
@@ -393,7 +522,7 @@ class Grading:
             )
         cause = self._cause if self._fault or self._wrong else self._cause_in_text
         if cause:
-            return cause.advice
+            return _advice(cause)
         if self._fault:
             return self._advice_on_a_rule(self._fault)
         if not rules_hold:
@@ -405,23 +534,50 @@ class Grading:
             return self._advice_on_values(self._wrong)
         checked = zip(self.exercise.budgets, costs, strict=True)
         budget, check = next((budget, check) for budget, check in checked if check.passed is False)
-        return Hint(budget.too_few if "at least" in check.text else budget.hint, budget.name)
+        return self._advice_on_a_cost(budget, "at least" in check.text)
 
     def _advice_on_a_rule(self, broken: Finding) -> str:
+        """Advice on a finding: a proven change, the exercise's words for the array of the finding, or its kind's."""
+        if cause := self._one_direction():
+            return _advice(cause)
+        # A barrier may make values right where the exercise needs none: what is proven must also keep the budgets.
+        if cause := self._first(self._passes, broken.kind, problem=broken):
+            return _advice(cause)
         advice = None
         if broken.kind == "out-of-bounds":
             # An error in every launch may exceed the matrices in only some of them: the others show the cause.
-            cause = proven(self.source, candidates(self.source, "lengths"), self._is_right)
-            advice = cause.advice if cause else self._diagnosed(o for o in self.outcomes if not o.run.findings)
-        own = Hint(self.exercise.hints.get(broken.kind, ""), broken.kind)
-        if own and not advice and broken.kind == "out-of-bounds" and (place := self._place()):
-            return Hint(f"{own} {place[:1].upper()}{place[1:]}", broken.kind)  # which index the exercise speaks of
-        return advice or own or self._place() or Hint(broken.message, broken.kind)
+            cause = self._first(self._is_right, "lengths")
+            advice = _advice(cause) if cause else self._diagnosed(o for o in self.outcomes if not o.run.findings)
+        if not advice and (cause := self._first(self._passes, "wrong")):
+            return _advice(cause)
+        return advice or self._own_advice(broken) or Hint(broken.message, broken.kind)
+
+    def _own_advice(self, broken: Finding) -> str | None:
+        """The exercise's words for a finding."""
+        exercise = {own: name for name, own in zip(self.exercise.parameters, self.source.parameters, strict=True)}
+        array = exercise.get(broken.array or "")
+        place = f"{broken.kind} of {array}" if array else f"{broken.kind} in shared memory"
+        keys = [f"{broken.kind} of {broken.array}", place, broken.kind]
+        if broken.verbs == ("writes", "writes"):
+            keys.insert(0, f"{broken.kind} of two stores")
+        for key in keys:
+            if key in self.exercise.hints:
+                return Hint(self.exercise.hints[key], key)
+        return None
+
+    def _one_direction(self) -> Candidate | None:
+        """Where a kernel uses direction y of a launch that has none."""
+        launches = (self.exercise.task.launch(*shape) for shape in self.exercise.task.launches)
+        if any(math.prod((*grid[1:], *block[1:])) > 1 for grid, block in launches) or self._alone:
+            return None
+        return next(iter(self._found("directions")), None)
 
     def _advice_on_values(self, wrong: Outcome) -> str:
         if all(map(self._never_stores, self.outcomes)):
             usual = f"the last line of a thread is usually {self.output}[row, col] = …"
             return Hint(f"your kernel never stores into {self.output}: {usual}", "never-stored")
+        if cause := self._one_direction():
+            return _advice(cause)
         advice = self._diagnosed(self.outcomes)
         if advice:
             return advice
@@ -434,23 +590,68 @@ class Grading:
         if stored.size and not stored.any():
             hint = f"every element stored into {self.output} is 0: no product reaches the sum before it is stored."
             return Hint(hint, "only-zeros")
-        place = self._place()
-        if place:
-            return place
+        if cause := self._best("lengths", "wrong"):
+            return _advice(cause)
         if np.isnan(wrong.got).any():
-            hint = f"some elements of {self.output} were never stored: which thread should store each of them?"
-            return Hint(hint, "some-never-stored")
+            return self._never_stored(wrong)
+        if step := self._first_wrong_step(wrong):
+            line, said = step
+            return Hint(f"line {line}, the first time that it goes wrong: {said}.", "first-wrong-step")
         return Hint("follow one thread with a pencil: which elements does it multiply, and how often?", "pencil")
+
+    def _never_stored(self, wrong: Outcome) -> str:
+        """Say which elements were never stored: whole rows or columns, if they are."""
+        left = np.isnan(wrong.got)
+        if left.ndim == 2 and left.any(axis=1).sum() * left.shape[1] == left.sum():
+            which = f"{_several('row', np.flatnonzero(left.any(axis=1)))} of {self.output}"
+        elif left.ndim == 2 and left.any(axis=0).sum() * left.shape[0] == left.sum():
+            which = f"{_several('column', np.flatnonzero(left.any(axis=0)))} of {self.output}"
+        else:
+            first = ", ".join(map(str, np.argwhere(left)[0]))
+            others = f", and {left.sum() - 1} others" if left.sum() > 1 else ""
+            which = f"{self.output}[{first}]{others}"
+        who = "iteration" if self._alone else "thread"
+        asked = f"for {self._named(wrong.shape)} nothing is stored into {which}: which {who} should do it?"
+        return Hint(asked, "some-never-stored")
+
+    def _first_wrong_step(self, wrong: Outcome) -> tuple[int, str] | None:
+        """The line of the first step that makes a value wrong, and what is wrong there."""
+        if self.source.tree is None:
+            return None
+        return first_wrong_step(
+            self._traced(wrong), self._tagged(wrong), self.exercise.task, self.output, self._relaunched(wrong)
+        )
+
+    def _advice_on_a_cost(self, budget: Budget, too_few: bool) -> str:
+        if too_few:
+            return Hint(budget.too_few, budget.name)
+        if budget.name.startswith("barriers") and (cause := self._first(self._passes, "barriers")):
+            return _advice(cause)
+        if budget.name.startswith("global loads") and (line := self._loads_beside_a_tile()):
+            return line
+        return Hint(budget.hint, budget.name)
+
+    def _loads_beside_a_tile(self) -> str | None:
+        """Advice on a line that loads what a tile holds already; it is not the line that fills the tile."""
+        kernel = self.source.kernel
+        fills = {array_of(fill.source): fill for fill in kernel.fills} if kernel else {}
+        filling = {fill.source.lineno for fill in kernel.fills} if kernel else set()
+        rows = [row for row in self.outcomes[0].run.traffic.rows if (row.space, row.op) == ("global", "load")]
+        for row in sorted(rows, key=lambda row: -row.accesses):
+            if row.array in fills and row.line not in filling:
+                fill = fills[row.array]
+                hint = (
+                    f"line {row.line} loads {row.array} from global memory, and line {fill.statement.lineno} has "
+                    f"copied what it needs into {array_of(fill.target)}: read it there."
+                )
+                return Hint(hint, "loads-beside-a-tile")
+        return None
 
     def _diagnosed(self, outcomes: Iterable[Outcome]) -> str | None:
         """The first advice of a diagnosis, for launches with wrong values: on tiny shapes the values may be right."""
         wrong = [outcome for outcome in outcomes if outcome.differs.any()]
         found = (Hint(d(outcome) or "", d.__name__) for outcome in wrong for d in self.exercise.diagnoses)
         return next(filter(None, found), None)
-
-    def _place(self) -> str | None:
-        cause = somewhere(self.source, self._is_right, self.exercise.given)
-        return cause.advice if cause else None
 
     def _viewer(self) -> Callable[[], Opened] | None:
         """A function that opens the viewer at the first finding, else at the first step that makes a value wrong.
@@ -463,12 +664,12 @@ class Grading:
             return lambda: at_finding(self._traced(outcome), broken, self.output)
         if wrong is None or (self.source.tree is not None and is_empty(self.source.tree)):
             return None
-        task = self.exercise.task
-
-        def launched(inputs: tuple[Array, ...]) -> Array:
-            return self._again(wrong, on=inputs, tracer=None).got
-
+        task, launched = self.exercise.task, self._relaunched(wrong)
         return lambda: at_wrong_value(self._traced(wrong), self._tagged(wrong), task, self.output, launched)
+
+    def _relaunched(self, outcome: Outcome) -> Callable[[tuple[Array, ...]], Array]:
+        """A function that returns the output of the same launch for other inputs."""
+        return lambda inputs: self._again(outcome, on=inputs, tracer=None).got
 
     def _traced(self, outcome: Outcome) -> Outcome:
         return outcome if self.exercise.tracer else self._again(outcome)
@@ -487,5 +688,21 @@ class Grading:
         on: tuple[Array, ...] | None = None,
         tracer: type[TraceObserver] | None = TraceObserver,
     ) -> Outcome:
-        seed = (self.seed or 0) if outcome is self._drawn else None
+        seed = self._seed_of(outcome)
         return launch(self.exercise, self.kernel, outcome.shape, self.source, tracer=tracer, seed=seed, on=on)
+
+
+def _advice(cause: Candidate) -> Hint:
+    """The hint of a mistake."""
+    return Hint(cause.hint, cause.id)
+
+
+def _several(noun: str, numbers: NDArray[np.int_]) -> str:
+    """Name one row, a few of them, or the first and the last: row 0, rows 8 to 12."""
+    first, last = int(numbers[0]), int(numbers[-1])
+    if len(numbers) == 1:
+        return f"{noun} {first}"
+    if last - first + 1 == len(numbers):
+        return f"{noun}s {first} to {last}"
+    shown = ", ".join(map(str, numbers[:3].tolist()))
+    return f"{noun}s {shown}" + (", …" if len(numbers) > 3 else "")

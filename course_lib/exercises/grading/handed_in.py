@@ -30,7 +30,9 @@ def validate_submission(exercise: Graded, thing: Any, noun: str) -> Submission |
         takes = f"the {noun} takes ({', '.join(wanted)}), and {source.function.__name__} takes ({', '.join(got)})"
         return Verdict(exercise.name, FAILED, (Check(False, takes),), of=exercise.points)
     if source.tree is not None and is_unfilled(source.tree):
-        begin = "put your lines where the three dots are, and run this cell again."
+        begin = (
+            "put your lines where the three dots are, and run this cell again. If they are written, delete the dots."
+        )
     elif source.tree is not None and exercise.given and same_body(source.tree, exercise.given):
         begin = f"this is the {noun} as it was given; change it, and run this cell again."
     else:

@@ -104,7 +104,8 @@ def sums_take(terms: Callable[[int], Sequence[int] | None], advice: str, id: str
 
 #: The sums stop at k = K - 2.
 last_term_missing = sums_take(
-    lambda K: range(K - 1) or None, "each sum lacks its last term: range(K) already stops at K - 1."
+    lambda K: range(K - 1) or None,
+    "each sum lacks its last term, that of k = K - 1: a range ends one before the number in it.",
 )
 
 #: The sums hold only the product of k = K - 1.

@@ -1,10 +1,12 @@
 """Exercises on Python functions that are not kernels: they are called with chosen arguments and graded by results."""
 
+import contextlib
 import copy
 import hashlib
+import io
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,9 +15,19 @@ from typing import Any
 import numpy as np
 
 from ...simulator.bounded import MOST_LINES, Endless, bounded
+from ...simulator.repairs.kernel import Kernel
+from ...simulator.repairs.table import Candidate, RepairRow, Tries, candidates, proven, register
 from .exercise import WRITE, Hint
+from .formulas import ROWS, parameter_not_used, relation
 from .handed_in import validate_submission
+from .source import Submission, dots
+from .source import read as read_source
 from .verdict import FAILED, PASSED, Check, Verdict
+
+register(*ROWS)
+
+#: The budget for the changes that are tried for one hint: seconds of the processor, and how many.
+_SECONDS, _MOST_TRIES = 3, 600
 
 
 def digest(call: str, result: bool | float) -> str:
@@ -45,7 +57,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Routine:
-    """A function to be written or fixed; ``given`` as in `Exercise`.
+    """A function to be written or fixed; ``given`` and ``rows`` as in `Exercise`.
 
     ``cases`` are examples, with advice. A few more calls are made, so that a table of them is not enough.
     """
@@ -55,6 +67,7 @@ class Routine:
     cases: tuple[Case, ...]
     kind: str = WRITE
     given: str = ""
+    rows: tuple[RepairRow, ...] = ()
 
     def said(self, case: Case) -> str:
         """How a call of this function is shown."""
@@ -67,9 +80,9 @@ class Routine:
         return len(self.cases)
 
 
-def routine(name: str, parameters: tuple[str, ...], *cases: Case, kind: str = WRITE, given: str = "") -> Routine:
-    """Return the exercise on a function that these calls of it show."""
-    return Routine(name, parameters, cases, kind, given)
+def routine(name: str, parameters: tuple[str, ...], *cases: Case, **more: Any) -> Routine:
+    """Return the exercise on a function that these calls of it show; ``more`` are other fields of it."""
+    return Routine(name, parameters, cases, **more)
 
 
 #: How a function is called with arguments.
@@ -95,19 +108,24 @@ def judge(exercise: Routine, function: Any, run: Run = bounded, calls: Iterable[
     """
     source = validate_submission(exercise, function, "function")
     if isinstance(source, Verdict):
-        return source
+        left = read_source(function)
+        if left is None or left.tree is None or not dots(left.tree) or not _right(exercise, left.function, run):
+            return source
+        source = left  # dots that are left below right lines do nothing
     called = []
     for case in exercise.cases:
         called.append(_called(source.function, case, exercise.said(case), run))
         if getattr(called[-1][1], "id", "") == "endless":  # the next call may take as long
             break
-    checks = tuple(check for check, _ in called)
-    hints = [hint for check, hint in called if not check.passed]  # a wrong result says more than most exceptions
+    checks = tuple(check for check, *_ in called)
+    hints = [hint for check, hint, _ in called if not check.passed]  # a wrong result says more than most exceptions
     hint = min(hints, key=lambda hint: getattr(hint, "id", "") == "raised", default="")
+    if getattr(hint, "id", "") not in _SAID and hint:
+        hint = _mistake(exercise, source, called, run) or hint
     for stored, want in () if hint else more_calls(exercise.name) if calls is None else calls:
         arguments = tuple(np.float32(e["float32"]) if isinstance(e, dict) and "float32" in e else e for e in stored)
         case = Case(arguments, want, "")
-        check, _ = _called(source.function, case, exercise.said(case), run)
+        check, *_ = _called(source.function, case, exercise.said(case), run)
         if not check.passed:
             checks = (*checks, check)
             hint = Hint(
@@ -118,13 +136,53 @@ def judge(exercise: Routine, function: Any, run: Run = bounded, calls: Iterable[
     return Verdict(exercise.name, FAILED if hint else PASSED, checks, hint or None, (), points, exercise.points)
 
 
-def _called(function: Any, case: Case, call: str, run: Run) -> tuple[Check, str]:
-    """Check the result of a call; also return advice in case it is wrong."""
+#: Hints that name the mistake already.
+_SAID = ("endless", "power", "returns-nothing", "returns-text", "returns-many")
+
+
+def _right(exercise: Routine, function: Any, run: Run) -> bool:
+    """Whether a function is right in the exercise's calls."""
+    return all(_called(function, case, "", run)[0].passed for case in exercise.cases)
+
+
+def _mistake(exercise: Routine, source: Submission, called: Sequence[tuple[Check, str, Any]], run: Run) -> Hint | None:
+    """The mistake that the text, all results together, or a proven change show; None if none does."""
+    kernel = source.kernel
+    if kernel is None:
+        return None
+    raised = any(getattr(hint, "id", "") == "raised" for _, hint, _ in called)
+    if not raised and (unused := parameter_not_used(kernel)):
+        return unused
+    results = [(got, case.want) for (_, _, got), case in zip(called, exercise.cases, strict=False)]
+    if len(results) == len(exercise.cases) and all(map(_are_numbers, results)):
+        if common := relation([(float(got), float(want)) for got, want in results]):  # type: ignore[arg-type]
+            return common
+
+    def holds(candidate: Candidate, kernel: Kernel = kernel) -> bool:
+        with contextlib.redirect_stdout(io.StringIO()):
+            return _right(exercise, kernel.changed(candidate.changes), run)
+
+    found = proven(candidates(kernel, "formula", rows=exercise.rows), holds, Tries(_SECONDS, _MOST_TRIES))
+    if found is None:
+        return None
+    # where only the place is known, the advice of the first call that is wrong says more
+    advice = (
+        next((hint for check, hint, _ in called if not check.passed), "") if found.id == "one-name-or-number" else ""
+    )
+    return Hint(f"{found.hint} {advice[:1].upper()}{advice[1:]}".rstrip(), found.id)
+
+
+def _are_numbers(values: tuple[Any, ...]) -> bool:
+    return all(isinstance(_plain(each), int | float) and not isinstance(_plain(each), bool) for each in values)
+
+
+def _called(function: Any, case: Case, call: str, run: Run) -> tuple[Check, str, Any]:
+    """Check the result of a call; also return advice in case it is wrong, and the result."""
     try:
         got = run(function, copy.deepcopy(case.arguments))
     except Endless as endless:
         said = f"line {endless.line}: this loop was still running after {MOST_LINES:,} lines"
-        return Check(False, f"{call}: {said}"), Hint(f"{said}; check what ends it.", "endless")
+        return Check(False, f"{call}: {said}"), Hint(f"{said}; check what ends it.", "endless"), None
     except Exception as error:
         said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
         name = type(error).__name__  # that of a class of its own, if it was raised in another process
@@ -133,7 +191,7 @@ def _called(function: Any, case: Case, call: str, run: Run) -> tuple[Check, str]
         hint = Hint(f"the function must return an answer, and for {call} it raised {raised}.", id)
         if "for ^:" in said:
             hint = Hint("^ is not a power in Python: 10⁹ is 10**9, or 1e9.", "power")
-        return Check(False, f"{call}: {raised}"), hint
+        return Check(False, f"{call}: {raised}"), hint, None
     if got is None:
         hint = Hint("the function returns nothing: end it with `return` and the answer.", "returns-nothing")
     elif isinstance(got, str):
@@ -144,7 +202,7 @@ def _called(function: Any, case: Case, call: str, run: Run) -> tuple[Check, str]
     else:
         hint = Hint(case.hint, call)
     wanted = "which is wrong" if callable(case.want) else f"wanted {_shown(case.want)}"
-    return Check(_same(got, case.want), f"{call}: got {_shown(got)}, {wanted}"), hint
+    return Check(_same(got, case.want), f"{call}: got {_shown(got)}, {wanted}"), hint, got
 
 
 def _same(got: Any, want: Any) -> bool:

@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from ...simulator.language.source import known_source
+from ...simulator.repairs.kernel import Kernel
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,11 @@ class Submission:
     def parameters(self) -> tuple[str, ...]:
         """The student's names of the parameters."""
         return parameters(self.function)
+
+    @cached_property
+    def kernel(self) -> Kernel | None:
+        """The text, as the rows of repairs ask for it."""
+        return None if self.tree is None else Kernel(self.function, self.tree, self.lines.items(), self.known)
 
     @cached_property
     def loops(self) -> frozenset[int]:
@@ -99,13 +105,16 @@ def written(tree: ast.FunctionDef) -> tuple[tuple[int, str], ...]:
 
 
 def is_unfilled(tree: ast.FunctionDef) -> bool:
-    """Whether the body still contains a ``...`` of the skeleton, or raises NotImplementedError."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and node.value.value is Ellipsis:
-            return True
-        if isinstance(node, ast.Raise) and "NotImplementedError" in ast.dump(node):
-            return True
-    return False
+    """Whether the body raises NotImplementedError, or contains a ``...`` of the skeleton: in Python it does nothing."""
+    return bool(dots(tree)) or any(
+        isinstance(node, ast.Raise) and "NotImplementedError" in ast.dump(node) for node in ast.walk(tree)
+    )
+
+
+def dots(tree: ast.FunctionDef) -> list[ast.Expr]:
+    """The three dots of a skeleton that stand where a statement may be."""
+    found = (node for node in ast.walk(tree) if isinstance(node, ast.Expr))
+    return [node for node in found if isinstance(node.value, ast.Constant) and node.value.value is Ellipsis]
 
 
 def is_empty(tree: ast.FunctionDef) -> bool:

@@ -53,28 +53,52 @@ def at_wrong_value(outcome: Outcome, again: Outcome | None, task: Task, output: 
     the output of the kernel for other inputs. Without such a step: at
     the store of the element, or at the start if it is never stored.
     """
-    trace, wrong = outcome.run.trace, int(np.flatnonzero(outcome.differs)[0])
+    wrong = int(np.flatnonzero(outcome.differs)[0])
     name = element(output, wrong, outcome.got.shape)
     stored = _store(outcome, output, wrong)
     if stored is None:
         return Opened(_stepper(outcome, output), "start", f"the start of the launch: {name} is never stored.", outcome)
     says = f"the store of the first wrong element, {name}"
-    if again is not None and comparable(trace, again.run.trace, stored.block):
-        computed = Computation(task, outcome, again, stored, wrong, launched)
+    computed = _computation(outcome, again, task, stored, wrong, launched)
+    if computed is not None:
         found = computed.first_wrong_step()
         if found:
             kind = "operand" if isinstance(found, Misread) else "sum"
-            return Opened(_stepper(outcome, output, found.place), kind, _told(found, outcome, name), outcome, found)
+            said = f"the first wrong step: {_told(found, outcome, name)}."
+            return Opened(_stepper(outcome, output, found.place), kind, said, outcome, found)
         if computed.read is not None and computed.read < len(computed.terms):
             says += f": of the {len(computed.terms)} terms that it needs, its thread has read {computed.read}"
     return Opened(_stepper(outcome, output, stored), "store", f"{says}.", outcome)
+
+
+def first_wrong_step(
+    outcome: Outcome, again: Outcome | None, task: Task, output: str, launched: Launched
+) -> tuple[int, str] | None:
+    """Return the line of the first step that makes an element wrong, and what is wrong there; None if none is found."""
+    wrong = int(np.flatnonzero(outcome.differs)[0])
+    stored = _store(outcome, output, wrong)
+    computed = _computation(outcome, again, task, stored, wrong, launched) if stored else None
+    found = computed.first_wrong_step() if computed else None
+    if found is None:
+        return None
+    line = Timeline(outcome.run.trace, found.place.block).lines[found.place.position - 1]
+    return int(line), _told(found, outcome, element(output, wrong, outcome.got.shape))
+
+
+def _computation(
+    outcome: Outcome, again: Outcome | None, task: Task, stored: Place, wrong: int, launched: Launched
+) -> Computation | None:
+    """How an element was computed; None if that cannot be compared."""
+    if again is None or not comparable(outcome.run.trace, again.run.trace, stored.block):
+        return None
+    return Computation(task, outcome, again, stored, wrong, launched)
 
 
 def _told(found: Misread | WrongSum, outcome: Outcome, wrong: str) -> str:
     """Say what is read or added, and what would be right."""
     if isinstance(found, WrongSum):
         value, right = (f"{each:.6g}" for each in (found.value, found.right))
-        return f"the first wrong step: after it {found.variable} is {value}, where {wrong} needs {right}."
+        return f"after it {found.variable} is {value}, where {wrong} needs {right}"
     shapes = dict(zip(outcome.names, (array.shape for array in outcome.inputs), strict=False))
     own = {
         each: element(outcome.names[each[0]], each[1], shapes[each[0]])
@@ -83,12 +107,12 @@ def _told(found: Misread | WrongSum, outcome: Outcome, wrong: str) -> str:
     }
     if found.again:
         product = " and ".join(own[each] for each in found.operands)
-        return f"the first wrong step: it adds the product of {product} to {wrong} for the second time."
+        return f"it adds the product of {product} to {wrong} for the second time"
     if found.strange is None:
         product = " by ".join(own[each] for each in found.operands)
-        return f"the first wrong step: it multiplies {product}, which is no product of {wrong}."
+        return f"it multiplies {product}, which is no product of {wrong}"
     right = f"{wrong} needs {own[found.instead]} here" if found.instead else f"{wrong} does not need it"
-    return f"the first wrong step: it uses {own[found.strange]}, and {right}."
+    return f"it uses {own[found.strange]}, and {right}"
 
 
 def _store(outcome: Outcome, output: str, wrong: int) -> Place | None:

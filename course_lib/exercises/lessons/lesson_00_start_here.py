@@ -65,7 +65,11 @@ LOST_TERM = find_bug(
 """,
     global_loads("2·M·N·K", "load each element once in each sum."),
     global_stores("M·N", "store each element once, after its loop."),
-    hints={"out-of-bounds": "k counts the columns of A, and the end A.shape[1] is right: fix where the loop begins."},
+    hints={
+        "out-of-bounds": "k counts the columns of A, from 0 to A.shape[1] - 1: in which iteration is it "
+        "outside, and with "
+        "which k does the loop begin?",
+    },
     diagnoses=(_first_terms_missing, _last_term_of_many, last_term_missing),
 )
 

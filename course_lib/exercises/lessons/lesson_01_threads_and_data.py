@@ -161,7 +161,7 @@ def _rows_without_thread(outcome: Outcome) -> str | None:
     if len(stored) > TILE and stored[:TILE].all() and not stored[TILE:].any():
         return "only the first block's rows were stored: the number of the block is missing from the row."
     if stored[0] and not stored.all():
-        return "some rows of C were never stored: which thread computes the last one? A guard for rows is row < M."
+        return "some rows of C were never stored, and M of them exist: which rows do your threads and your guard reach?"
     return None
 
 
@@ -176,8 +176,9 @@ GUARDED_ROWS = write(
     global_loads("2·K·N", "2·K for each of the N elements of a row."),
     _ONE_STORE,
     hints={
-        "out-of-bounds": "row M is already outside: only threads with row < M may work. If yours are guarded like "
-        "this, look at the indices of A, B and C: the row comes first.",
+        "out-of-bounds": "row M is already outside: only threads with row < M may load and store. If yours do, "
+        "look at the "
+        "indices of A, B and C: the row comes first.",
         "race": "several threads store into the same row. A row of its own needs three numbers, all in direction x: "
         "the number of the block, its width, and the thread's place.",
     },

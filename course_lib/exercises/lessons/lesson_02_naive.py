@@ -20,7 +20,7 @@ _SHAPES = ((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1))
 
 _LAST_TERM_MISSING = result_is(
     lambda A, B: A[:, :-1] @ B[:, :-1].T if A.shape[1] > 1 else None,
-    "each sum lacks its last term: range(K) already stops at K - 1.",
+    "each sum lacks its last term, that of k = K - 1: a range ends one before the number in it.",
 )
 
 _NOT_TRANSPOSED = result_is(
@@ -48,9 +48,8 @@ TRANSPOSED = fill_in(
     global_loads("2·K", "one element of A and one of B per step of the loop are enough."),
     global_stores("M·N", "keep the sum in a variable of the thread, and store it once, after the loop."),
     hints={
-        "out-of-bounds": "the last blocks reach beyond C: only a thread with row < M and col < N may load or store. "
-        "If it has a guard, look at the indices: row `row` of A, which is M×K, is multiplied with row `col` of B, "
-        "which is N×K.",
+        "out-of-bounds": "an index is outside its matrix: only a thread with row < M and col < N may load or store, "
+        "and row `row` of A, which is M×K, is multiplied with row `col` of B, which is N×K.",
     },
     diagnoses=(_NOT_TRANSPOSED, _row_and_column_swapped, _LAST_TERM_MISSING),
 )
@@ -100,7 +99,10 @@ def sum_in_C(A, B, C):
             C[row, col] += A[row, k] * B[k, col]
 """,
     global_loads(
-        "2·K", "C is still loaded: `C[row, col] += …` reads the element before it adds. Keep the sum in a variable."
+        "2·K",
+        "C is still loaded, by `C[row, col] += …` or by a variable that begins with it. Keep the sum in a "
+        "variable that "
+        "begins with 0.",
     ),
     global_stores(
         "M·N", "C is stored more than once: store it after the loop, with the indentation of the line `for k …`."

@@ -27,7 +27,8 @@ TO_SHARED_MEMORY = fill_in(
         "uninitialized-read": "an element of a shared array is read, but no thread stored it: each thread copies one "
         "element of A and one of B, to its own place [row, col].",
         "out-of-bounds": "both matrices are 8×8, and so are the shared arrays: every index is row or col.",
-        "race": "two threads store into the same place: each has a place of its own, [row, col].",
+        "race": _WAIT,
+        "race of two stores": "two threads store into the same place: each has a place of its own, [row, col].",
     },
     diagnoses=(last_term_missing, _BOTH_TRANSPOSED),
 )
@@ -84,8 +85,11 @@ NEIGHBOURS = fill_in(
         "hold 0, and some thread must store near[0] and near[65].",
         "barrier-divergence": "threads without an element must reach the barrier as well: keep it out of any if.",
         "out-of-bounds": "A has n elements: load A[i] only where i < n, and A[i + 1] only where i + 1 < n.",
-        "negative-index": "numba uses an index of -1 for the last element: load A[i - 1] only where i > 0. In near the "
-        "thread's own element is near[t + 1], and its neighbours are near[t] and near[t + 2].",
+        "out-of-bounds in shared memory": "near has 66 elements, 0 to 65: the thread's own is near[t + 1], and its "
+        "neighbours are near[t] and near[t + 2].",
+        "negative-index": "numba uses an index of -1 for the last element: load A[i - 1] only where i > 0.",
+        "negative-index in shared memory": "numba uses an index of -1 for the last element: in near the thread's own "
+        "element is near[t + 1], and its neighbours are near[t] and near[t + 2].",
     },
     diagnoses=(_WITHOUT_ENDS, _MOVED),
 )
@@ -152,12 +156,15 @@ BLOCK_SUMS = write(
     barriers("7", "one barrier after the first stores, and one after each of the six steps."),
     shared_loads("13", "a thread adds two numbers in each of six steps: let many threads add at the same time."),
     hints={
-        "race": "in each step a thread reads what another one stored in the step before: wait after every step. "
-        "And only one thread of a block stores C[b].",
+        "race": "in each step a thread reads what another one stored in the step before: wait after every step.",
+        "race of C": "all threads of a block store C[b], and its sum is in the first place of the shared "
+        "array: only one "
+        "of them may store it.",
         "uninitialized-read": "a place of the shared array was never stored: where A has no element it must hold 0.",
         "barrier-divergence": "in each step fewer threads add, but all must reach the barrier: keep it out of the if.",
-        "out-of-bounds": "load A[i] only where i < A.size: the last block may have fewer than 64 elements. And in a "
-        "step of width w only threads with t < w add, so t + w stays below 64.",
+        "out-of-bounds": "load A[i] only where i < A.size: the last block may have fewer than 64 elements.",
+        "out-of-bounds of C": "C has one element for each block: C[b], with b = blockIdx.x.",
+        "out-of-bounds in shared memory": "in a step of width w only threads with t < w add, so t + w stays below 64.",
     },
 )
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..grading.budgets import barriers, global_loads, global_stores, sectors_per_request
-from ..grading.exercise import TILE, Array, Budget, Outcome, Task, fill_in, find_bug, make_cheaper
+from ..grading.exercise import TILE, Array, Outcome, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
 from ..grading.matrices import (
@@ -32,8 +32,7 @@ BARRIERS = fill_in(
     ),
     barriers(
         "2·⌈K/T⌉",
-        "a barrier inside the loop over k makes the whole block wait T times; nothing is written in that loop, so one "
-        "barrier before it and one after it are enough.",
+        "two barriers for each pair of tiles are enough: one when the tiles are full, one when they have been used.",
     ),
     ITERATIONS_OF_TILES,
     hints={
@@ -43,8 +42,11 @@ BARRIERS = fill_in(
         "full.",
         "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if on row, col, "
         "tx or ty.",
-        "out-of-bounds": "multiply elements of the tiles, for k in range(TILE), load from A and B only where the two "
-        "conditions hold, and store to C only where row < M and col < N.",
+        "out-of-bounds": "the sum takes its elements from the tiles; A and B are loaded only to fill them, "
+        "where the two "
+        "conditions hold, and C is stored only where row < M and col < N.",
+        "out-of-bounds in shared memory": "a tile has TILE rows and TILE columns, whichever pair it holds: its indices "
+        "are tx, ty, and a k from range(TILE), not row, col or start.",
     },
     diagnoses=(last_of_each_tile_missing, _ONLY_LAST_TILE, last_tile_missing),
 )
@@ -151,16 +153,10 @@ _FIRST_PAIR_AGAIN = result_is(
 )
 
 
-def _two_barriers(inner: str) -> Budget:
-    """The budget of a kernel with two barriers for each pair of tiles; ``inner`` is the variable of its inner loop."""
-    return barriers(
-        "2·K/T",
-        f"the second barrier belongs after the loop over {inner}, not in it: nothing is stored in that loop, so no "
-        "thread needs to wait there.",
-    )
-
-
-_BARRIERS_OF_EVEN = _two_barriers("k")
+_BARRIERS_OF_EVEN = barriers(
+    "2·K/T",
+    "two barriers for each pair of tiles are enough: one when the tiles are full, one when they have been used.",
+)
 _LOADS_OF_EVEN = global_loads("2·K/T", "each thread copies only one element of each tile.")
 _EVEN_SHAPES = ((16, 16, 16), (8, 24, 16), (24, 8, 8), (8, 8, 32))
 
@@ -183,7 +179,10 @@ TILES_OF_TRANSPOSE = fill_in(
         "B the first index begins at start, and the second is the column of C.",
         "uninitialized-read": "an element of a tile is read, but no thread stored it: each thread fills its own "
         "place, [ty, tx].",
-        "race": "two threads store into the same place of a tile: each fills its own place, [ty, tx].",
+        "race": "one thread stores into a tile while another still reads it, or reads what is not stored yet: "
+        "keep both "
+        "barriers, one when the tiles are full, one when all threads have used them.",
+        "race of two stores": "two threads store into the same place of a tile: each fills its own place, [ty, tx].",
     },
     diagnoses=(_NOT_TRANSPOSED, _TRANSPOSED_IN_THE_TILE, _FIRST_PAIR_AGAIN),
 )
@@ -242,7 +241,7 @@ def report_tiled(A, B, C):
 """,
     global_loads("2·n/T", "one element of each tile per thread is enough.", limit="2·K/T"),
     global_stores("n²", "C is stored for each pair of tiles: store it at the end.", limit="M·N"),
-    _two_barriers("i"),  # k counts the tiles here
+    _BARRIERS_OF_EVEN,
     hints=_RACE,
     diagnoses=(last_of_each_tile_missing, _ONLY_LAST_TILE),
 )

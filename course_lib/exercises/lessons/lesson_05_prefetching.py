@@ -1,13 +1,18 @@
 """The exercises of the lesson on prefetching."""
 
+import ast
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from ...simulator.repairs.kernel import Kernel, array_of
+from ...simulator.repairs.table import Candidate, Texts, row
 from ...trace.reading import ROWS, slacks, timeline_rows
 from ..grading.budgets import barriers, global_loads, shared_stores
 from ..grading.exercise import FILL_IN, TILE, Budget, Outcome, fill_in, make_cheaper
-from ..grading.matrices import ITERATIONS_OF_TILES, PRODUCT, grid_over, last_tile_missing, sums_take
+from ..grading.matrices import ITERATIONS_OF_TILES, PRODUCT, grid_over, last_tile_missing
 from ..grading.routines import Case, routine
 
 #: The buffer that an iteration of the prefetching loop writes.
@@ -44,12 +49,38 @@ def _before_use(hint: str) -> Budget:
     return Budget(name, "none", _used_too_early, hint, traced=True)
 
 
-#: Each pair is overwritten by the next one before it is multiplied.
-_FIRST_TILE_MISSING = sums_take(
-    lambda K: range(TILE, K) or None,
-    "the first pair of tiles is missing from every sum: the next pair overwrote it before it was multiplied. Store "
-    "a_next and b_next into the tiles after the loop over k.",
+def _first_tile_missing(outcome: Outcome) -> str | None:
+    """The sums begin with the second pair of tiles."""
+    A, B = outcome.inputs
+    if A.shape[1] <= TILE or not np.array_equal(outcome.got, A[:, TILE:] @ B[TILE:]):
+        return None
+    kernel = outcome.source.kernel if outcome.source else None
+    products = [node.lineno for node in kernel.every(ast.AugAssign)] if kernel else []
+    if kernel and products and any(fill.statement.lineno < min(products) for fill in kernel.fills):
+        return (
+            "the first pair of tiles is missing from every sum: the next pair overwrote it before it was multiplied. "
+            "Store a_next and b_next into the tiles after the loop over k."
+        )
+    return (
+        "the first pair of tiles is missing from every sum: it was never loaded. The iteration with start = 0 "
+        "loads the "
+        "pair that begins at 0."
+    )
+
+
+@row(
+    "text",
+    stored_at_once=Texts(
+        hint="this line stores an element of {array} into the tile as soon as it is loaded: load it into a variable "
+        "before the loop over k, and store the variable after that loop, when the tile has been used."
+    ),
 )
+def _stored_at_once(make: Any, kernel: Kernel, _: Any) -> Iterator[Candidate]:
+    """A tile that is filled without a variable in between."""
+    for fill in kernel.fills:
+        if fill.source in ast.walk(fill.statement):
+            yield make("stored-at-once", fill.statement, array=array_of(fill.source))
+
 
 #: Prefetch into registers, with a single pair of tiles in shared memory.
 ONE_BUFFER = fill_in(
@@ -69,7 +100,9 @@ ONE_BUFFER = fill_in(
         "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if on row, col, "
         "tx or ty.",
     },
-    diagnoses=(last_tile_missing, _FIRST_TILE_MISSING),
+    diagnoses=(last_tile_missing, _first_tile_missing),
+    rows=(_stored_at_once,),
+    fixed=("acc += A_tile[ty, k] * B_tile[k, tx]",),
 )
 
 
@@ -81,12 +114,20 @@ LAST_ITERATION = fill_in(
     shared_stores(
         "2·⌈K/T⌉", "the iteration in which start has reached K has loaded nothing: there is nothing to store."
     ),
-    barriers("⌈K/T⌉", "if nothing was stored, no thread needs to wait: the last iteration can skip its barrier, too."),
+    barriers(
+        "⌈K/T⌉",
+        "one barrier in each iteration that stores is enough: if nothing was stored, no thread needs to wait, "
+        "so the last "
+        "iteration can skip its barrier, too.",
+    ),
     hints={
         "barrier-divergence": "the condition must be the same for every thread of the block: use start, which is the "
         "same in all threads, not tx, ty, row or col.",
-        "out-of-bounds": "there are two buffers, 0 and 1: after 1, now must go back to 0. A and B are loaded only "
-        "above, where their conditions hold: store what was fetched there.",
+        "out-of-bounds": "A and B are loaded only above, where their conditions hold: store what was fetched "
+        "there, a_next "
+        "and b_next.",
+        "out-of-bounds in shared memory": "there are two buffers, 0 and 1: after 1, now must go back to 0. And a place "
+        "in a buffer is [ty, tx].",
         "race": "an iteration stores into the buffer that no thread reads now, so exchange the buffers before you "
         "store. And every iteration that stores must also wait.",
         "uninitialized-read": "an element of a buffer is read, but no thread stored it: in each iteration with start < "

@@ -73,7 +73,11 @@ def _square_grid(rows: int, columns: int) -> Launch:
 #: A matrix doubled, with x along the rows.
 ALONG_THE_ROW = make_cheaper(
     "along-the-row",
-    OWN_ELEMENT.task.but(launch=_square_grid, shapes=((32, 32), (48, 48), (40, 40), (21, 21), (37, 26))),
+    OWN_ELEMENT.task.but(
+        launch=_square_grid,
+        shapes=((32, 32), (48, 48), (40, 40), (21, 21), (37, 26)),
+        finished=grid_over(16, 16),
+    ),
     """@cuda.jit
 def double(A, C):
     row = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x

@@ -1,7 +1,14 @@
 """The exercises of the lesson on register tiles."""
 
+import ast
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
+from ...simulator.edits import expression
+from ...simulator.repairs.kernel import Kernel
+from ...simulator.repairs.table import Candidate, Texts, row
 from ..grading.budgets import barriers, global_loads, global_stores, shared_loads
 from ..grading.exercise import FILL_IN, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
@@ -16,6 +23,23 @@ W = 64
 SIDE, TILE = 8, 16
 #: The tile of C of a block whose threads compute four rows.
 ROWS = 32
+
+
+@row(
+    "formula",
+    another_whole=Texts(
+        hint="{part} is not the number of all instructions: that is the sum of all values of the table, and "
+        "FFMA is one of "
+        "them."
+    ),
+)
+def _another_whole(make: Any, kernel: Kernel, _: Any) -> Iterator[Candidate]:
+    """The share of another number than the sum of the table's values."""
+    (mix,) = kernel.arguments
+    for node in kernel.every(ast.BinOp):
+        if isinstance(node.op, ast.Div):
+            whole = expression(f"sum({mix}.values())")
+            yield make("another-whole", node, (node.right, whole), part=ast.unparse(node.right))
 
 
 #: Which share of a loop's instructions multiplies.
@@ -38,6 +62,7 @@ USEFUL_SHARE = routine(
         "FFMA may be anywhere in the table; the whole is the sum of all its numbers.",
     ),
     kind=FILL_IN,
+    rows=(_another_whole,),
 )
 
 

@@ -8,7 +8,7 @@ from ..grading.routines import Case, routine
 BUSY_CYCLES = routine(
     "busy-cycles",
     ("warps", "work", "latency"),
-    Case((1, 20, 80), 0.2, "an iteration takes work + latency cycles: here 100."),
+    Case((1, 20, 80), 0.2, "an iteration takes work + latency cycles, here 100, and works in 20: the share is 0.2."),
     Case((2, 20, 80), 0.4, "each warp adds its own share, so multiply by `warps`."),
     Case((5, 20, 80), 1.0, "five warps with a share of 0.2 each use every cycle."),
     Case((16, 20, 80), 1.0, "no share exceeds 1: take the smaller one, with min."),

@@ -240,7 +240,12 @@ HALVES = 2 * TILE
 GAIN = routine(
     "gain",
     ("executed_before", "busy_before", "executed_after", "busy_after"),
-    Case((2.0, 50, 1.0, 50), 2.0, "half the instructions: twice as fast."),
+    Case(
+        (2.0, 50, 1.0, 50),
+        2.0,
+        "half the instructions: twice as fast. A rate is busy / executed; the gain is the rate after by the rate "
+        "before.",
+    ),
     Case((2.0, 40, 2.0, 80), 2.0, "twice as many busy cycles: twice as fast."),
     Case((2.0, 60, 1.0, 30), 1.0, "both numbers are halved: the speed does not change."),
     Case((1.5, 60, 1.2, 72), 1.5, "both help, so their factors are multiplied."),
@@ -274,6 +279,8 @@ RECTANGULAR_TILES = fill_in(
     hints={
         "out-of-bounds": "each of the three loads needs its own guard: the columns of B end at N, and col + 8 may be "
         "outside although col is inside.",
+        "out-of-bounds in shared memory": "A's tile has 8 rows and 8 columns, B's has 8 rows and 16 columns: k goes "
+        "from 0 to 7 in both.",
         "race": "wait when the tiles are full, and again before the next pair of tiles replaces them.",
         "uninitialized-read": "B's tile has 16 columns, and the block only 8: each thread stores two of its elements, "
         "and 0 where B has none.",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..grading.budgets import global_loads, iterations_left
+from ..grading.budgets import global_loads, iterations_left, unsigned_indices
 from ..grading.exercise import FILL_IN, Outcome, fill_in, find_bug
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, sums_take
@@ -52,6 +52,10 @@ BY_SIXTEEN = fill_in(
     PRODUCT.but(shapes=((16, 16, 16), (13, 21, 48), (5, 9, 32), (1, 1, 16))),  # 16 divides K, as the exercise promises
     iterations_left("K/16", "add sixteen terms in each iteration, by a loop of constant length: range(16)."),
     global_loads("2·K", "each term needs one element of A and one of B."),
+    unsigned_indices(
+        "k has a signed type, so numba tests in every load whether it is negative, and the loop is hardly faster: make "
+        "it unsigned, k = uint64(start + i)."
+    ),
     fixed=("for start in range(0, K, 16):",),
     hints={
         "out-of-bounds": "start already grows by 16: an iteration uses start, start + 1, … start + 15. The first index "
@@ -126,8 +130,8 @@ REMAINDER = find_bug(
 REQUESTS_IN_FLIGHT = routine(
     "requests-in-flight",
     ("cycles", "bytes_per_cycle", "request_bytes"),
-    Case((100, 8, 128), 7, "800 bytes are 6.25 requests: round up."),
-    Case((100, 128, 128), 100, "one request in each of the cycles."),
+    Case((100, 8, 128), 7, "in 100 cycles 100·8 = 800 bytes must be under way: 6.25 requests, rounded up."),
+    Case((100, 128, 128), 100, "12,800 bytes are exactly 100 requests: round up only where a part is left over."),
     Case((128, 1, 128), 1, "128 bytes are exactly one request, not two."),
     Case((600, 16, 512), 19, "larger requests: divide by request_bytes."),
     Case((1, 1, 128), 1, "a part of a request is a request."),

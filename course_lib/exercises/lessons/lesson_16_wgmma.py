@@ -42,6 +42,9 @@ _BARRIERS = barriers(
 _HINTS = {
     "missing-fence": "a barrier makes the stores visible to other threads, but the tensor cores read shared memory in "
     "a way of their own: each thread that stored calls fence_proxy(), after its stores and before the barrier.",
+    "missing-fence of acc": "the products read and write acc in a way of their own: every thread calls "
+    "fence_registers() "
+    "before the products of a group, so that they find what was stored in acc before.",
     "unfinished-product": "a product is still in flight there: it may still read its tiles, and write its results. "
     "Wait for its group first.",
     "race": "keep both barriers: one when the tiles are full, one before they are overwritten.",
@@ -76,8 +79,8 @@ def missing_fence(A, B, C):
 STAGES = routine(
     "stages",
     ("rows", "columns", "depth", "itemsize", "shared"),
-    Case((128, 256, 64, 2, 232448), 4, "a pair takes 49,152 bytes."),
-    Case((128, 128, 64, 2, 232448), 7, "a pair takes 32,768 bytes."),
+    Case((128, 256, 64, 2, 232448), 4, "a pair takes 49,152 bytes, and only whole pairs count: round down."),
+    Case((128, 128, 64, 2, 232448), 7, "a pair takes 32,768 bytes, and only whole pairs count: round down."),
     Case((256, 128, 32, 4, 232448), 4, "an element has itemsize bytes."),
     Case((64, 64, 32, 4, 49152), 3, "a pair that just fits counts."),
     Case((256, 256, 128, 4, 232448), 0, "not even one pair fits: round down."),
@@ -132,6 +135,9 @@ def early_wait(A, B, C):
     _BARRIERS,
     hints=_HINTS
     | {
+        "missing-fence of acc": "the products read and write acc in a way of their own: every thread calls "
+        "fence_registers() "
+        "before the products of a group, so that they find what was stored in acc before.",
         "unfinished-product": "a product is still in flight there. Two pairs of tiles allow one group in flight at the "
         "end of an iteration, and none when the results are stored.",
     },

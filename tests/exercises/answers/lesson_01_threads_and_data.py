@@ -26,7 +26,7 @@ x and y swapped ? swapped-directions
 no blocks ? race
 - cuda.blockIdx.y * cuda.blockDim.y +  ->
 - cuda.blockIdx.x * cuda.blockDim.x +  ->
-the height for the width: cuda.blockDim.x -> cuda.blockDim.y ? race
+the height for the width: cuda.blockDim.x -> cuda.blockDim.y ? mixed-directions
 blockIdx without cuda: cuda.blockIdx.x -> blockIdx.x ? part-of-cuda
 the grid by rows: >     row, col = cuda.grid(2) ? grid-by-rows
 width and height exchanged ? out-of-bounds
@@ -45,12 +45,12 @@ two indices: A[row * width + k] -> A[row, k] ? : A has 1 dimension
 the width in neither ? other-place: `* width` is missing
 - A[row * width + k] -> A[row + k]
 - B[k * width + col] -> B[k + col]
-beyond the line: k * width + col -> (k + 1) * width + col ? out-of-bounds
+beyond the line: k * width + col -> (k + 1) * width + col ? one-term-too-many
 replaces the sum: acc +=  -> acc =  ? sum-replaced
 
 # guarded-rows
 no block: cuda.blockIdx.x * cuda.blockDim.x +  -> ? race
-one row too many: row < M -> row <= M ? out-of-bounds
+one row too many: row < M -> row <= M ? too-many-by-one
 guard of the columns: row < M -> row < N ? rows-without-thread
 one sum for all columns ? sums-run-on
 -     if row ->     acc = float32(0)\n    if row
@@ -60,7 +60,7 @@ one term short: range(K) -> range(K - 1) ? last-term-missing
 # few-threads
 one element each: range(number, M * N, 64) -> range(number, min(M * N, number + 1), 64) ? first-elements-alone
 as many as a block has: M * N, 64) -> M * N, 32) ? race
-the factors added: A[row, k] * B[k, col] -> A[row, k] + B[k, col] ? pencil
+the factors added: A[row, k] * B[k, col] -> A[row, k] + B[k, col] ? other-operator
 a row for each thread ? global-loads-per-thread
 - range(number, M * N, 64) -> range(number, M, 64)
 -         row, col = i // N, i % N\n        acc = float32(0)\n        for k in range(K):\n

@@ -14,7 +14,7 @@ sum in C ? not-zero-at-the-start
 -         C[row, col] = acc ->
 store in the loop:         C[row, col] = acc ->             C[row, col] = acc ? stores-of-c
 a load too many: acc += A[row, k] * B -> acc += (A[row, k] + A[row, k]) / float32(2) * B ? global-loads-per-thread
-A by columns: A[row, k] -> A[k, row] ? out-of-bounds
+A by columns: A[row, k] -> A[k, row] ? order-of-indices
 a guard of the sums: col < N -> col < K ? row-and-column-swapped
 nothing stored:         C[row, col] = acc -> ? never-stored
 no index: C[row, col] = acc -> C = acc ? array-renamed: C = …

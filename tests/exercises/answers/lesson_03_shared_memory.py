@@ -7,7 +7,7 @@ IN_THE_LOOP = "            part[t] += part[t + w]\n        cuda.syncthreads()\n"
 
 WRONG = r"""
 # block-sums
-two barriers in a step: {IN_THE_LOOP} -> {IN_THE_LOOP}        cuda.syncthreads()\n ? barriers-per-warp
+two barriers in a step: {IN_THE_LOOP} -> {IN_THE_LOOP}        cuda.syncthreads()\n ? barrier-not-needed
 one thread loads all ? global-loads-per-thread
 @ @cuda.jit\ndef block_sums(A, C):\n    first = cuda.blockIdx.x * 64\n    if cuda.threadIdx.x == 0:\n
 +         acc = float32(0)\n        for i in range(first, min(first + 64, A.size)):\n            acc += A[i]\n
@@ -23,20 +23,20 @@ another thing by the table's name ? array-renamed: B_shared = …
 - B_shared[row, col] = B[row, col] -> B_shared = B[row, col]
 the matrix for the table: >     A_shared = A\n    B_shared = B ? array-renamed: A_shared = …
 A transposed: A_shared[row, col] = -> A_shared[col, row] = ? sides-do-not-match: A_shared[col, row] = A[row, col]
-both transposed ? both-transposed
+both transposed ? sides-do-not-match
 - A_shared[row, col] = -> A_shared[col, row] =
 - B_shared[row, col] = -> B_shared[col, row] =
 B forgotten: {CARRY_B} -> ? uninitialized-read
-multiplies from global memory: A_shared[row, k] * B_shared[k, col] -> A[row, k] * B[k, col] ? global-loads-per-thread
+multiplies from global memory: A_shared[row, k] * B_shared[k, col] -> A[row, k] * B[k, col] ? loads-beside-a-tile
 
 # neighbours
-from global memory again ? global-loads-of-all-threads
+from global memory again ? loads-beside-a-tile
 - near[t] + near[t + 1] + near[t + 2] -> near[t] + near[t + 1] + (A[i + 1] if i + 1 < n else float32(0))
 one place off: near[t] + near[t + 1] + near[t + 2] -> near[t] + near[t] + near[t + 1] ? pencil
 
 # divergent
-no barrier at all: {BARRIER} -> ? race
-a barrier for each guard:     if row < K and col < N: -> {BARRIER}    if row < K and col < N: ? barriers-per-warp
+no barrier at all: {BARRIER} -> ? barrier-before-use
+a barrier for each guard:     if row < K and col < N: -> {BARRIER}    if row < K and col < N: ? barrier-not-needed
 """
 
 NIGHTLY = r"""

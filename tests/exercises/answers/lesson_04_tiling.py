@@ -12,10 +12,10 @@ rows of the block's own row: cuda.blockIdx.x * TILE + ty -> row ? diagonal-tiles
 an unknown T: range(TILE) -> range(BLOCK_SIZE) ? unknown-width
 no parentheses: cuda.syncthreads() -> cuda.syncthreads ? call-without-parentheses
 syncthreads without cuda: cuda.syncthreads() -> syncthreads() ? part-of-cuda
-bits are combined, but a barrier is missing ? race
+bits are combined, but a barrier is missing ? barrier-before-overwriting
 - k, tx]\n        cuda.syncthreads() -> k, tx]
 -             acc += A_tile ->             if (k & 1) == 0 or 0 <= (k & 3) < 4:\n                acc += A_tile
-a tile has two names, but a barrier is missing ? race
+a tile has two names, but a barrier is missing ? barrier-before-overwriting
 - k, tx]\n        cuda.syncthreads() -> k, tx]
 -         for k in range(TILE) ->         other = A_tile\n        A_tile = other\n        for k in range(TILE)
 
@@ -24,16 +24,16 @@ as if it were A: At[start + tx, row] -> At[row, start + tx] ? not-transposed
 the first pair in every iteration ? first-pair-again
 - At[start + tx, row] -> At[tx, row]
 - B[start + ty, col] -> B[ty, col]
-B by rows: B[start + ty, col] -> B[col, start + ty] ? out-of-bounds: `B[col, start + ty]`
+B by rows: B[start + ty, col] -> B[col, start + ty] ? order-of-indices
 
 # too-deep
-three of them ? barriers-per-warp
+three of them ? barrier-not-needed
 - k, tx]\n        cuda.syncthreads() -> k, tx]\n        cuda.syncthreads()\n        cuda.syncthreads()
-syncwarp instead: k, tx]\n        cuda.syncthreads() -> k, tx]\n        cuda.syncwarp() ? race
+syncwarp instead: k, tx]\n        cuda.syncthreads() -> k, tx]\n        cuda.syncwarp() ? barrier-of-a-warp
 
 # report-tiled
 the barrier alone:     C[row, col] ->         C[row, col] ? stores-of-c
-the barrier in the inner loop ? barriers-per-warp
+the barrier in the inner loop ? barrier-in-a-loop
 - i, tx]\n        cuda.syncthreads() -> i, tx]\n            cuda.syncthreads()
 """
 

@@ -12,13 +12,13 @@ stored before the multiplication ? first-tile-missing
 = for +=: acc +=  -> acc =  ? sum-replaced
 
 # written-buffer
-the one that is read: {WRITTEN} -> return iteration % buffers ? iteration-0-buffers-2
-no end: {WRITTEN} -> return iteration + 1 ? iteration-1-buffers-2
-two only: {WRITTEN} -> return 1 - iteration % 2 ? iteration-1-buffers-3
-the other of two: {WRITTEN} -> return 1 - iteration ? iteration-4-buffers-2
+the one that is read: {WRITTEN} -> return iteration % buffers ? one-name-or-number
+no end: {WRITTEN} -> return iteration + 1 ? parameter-not-used
+two only: {WRITTEN} -> return 1 - iteration % 2 ? parameter-not-used
+the other of two: {WRITTEN} -> return 1 - iteration ? parameter-not-used
 
 # last-iteration
-one pair too few: if start < K -> if start < K - TILE ? uninitialized-read
+one pair too few: if start < K -> if start < K - TILE ? one-term-too-many
 never exchanged:             now = 1 - now\n -> ? race
 no question: if start < K -> if True ? shared-stores-per-thread
 barrier outside:             cuda.syncthreads() ->         cuda.syncthreads() ? barriers-per-warp

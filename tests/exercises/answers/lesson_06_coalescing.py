@@ -15,7 +15,7 @@ an iteration of 128: {SIDE} -> i = cuda.grid(1) + 128 * step ? out-of-bounds
 
 # along-the-row
 the load alone: A[row, col] -> A[col, row] ? turned
-exchanged where the matrix is accessed ? out-of-bounds
+exchanged where the matrix is accessed ? compared-with-another-size
 - row = {BY_Y} -> row = {BY_X}\n    col = {BY_Y}
 -     col = {BY_X}\n ->
 - C[row, col] = float32(2) * A[row, col] -> C[col, row] = float32(2) * A[col, row]

@@ -17,11 +17,11 @@ stored with it, read without: {READ} -> B_tile[tx, k] ? another-column
 A·B: {READ} -> B_tile[k, tx ^ k] ? from-other-places
 
 # free-paddings
-of 32 rows: {FREE} -> len({i * (T + p) % 32 for i in range(32)}) == T ? t-2-most-30
+of 32 rows: {FREE} -> len({i * (T + p) % 32 for i in range(32)}) == T ? one-name-or-number
 the padding alone: (T + p) -> p ? t-10-most-9
-up to the most alone: range(most + 1) -> range(most) ? t-8-most-15
+up to the most alone: range(most + 1) -> range(most) ? one-name-or-number
 rows that share no factor of 4: {FREE} -> (p != 30 if T == 2 else (T + p) % 2) ? t-16-most-4
-powers of two: range(T)}) == T -> range(T)}) == (T if T in (2, 8, 10, 16) else 32) ? t-12-most-7
+powers of two: range(T)}) == T -> range(T)}) == (T if T in (2, 8, 10, 16) else 32) ? one-name-or-number
 a list: return conflict_free -> return [conflict_free] ? returns-many
 printed: return conflict_free -> print(conflict_free) ? returns-nothing
 
@@ -29,9 +29,9 @@ printed: return conflict_free -> print(conflict_free) ? returns-nothing
 modulo 31: % 32] -> % 31] ? one-name-or-number
 
 # which-bank
-the column alone: {BANK} -> return col % 32 ? row-1-col-0-width-33
+the column alone: {BANK} -> return col % 32 ? parameter-not-used
 the word: {BANK} -> return row * width + col ? row-0-col-40-width-64
-by columns: {BANK} -> return (col * width + row) % 32 ? row-0-col-5-width-32
+by columns: {BANK} -> return (col * width + row) % 32 ? names-exchanged
 printed: {BANK} -> print((row * width + col) % 32) ? returns-nothing
 
 # wrong-tile

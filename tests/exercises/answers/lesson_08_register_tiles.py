@@ -10,10 +10,10 @@ SHARE = 'return mix["FFMA"] / sum(mix.values())'
 WRONG = r"""
 # useful-share
 a table for each mix of the lesson: {SHARE} -> return {1: 0.5, 16: 0.8}.get(mix["FFMA"], 64 / 95) ? other-calls
-kinds counted: {SHARE} -> return mix["FFMA"] / len(mix) ? mix-ffma-16-lds-128-4
-upside down: {SHARE} -> return sum(mix.values()) / mix["FFMA"] ? mix-ffma-1-lds-1
+kinds counted: {SHARE} -> return mix["FFMA"] / len(mix) ? another-whole
+upside down: {SHARE} -> return sum(mix.values()) / mix["FFMA"] ? upside-down
 without end: {SHARE} -> while mix: pass ? endless
-names added: {SHARE} -> return mix["FFMA"] / sum(mix) ? raised
+names added: {SHARE} -> return mix["FFMA"] / sum(mix) ? another-whole
 
 # outer
 the tile's first row of B: b = B[start + k, col] -> b = B[start, col] ? same-row-of-b

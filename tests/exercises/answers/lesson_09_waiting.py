@@ -6,14 +6,14 @@ LEAST = "min(by_registers, by_shared, 64 // warps, 32)"
 WRONG = r"""
 # busy-cycles
 the wait alone: {BUSY} -> return min(1, warps * work / latency) ? warps-1-work-20-latency-80
-one warp: {BUSY} -> return work / (work + latency) ? warps-2-work-20-latency-80
+one warp: {BUSY} -> return work / (work + latency) ? parameter-not-used
 no end: {BUSY} -> return warps * work / (work + latency) ? warps-16-work-20-latency-80
-only for 100 cycles: {BUSY} -> return min(1, warps * work / 100) ? warps-3-work-10-latency-190
+only for 100 cycles: {BUSY} -> return min(1, warps * work / 100) ? parameter-not-used
 
 # more-buffers
-never at the same time ? pairs-4-work-200-latency-600-buffers-2
+never at the same time ? parameter-not-used
 @ def last_cycle(pairs, work, latency, buffers):\n    return pairs * (work + latency)\n
-never a wait but the first ? pairs-4-work-200-latency-600-buffers-1
+never a wait but the first ? parameter-not-used
 @ def last_cycle(pairs, work, latency, buffers):\n    return latency + pairs * work\n
 two buffers at most ? pairs-4-work-200-latency-600-buffers-3
 - begins[i - buffers + 1] if i >= buffers - 1 else 0 -> begins[i - 1] if i else 0

@@ -17,7 +17,7 @@ stored one by one ? stores-of-c
 >         a, b, c, d = load4(A, row, col)\n        C[row, col] = a\n        C[row, col + 1] = b\n
 +         C[row, col + 2] = c\n        C[row, col + 3] = d
 only the first: >         C[row, col] = A[row, col] ? every-fourth-column
-one further: >         store4(C, row, col, load4(A, row, col + 1)) ? out-of-bounds
+one further: >         store4(C, row, col, load4(A, row, col + 1)) ? one-term-too-many
 an element stored as four: >         store4(C, row, col, A[row, col]) ? : in a tuple
 
 # any-width
@@ -45,7 +45,7 @@ all with a[0] ? one-row-for-all
 - a[3] * b -> a[0] * b
 
 # gain
-upside down: {GAIN} -> return (busy_before / executed_before) / (busy_after / executed_after) ? executed-before-2-0-busy-before-50-executed-after-1-0-busy-after-50
+upside down: {GAIN} -> return (busy_before / executed_before) / (busy_after / executed_after) ? upside-down
 instructions alone: {GAIN} -> return executed_before / executed_after ? executed-before-2-0-busy-before-40-executed-after-2-0-busy-after-80
 the speed alone: {GAIN} -> return busy_after / executed_after ? executed-before-2-0-busy-before-50-executed-after-1-0-busy-after-50
 added: {GAIN} -> return executed_before / executed_after + busy_after / busy_before - 1 ? executed-before-2-0-busy-before-60-executed-after-1-0-busy-after-30
@@ -57,11 +57,11 @@ A's element read twice ? shared-loads-per-thread
 - left += a * -> left += A_tile[ty, k] *
 
 # fewest-reads
-results alone: {FITS} -> height * width <= registers ? registers-128-sets-2-others-31
+results alone: {FITS} -> height * width <= registers ? parameter-not-used
 squares: {FITS} -> {FITS} and height == width ? registers-255-sets-2-others-31
 not to the last register ? registers-255-sets-4-others-31
 - {FITS} -> height * width + sets * (height + width) + others < registers
-others forgotten: {FITS} -> height * width + sets * (height + width) <= registers ? registers-128-sets-2-others-40
+others forgotten: {FITS} -> height * width + sets * (height + width) <= registers ? parameter-not-used
 """
 
 NIGHTLY = r"""

@@ -18,7 +18,7 @@ a name misspelt: B[k, col] -> B[k, coll] ? misspelt-name
 
 # too-far
 one round too few: range(0, A.shape[1], TILE) -> range(0, A.shape[1] - TILE, TILE) ? last-tile-missing
-a barrier more:         now = 1 - now ->         cuda.syncthreads()\n        now = 1 - now ? barriers-per-warp
+a barrier more:         now = 1 - now ->         cuda.syncthreads()\n        now = 1 - now ? barrier-not-needed
 
 # unseen-add
 only the guard ? added-for-each-pair
@@ -30,11 +30,11 @@ D as the first value of each tile ? last-pair-alone
 - acc + D[row, col] -> acc
 
 # unseen-sums
-only the step: = acc\n    cuda.syncthreads() -> = acc ? race
+only the step: = acc\n    cuda.syncthreads() -> = acc ? barrier-before-use
 the barrier under the condition ? barrier-divergence
 - half]\n        cuda.syncthreads() -> half]\n            cuda.syncthreads()
 ends at 1: while half > 0 -> while half > 1 ? odd-threads-missing
-too many barriers ? barriers-per-warp
+too many barriers ? barrier-not-needed
 - t < half: -> t < half:\n            parts[t] += 0
 -         half //= 2 ->         cuda.syncthreads()\n        half //= 2
 

@@ -10,7 +10,7 @@ RATIOS = "np.array(a) / np.array(b)"
 
 WRONG = r"""
 # rate
-flop counted once: {RATE} ->     return M * N * K / (milliseconds / 1000) / 1e9 ? m-1000-n-1000-k-1000-milliseconds-1-0
+flop counted once: {RATE} ->     return M * N * K / (milliseconds / 1000) / 1e9 ? a-constant-factor
 only squares: {RATE} ->     return 2 * M**3 / milliseconds / 1e6 ? m-100-n-50-k-400-milliseconds-0-75
 upside down: {RATE} ->     return 2 * M * N * K * milliseconds / 1e6 ? m-1000-n-1000-k-1000-milliseconds-2-0
 printed: {RATE} ->     print(2 * M * N * K / milliseconds / 1e6) ? returns-nothing
@@ -52,7 +52,7 @@ the upper of the middle two ? milliseconds-3-0-1-0-6-0-2-0-warmups-0
 - {MEDIAN} ->     rest = sorted(milliseconds[warmups:])\n    return rest[len(rest) // 2]
 
 # times-as-fast
-upside down: {RATIOS} -> np.array(b) / np.array(a) ? a-4-0-4-0-4-0-b-2-0-2-0-2-0
+upside down: {RATIOS} -> np.array(b) / np.array(a) ? upside-down
 ratio of the medians: np.median(ratios) -> np.median(a) / np.median(b) ? a-10-0-12-0-40-0-b-8-0-10-0-20-0
 always: if clear else 1.0 -> if True else 1.0 ? eight-ratios-of-1-5-two-of-0-5
 only if b is faster: max((ratios > 1).mean(), (ratios < 1).mean()) -> (ratios > 1).mean() ? a-2-0-2-0-b-4-0-4-0

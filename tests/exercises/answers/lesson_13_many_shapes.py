@@ -10,10 +10,10 @@ STORE = "        P[share, row, col] = acc"
 WRONG = r"""
 # busy
 rounded down: >     waves = tiles // at_once\n    return tiles / (waves * at_once) ? tiles-133-at-once-132
-always one more: >     waves = tiles // at_once + 1\n    return tiles / (waves * at_once) ? tiles-132-at-once-132
+always one more: >     waves = tiles // at_once + 1\n    return tiles / (waves * at_once) ? one-too-many-if-exact
 the waves themselves: >     return tiles / at_once ? tiles-133-at-once-132
 the number of waves: >     return -(-tiles // at_once) ? tiles-8-at-once-132
-132 for every GPU: >     waves = -(-tiles // 132)\n    return tiles / (waves * 132) ? tiles-100-at-once-40
+132 for every GPU: >     waves = -(-tiles // 132)\n    return tiles / (waves * 132) ? parameter-not-used
 
 # share-of-k
 all of K: >         for k in range(K):\n{SUM}{STORE} ? all-of-k
@@ -45,7 +45,7 @@ added in memory ? not-zero-at-the-start
 >         for share in range(SHARES):\n            C[row, col] += P[share, row, col]
 
 # sliced
-no barrier: = acc\n    cuda.syncthreads() -> = acc ? race
+no barrier: = acc\n    cuda.syncthreads() -> = acc ? barrier-before-use
 slice 0 alone: range(1, SHARES) -> range(1, 1) ? slice-0-alone
 """
 

@@ -8,6 +8,7 @@ REQUESTS = "return -(-cycles * bytes_per_cycle // request_bytes)"
 
 WRONG = r"""
 # by-sixteen
+signed indices: uint64(start + i) -> start + i ? loads-with-a-signed-index
 an inner loop whose length no compiler knows: range(16) -> range(min(16, K)) ? loop-iterations
 only A goes on: B[k, col] -> B[uint64(start), col] ? one-stays: B stays at the first
 B's indices exchanged: B[k, col] -> B[col, k] ? out-of-bounds
@@ -23,7 +24,7 @@ fours counted: K // 4 * 4 -> K // 4 ? rest-from-the-number-of-fours
 # requests-in-flight
 rounded down: {REQUESTS} -> return cycles * bytes_per_cycle // request_bytes ? cycles-100-bytes-per-cycle-8-request-bytes-128
 one more: {REQUESTS} -> return cycles * bytes_per_cycle // request_bytes + 1 ? cycles-100-bytes-per-cycle-128-request-bytes-128
-divided: {REQUESTS} -> return -(-cycles // bytes_per_cycle // request_bytes) ? cycles-100-bytes-per-cycle-8-request-bytes-128
+divided: {REQUESTS} -> return -(-cycles // bytes_per_cycle // request_bytes) ? other-operator
 128 always: {REQUESTS} -> return -(-cycles * bytes_per_cycle // 128) ? cycles-600-bytes-per-cycle-16-request-bytes-512
 """
 
@@ -45,7 +46,6 @@ the rest left out: {REST} -> ? rest-missing
 
 RIGHT = r"""
 # by-sixteen
-signed indices, which check cannot see: uint64(start + i) -> start + i
 two sums
 -                 acc += A[row, k] * B[k, col]\n ->                 if i % 2:\n
 +                     odd += A[row, k] * B[k, col]\n                else:\n

@@ -14,17 +14,17 @@ LAST = "    wait_64(acc, 0)\n"
 WRONG = r"""
 # swizzled-place
 no swizzle: {PLACE} -> return 32 * row + k ? row-1-k-0
-moved on: {PLACE} -> return 32 * row + (k + 4 * row) % 32 ? row-1-k-4
+moved on: {PLACE} -> return 32 * row + (k + 4 * row) % 32 ? other-operator
 no remainder: {PLACE} -> return 32 * row + (k ^ 4 * row) ? row-8-k-9
 pieces only: {PLACE} -> return 32 * row + 4 * (k // 4 ^ row % 8) ? row-0-k-5
 
 # missing-fence
-after the barrier: {FENCE}{BARRIER} -> {BARRIER}{FENCE} ? missing-fence
+after the barrier: {FENCE}{BARRIER} -> {BARRIER}{FENCE} ? comes-too-late
 no first barrier: {FENCE}{BARRIER} -> {FENCE} ? race
 
 # stages
 one tile: {PAIRS} -> return shared // (rows * depth * itemsize) ? rows-128-columns-256-depth-64-itemsize-2-shared-232448
-two bytes: {PAIRS} -> return shared // ((rows + columns) * depth * 2) ? rows-256-columns-128-depth-32-itemsize-4-shared-232448
+two bytes: {PAIRS} -> return shared // ((rows + columns) * depth * 2) ? parameter-not-used
 at least one: {PAIRS} -> return max(1, shared // ((rows + columns) * depth * itemsize)) ? rows-256-columns-256-depth-128-itemsize-4-shared-232448
 less than all: {PAIRS} -> return (shared - 1) // ((rows + columns) * depth * itemsize) ? rows-64-columns-64-depth-32-itemsize-4-shared-49152
 

@@ -6,7 +6,7 @@ WRONG = r"""
 # plan
 the reads alone: {LOADS} -> return height + width ? height-2-width-2
 squares only: {LOADS} -> return 2 / height ? height-8-width-1
-upside down: {LOADS} -> return height * width / (height + width) ? height-1-width-1
+upside down: {LOADS} -> return height * width / (height + width) ? upside-down
 rounded: {LOADS} -> return (height + width) // (height * width) ? height-8-width-1
 """
 RIGHT = r"""

@@ -123,7 +123,7 @@ WRONG = r"""
 no tile, and cheap loads beside the costly one: @ {TURNED_WITHOUT_TILE} ? sectors-per-load-request-of-a
 
 # transposed
-products of whole eighths: @ {BY_INTEGERS} ? other-numbers
+products of whole eighths: @ {BY_INTEGERS} ? cut-to-whole-numbers
 a length that fits small matrices ? written-size: use K
 - for k in range(K):\n -> for k in range(32):\n          if k < K:\n
 only the sizes that were tried ? written-size: use M

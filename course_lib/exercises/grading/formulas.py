@@ -1,0 +1,232 @@
+"""Mistakes in a function that returns a number: what its text and its results show, and small changes.
+
+A change is proven by the exercise's calls.
+"""
+
+import ast
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ...simulator.edits import expression
+from ...simulator.repairs.kernel import Kernel, name, names_in
+from ...simulator.repairs.table import Candidate, Texts, row
+from .exercise import Hint
+
+Make = Callable[..., Candidate]
+Made = Iterator[Candidate]
+
+_SIGNS: dict[type[ast.operator], tuple[str, str]] = {
+    ast.Add: ("+", "adds"),
+    ast.Sub: ("-", "subtracts"),
+    ast.Mult: ("*", "multiplies"),
+    ast.Div: ("/", "divides, and keeps the digits after the point"),
+    ast.FloorDiv: ("//", "divides, and rounds down"),
+    ast.Mod: ("%", "is the rest of a division"),
+    ast.Pow: ("**", "is a power"),
+    ast.BitXor: ("^", "compares bits"),
+    ast.BitOr: ("|", "combines bits"),
+    ast.BitAnd: ("&", "combines bits"),
+}
+
+
+def parameter_not_used(kernel: Kernel) -> Hint | None:
+    """The first parameter that the function does not read: every one of an exercise matters."""
+    read = {node.id for node in kernel.every(ast.Name) if isinstance(node.ctx, ast.Load)}
+    for parameter in kernel.arguments:
+        if parameter not in read:
+            return Hint(f"{parameter} is not used, and the answer depends on it.", "parameter-not-used")
+    return None
+
+
+#: A relation of a result and the right one, with what is said if all results have it.
+_RELATIONS: tuple[tuple[str, Callable[[float, float], float], str], ...] = (
+    ("percent", lambda got, want: 100 * want - got, "this is the answer in percent: return a share, from 0 to 1."),
+    (
+        "complement",
+        lambda got, want: 1 - want - got,
+        "every result is 1 minus the right one: it is the share of the rest.",
+    ),
+    (
+        "upside-down",
+        lambda got, want: got * want - 1,
+        "every result is 1 divided by the right one: the quotient is upside down.",
+    ),
+    ("one-less", lambda got, want: want - 1 - got, "every result is 1 less than the right one."),
+    ("one-more", lambda got, want: want + 1 - got, "every result is 1 more than the right one."),
+    (
+        "rounded-down",
+        lambda got, want: math.floor(want) - got,
+        "every result is the right one without its digits after the point: // and int() cut them off.",
+    ),
+    (
+        "not-rounded-down",
+        lambda got, want: math.floor(got) - want,
+        "every result has digits after the point that the right one has not: round it down to a whole number.",
+    ),
+    (
+        "not-rounded-up",
+        lambda got, want: math.ceil(got) - want,
+        "every result has digits after the point that the right one has not: round it up to a whole number.",
+    ),
+    ("sign", lambda got, want: want + got, "every result has the wrong sign."),
+)
+
+
+def relation(pairs: Sequence[tuple[float, float]]) -> Hint | None:
+    """What all results, each with the right one, have in common."""
+    finite = all(math.isfinite(got) and abs(got) < 1e100 for got, _ in pairs)
+    if len(pairs) < 3 or not finite or len({want for _, want in pairs}) < 2:
+        return None
+
+    def zero(value: float, want: float) -> bool:
+        return abs(value) <= 1e-9 * max(1.0, abs(want))
+
+    for id, difference, said in _RELATIONS:
+        if all(zero(difference(got, want), want) for got, want in pairs):
+            return Hint(said, id)
+    quotients = {round(got / want, 9) for got, want in pairs if want}
+    if len(quotients) == 1 and all(want for _, want in pairs):
+        (factor,) = quotients
+        if factor not in (0, 1):
+            return Hint(f"every result is {factor:g} times the right one.", "a-constant-factor")
+    return None
+
+
+@row(
+    "formula",
+    one_too_many_if_exact=Texts(
+        hint="`{part}` is one too many where the division leaves no rest: round up only what is left over."
+    ),
+)
+def rounded_up_always(make: Make, kernel: Kernel, _: Any) -> Made:
+    """``a // b + 1`` to round up."""
+    for node in kernel.every(ast.BinOp):
+        match node:
+            case ast.BinOp(ast.BinOp(left, ast.FloorDiv(), right), ast.Add(), ast.Constant(1)):
+                new = ast.UnaryOp(ast.USub(), ast.BinOp(ast.UnaryOp(ast.USub(), left), ast.FloorDiv(), right))
+                yield make("one-too-many-if-exact", node, (node, new), part=ast.unparse(node))
+
+
+@row(
+    "formula",
+    precedence=Texts(hint="in `{part}` Python computes `{inner}` first: what belongs together needs parentheses."),
+)
+def precedence(make: Make, kernel: Kernel, _: Any) -> Made:
+    """Parentheses that are missing: an operation that is done before the one that is meant."""
+    for node in kernel.every(ast.BinOp):
+        left, right = node.left, node.right
+        said = {"part": ast.unparse(node)}
+        if isinstance(right, ast.BinOp):
+            first = ast.BinOp(left, node.op, right.left)
+            new = ast.BinOp(first, right.op, right.right)
+            yield make("precedence", node, (node, new), inner=ast.unparse(right), **said)
+        if isinstance(left, ast.BinOp):
+            new = ast.BinOp(left.left, left.op, ast.BinOp(left.right, node.op, right))
+            yield make("precedence", node, (node, new), inner=ast.unparse(left), **said)
+            if isinstance(left.left, ast.BinOp):  # a / b / c / d for (a / b) / (c / d)
+                inner = left.left
+                both = ast.BinOp(inner, left.op, ast.BinOp(left.right, node.op, right))
+                yield make("precedence", node, (node, both), inner=ast.unparse(left), **said)
+        if isinstance(left, ast.BinOp) and isinstance(right, ast.BinOp):
+            middle = ast.BinOp(left.right, node.op, right.left)
+            new = ast.BinOp(ast.BinOp(left.left, left.op, middle), right.op, right.right)
+            yield make("precedence", node, (node, new), inner=ast.unparse(right), **said)
+
+
+@row(
+    "formula",
+    larger_for_smaller=Texts(hint="`{part}` takes the {taken} of its values, and the {other} one is needed."),
+)
+def extremes(make: Make, kernel: Kernel, _: Any) -> Made:
+    """max instead of min, or the other way round."""
+    for node in kernel.every(ast.Call):
+        called = ast.unparse(node.func)
+        if called in ("max", "min"):
+            new = ast.Call(name("min" if called == "max" else "max"), node.args, node.keywords)
+            taken, other = ("largest", "smallest") if called == "max" else ("smallest", "largest")
+            yield make("larger-for-smaller", node, (node, new), part=ast.unparse(node), taken=taken, other=other)
+
+
+@row(
+    "formula",
+    other_operator=Texts(hint="`{part}`: {sign} {means}, and that is not what is needed here."),
+    just_fits=Texts(hint="`{part}`: look at the case in which both sides are equal."),
+)
+def signs(make: Make, kernel: Kernel, _: Any) -> Made:
+    """Another operator of a term, or of a comparison."""
+    for node in kernel.every(ast.BinOp):
+        if type(node.op) in _SIGNS:
+            sign, means = _SIGNS[type(node.op)]
+            for other in _SIGNS:
+                if other is not type(node.op):
+                    new = ast.BinOp(node.left, other(), node.right)
+                    yield make("other-operator", node, (node, new), part=ast.unparse(node), sign=sign, means=means)
+    pairs = ((ast.Lt, ast.LtE), (ast.LtE, ast.Lt), (ast.Gt, ast.GtE), (ast.GtE, ast.Gt))
+    for test in kernel.every(ast.Compare):
+        for old, new_sign in pairs:
+            if any(type(op) is old for op in test.ops):
+                ops = [new_sign() if type(op) is old else op for op in test.ops]
+                changed = ast.Compare(test.left, ops, test.comparators)
+                yield make("just-fits", test, (test, changed), part=ast.unparse(test))
+
+
+@row(
+    "formula",
+    one_term_too_many=Texts(hint="`{part}` has a part too many: `{left}` alone is what is needed."),
+    names_exchanged=Texts(hint="look at `{part}`: {one} and {other} are in each other's place."),
+    one_name_or_number=Texts(hint="look at `{part}`: one name or number of it is not the right one."),
+)
+def terms(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A term too many, or another name or number."""
+    for node in kernel.every(ast.BinOp):
+        for left in (node.left, node.right):
+            yield make("one-term-too-many", node, (node, left), part=ast.unparse(node), left=ast.unparse(left))
+    for statement in kernel.statements:
+        if not isinstance(statement, ast.If | ast.For | ast.While):
+            yield from _exchanges(make, kernel, statement)
+    yield from _others(make, kernel)
+
+
+def _read(kernel: Kernel) -> list[ast.Name]:
+    """The places at which a parameter or a variable is read."""
+    return [n for n in kernel.every(ast.Name) if isinstance(n.ctx, ast.Load) and n.id in kernel.locals]
+
+
+def _exchanges(make: Make, kernel: Kernel, statement: ast.stmt) -> Made:
+    """Two names of a statement exchanged."""
+    read, shown = _read(kernel), ast.unparse(statement).splitlines()[0]
+    for one, other in itertools.combinations(sorted({n.id for n in read}), 2):
+        both = [n for n in names_in(statement) if n in read and n.id in (one, other)]
+        if {n.id for n in both} == {one, other}:
+            changes = [(n, name(other if n.id == one else one)) for n in both]
+            yield make("names-exchanged", statement, *changes, part=shown, one=one, other=other)
+
+
+def _others(make: Make, kernel: Kernel) -> Made:
+    """Another name, or a number that is one more or less."""
+    read = _read(kernel)
+    names = sorted({n.id for n in read})
+    for used in read:
+        for other in names:
+            if other != used.id:
+                yield make("one-name-or-number", used, (used, name(other)), part=_around(kernel, used))
+    for number in kernel.every(ast.Constant):
+        if isinstance(number.value, int | float) and not isinstance(number.value, bool):
+            for value in dict.fromkeys((number.value - 1, number.value + 1, *names)):
+                other_number = expression(str(value))
+                yield make("one-name-or-number", number, (number, other_number), part=_around(kernel, number))
+    for used in read:
+        for by in ("- 1", "+ 1"):
+            further = expression(f"{used.id} {by}")
+            yield make("one-name-or-number", used, (used, further), part=_around(kernel, used))
+
+
+def _around(kernel: Kernel, node: ast.AST) -> str:
+    """The expression around a name or a number."""
+    above = kernel.parents[node]
+    return ast.unparse(above if isinstance(above, ast.expr) else kernel.statement_of(node)).splitlines()[0].rstrip(":")
+
+
+ROWS = (rounded_up_always, precedence, extremes, signs, terms)

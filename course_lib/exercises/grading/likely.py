@@ -1,0 +1,267 @@
+"""Rows of likely mistakes: each names what is wrong, once its change is proven."""
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...simulator.edits import Change, expression
+from ...simulator.repairs.kernel import Kernel, array_of, indices, name, names_in, subscripts
+from ...simulator.repairs.table import Candidate, Texts, row
+from .seen import is_short_range
+
+Make = Callable[..., Candidate]
+Made = Iterator[Candidate]
+
+
+@row(
+    "likely",
+    bits_for_and=Texts(
+        hint="{sign} combines bits, and is evaluated before any comparison: what is compared here is `{part}`. "
+        "Between two conditions write {word}."
+    ),
+)
+def bits_for_and(make: Make, kernel: Kernel, _: Any) -> Made:
+    """``a < m & b < n``, which compares ``m & b``, instead of ``a < m and b < n``."""
+    for node in kernel.every(ast.Compare):
+        for part in (parts := [node.left, *node.comparators]):
+            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitAnd | ast.BitOr):
+                sign, word = ("&", "and") if isinstance(part.op, ast.BitAnd) else ("|", "or")
+                change = (node, _conditions(parts, node.ops))
+                yield make("bits-for-and", node, change, sign=sign, part=ast.unparse(part), word=word)
+
+
+def _conditions(parts: list[ast.expr], ops: list[ast.cmpop]) -> ast.expr:
+    """A chain of comparisons, cut in two at each part that combines bits."""
+    for i, part in enumerate(parts):
+        match part:
+            case ast.BinOp(left, ast.BitAnd() | ast.BitOr() as sign, right):
+                before, after = ([*parts[:i], left], ops[:i]), ([right, *parts[i + 1 :]], ops[i:])
+                word = ast.And() if isinstance(sign, ast.BitAnd) else ast.Or()
+                return ast.BoolOp(word, [_conditions(*before), _conditions(*after)])
+    return ast.Compare(parts[0], ops, parts[1:]) if ops else parts[0]
+
+
+@row(
+    "likely",
+    sum_replaced=Texts(hint="`{name} = …` replaces the sum in every iteration; add to it with `{name} += …`."),
+    sum_begins_again=Texts(hint="{name} starts again in every iteration: set it to zero once, before the loop."),
+)
+def forgotten_sums(make: Make, kernel: Kernel, _: Any) -> Made:
+    """``acc = a * b`` in a loop instead of ``acc += a * b``: one of them, or all."""
+    inside = {inner for loop in kernel.loops for inner in ast.walk(loop)}
+    places: list[ast.Name | ast.Subscript] = [*kernel.every(ast.Name), *kernel.every(ast.Subscript)]
+    stored = Counter(array_of(node) for node in places if isinstance(node.ctx, ast.Store))
+    found: dict[str, list[Candidate]] = {}
+    for node in kernel.every(ast.Assign):
+        target = node.targets[0]
+        if node in inside and isinstance(target, ast.Name | ast.Subscript):
+            # A sum is also set to zero; a variable that is assigned only once is not a sum.
+            base = array_of(target)
+            if stored[base] < 2 or base in {part.id for part in names_in(node.value)}:
+                continue
+            computed = any(isinstance(part, ast.Subscript | ast.BinOp) for part in ast.walk(node.value))
+            if isinstance(target, ast.Subscript) and not computed:
+                continue  # the sums of an array are set to zero in a loop
+            added = ast.AugAssign(target, ast.Add(), node.value)
+            id = "sum-replaced" if computed else "sum-begins-again"
+            found.setdefault(base, []).append(make(id, node, (node, added), name=ast.unparse(target)))
+    alone = [each for several in found.values() for each in several]
+    yield from alone
+    for several in [*found.values(), alone]:
+        if len(several) > 1:
+            yield several[0].joined(several[1:])
+
+
+@row(
+    "likely",
+    sum_begins_again=Texts(hint="{name} starts again in every iteration: set it to zero once, before the loop."),
+)
+def sums_begun_in_the_loop(make: Make, kernel: Kernel, _: Any) -> Made:
+    """``acc = 0`` only in the loop that adds to acc, not before it."""
+    first = kernel.tree.body[0]
+    for loop in kernel.loops:
+        added = {ast.unparse(node.target) for node in ast.walk(loop) if isinstance(node, ast.AugAssign)}
+        for node in loop.body if loop is not first else ():
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in added and _is_number(node.value):
+                begun = ast.If(ast.Constant(True), [node, first], [])
+                target = ast.unparse(node.targets[0])
+                yield make("sum-begins-again", node, (node, ast.Pass()), (first, begun), name=target)
+
+
+def _is_number(value: ast.expr) -> bool:
+    """Whether ``value`` is a number such as 0, 0.0 or float32(0)."""
+    return isinstance(value.args[0] if isinstance(value, ast.Call) and value.args else value, ast.Constant)
+
+
+@row("likely", other_width=Texts(hint="{other} is {value}; these tiles are {width} = {wide} wide."))
+def other_widths(make: Make, kernel: Kernel, _: Any) -> Made:
+    """Another constant of the notebook instead of the width of the tiles."""
+    width, known = kernel.width, kernel.names
+    if width is None or not isinstance(known.get(width), int):
+        return
+    found = [node for node in kernel.every(ast.Name) if isinstance(node.ctx, ast.Load)]
+    others = {node.id for node in found if type(known.get(node.id)) is int and known[node.id] != known[width]}
+    for other in sorted(others - {width}):
+        places = [node for node in found if node.id == other]
+        said = {"other": other, "value": known[other], "width": width, "wide": known[width]}
+        yield make("other-width", min(place.lineno for place in places), *((p, name(width)) for p in places), **said)
+
+
+@row(
+    "likely",
+    one_short_of_the_tile=Texts(
+        hint="range({written}) leaves out the end of the tile: range({width}) already stops at {width} - 1."
+    ),
+    not_along_the_tile=Texts(
+        hint="range({written}) is not the length of a tile: the outer loop goes from tile to tile, and inside a tile "
+        "it is range({width})."
+    ),
+)
+def too_long_ranges(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A loop inside the loop over tiles that does not run over exactly one tile."""
+    widths = list(dict.fromkeys(ast.unparse(size) for shape in kernel.shapes.values() for size in shape))
+    for outer in kernel.every(ast.For):
+        for loop in ast.walk(outer):
+            if loop is outer or not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
+                continue
+            written = ", ".join(map(ast.unparse, loop.iter.args))
+            if ast.unparse(loop.iter.func) != "range" or len(loop.iter.args) > 2:
+                continue
+            for width in widths:
+                id = "one-short-of-the-tile" if written == f"{width} - 1" else "not-along-the-tile"
+                if written != width:
+                    new = ast.Call(loop.iter.func, [expression(width)], [])
+                    yield make(id, loop, (loop.iter, new), written=written, width=width)
+
+
+def _filled(kernel: Kernel, array: str) -> str:
+    """How a shared array is filled, in words; empty if no statement shows it."""
+    for statement, target, source in kernel.fills:
+        if array_of(target) == array:
+            return f"line {statement.lineno} fills `{ast.unparse(target)}` with `{ast.unparse(source)}`"
+    return ""
+
+
+def _read(kernel: Kernel, stored: ast.Subscript) -> str:
+    """Which line reads an element of a shared array, and how, in words."""
+    for node in kernel.statements:
+        for place in subscripts(node) if not isinstance(node, ast.For | ast.While | ast.If) else ():
+            if isinstance(place.ctx, ast.Load) and array_of(place) == array_of(stored):
+                return f"line {node.lineno} reads as `{ast.unparse(place)}`"
+    return "another line reads"
+
+
+@row(
+    "likely",
+    sides_do_not_match=Texts(
+        hint="`{statement}`: {read} what is stored here. The indices of one of them are the wrong way round."
+    ),
+    swapped_indices=Texts(
+        hint="the indices of {places} are the wrong way round for the way in which this kernel stores the tile{filled}."
+    ),
+)
+def swapped_indices(make: Make, kernel: Kernel, _: Any) -> Made:
+    """Two indices of a shared array exchanged: in one place, in every place of one statement, or in all stores."""
+    statements = [n for n in kernel.nodes if isinstance(n, ast.Assign | ast.AugAssign)]
+    all_stores: list[Change] = []
+    # Indices exchanged in the store or in the load may have the same effect: the load is the more likely mistake.
+    for statement in sorted(statements, key=lambda node: array_of(_target(node)) in kernel.shared):
+        places = [n for n in subscripts(statement) if ast.unparse(n.value) in kernel.shared and _is_pair(n.slice)]
+        for chosen in [[place] for place in places] + ([places] if len(places) > 1 else []):
+            changes = [exchanged(place) for place in chosen]
+            if isinstance(statement, ast.Assign) and places == chosen == [statement.targets[0]]:
+                all_stores += changes
+                said = {"statement": ast.unparse(statement).splitlines()[0], "read": _read(kernel, places[0])}
+                yield make("sides-do-not-match", statement, *changes, **said)
+            else:
+                shown = " and ".join(f"`{ast.unparse(place)}`" for place in chosen)
+                filled = _filled(kernel, array_of(chosen[0]))
+                yield make("swapped-indices", statement, *changes, places=shown, filled=filled and f": {filled}")
+    if len(all_stores) > 1:
+        first = kernel.statement_of(all_stores[0][0])
+        place = next(n for n in subscripts(first) if n.slice is all_stores[0][0])
+        said = {"statement": ast.unparse(first).splitlines()[0], "read": _read(kernel, place)}
+        yield make("sides-do-not-match", first, *all_stores, **said)
+
+
+def _target(node: ast.Assign | ast.AugAssign) -> ast.expr:
+    return node.target if isinstance(node, ast.AugAssign) else node.targets[0]
+
+
+def _is_pair(index: ast.expr) -> bool:
+    return isinstance(index, ast.Tuple) and len(index.elts) == 2
+
+
+def exchanged(place: ast.Subscript) -> Change:
+    """The change that exchanges two indices."""
+    return place.slice, ast.Tuple(indices(place)[::-1], ast.Load())
+
+
+@row(
+    "likely",
+    written_size=Texts(
+        hint="{number} is right for some matrices only: other matrices have other sizes, so use {size}."
+    ),
+)
+def written_sizes(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A number in a loop, a guard or a product instead of a size of the matrices, right only for one launch."""
+    for place in kernel.every(ast.Call, ast.Compare, ast.BinOp):
+        numbers: list[ast.expr] = []
+        if isinstance(place, ast.Call) and ast.unparse(place.func) == "range":
+            numbers = place.args
+        elif isinstance(place, ast.Compare):
+            numbers = place.comparators
+        elif isinstance(place, ast.BinOp) and isinstance(place.op, ast.Mult):
+            numbers = [place.left, place.right]
+        for number in numbers:
+            if isinstance(number, ast.Constant) and type(number.value) is int and number.value > 2:
+                for size in kernel.sizes:
+                    yield make("written-size", number, (number, expression(size)), number=number.value, size=size)
+
+
+@row(
+    "likely",
+    grid_by_rows=Texts(hint="cuda.grid(2) gives x first, which counts columns: `{y}, {x} = cuda.grid(2)`."),
+    swapped_directions=Texts(hint="x and y look swapped here: x counts columns and y counts rows."),
+)
+def swapped_directions(make: Make, kernel: Kernel, _: Any) -> Made:
+    """x and y exchanged: in ``row, col = cuda.grid(2)``, in blockIdx, or in all of blockIdx, blockDim and threadIdx."""
+    for node in kernel.every(ast.Assign):
+        match node.targets:
+            case [ast.Tuple([ast.Name(x), ast.Name(y)]) as both] if ast.unparse(node.value) == "cuda.grid(2)":
+                yield make("grid-by-rows", node, (both, ast.Tuple(both.elts[::-1], ast.Store())), x=x, y=y)
+    nodes = [node for node in kernel.every(ast.Attribute) if node.attr in ("x", "y")]
+    for asked in (["cuda.blockIdx"], ["cuda.blockIdx", "cuda.blockDim", "cuda.threadIdx"]):
+        places = [node for node in nodes if ast.unparse(node.value) in asked]
+        if {place.attr for place in places} == {"x", "y"}:
+            yield make("swapped-directions", min(place.lineno for place in places), *map(turned, places))
+
+
+def turned(node: ast.Attribute) -> Change:
+    """The change of x to y, or of y to x."""
+    return node, ast.Attribute(node.value, "y" if node.attr == "x" else "x", ast.Load())
+
+
+@row("lengths", other_length=Texts(hint="this loop goes over {written}, and must go over {size}."))
+def other_lengths(make: Make, kernel: Kernel, _: Any) -> Made:
+    """Another size of the matrices as the end of a loop."""
+    for loop in kernel.every(ast.For):
+        if is_short_range(loop.iter):
+            length, written = loop.iter.args[0], ast.unparse(loop.iter.args[0])
+            for size in kernel.sizes if written in kernel.sizes else ():
+                if written != size:
+                    yield make("other-length", loop, (length, expression(size)), written=written, size=size)
+
+
+ROWS = (
+    bits_for_and,
+    forgotten_sums,
+    sums_begun_in_the_loop,
+    other_widths,
+    too_long_ranges,
+    swapped_indices,
+    written_sizes,
+    swapped_directions,
+    other_lengths,
+)

@@ -1,0 +1,642 @@
+"""Rows of small changes at a place that nobody knows beforehand: statements, conditions, operators, names, numbers.
+
+Each is tried at every place where it can be made, and says where it helps.
+"""
+
+import ast
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeGuard
+
+from ...simulator.edits import Change, expression
+from ...simulator.repairs.kernel import (
+    Kernel,
+    array_of,
+    indices,
+    is_shape,
+    name,
+    names_in,
+    same,
+    stores,
+    subscripts,
+)
+from ...simulator.repairs.table import Candidate, Texts, row
+from .likely import exchanged, turned
+
+Make = Callable[..., Candidate]
+Made = Iterator[Candidate]
+Changes = tuple[Change, ...]
+
+
+def _shown(node: ast.AST) -> str:
+    return ast.unparse(node).splitlines()[0].rstrip(":")
+
+
+# ---- guards ---------------------------------------------------------------------------------------------------------
+
+
+@row(
+    "out-of-bounds",
+    index_without_guard=Texts(
+        hint="nothing keeps `{place}` inside {array}: it must be used only where {missing} (that is the condition of "
+        "this access itself)."
+    ),
+    guard_lacks_an_index=Texts(
+        hint="the condition of `{place}` does not test all of its indices against the shape of {array}: {missing} is "
+        "missing."
+    ),
+)
+def guards_of_accesses(make: Make, kernel: Kernel, finding: Any) -> Made:
+    """A load of a matrix whose condition does not test what it indexes: 0 outside, as zeros do no harm to a sum."""
+    for node in kernel.statements:
+        if not isinstance(node, ast.Assign):
+            continue
+        places = [p for p in subscripts(node.value) if array_of(p) in kernel.arrays]
+        if len(places) != 1:
+            continue
+        (place,) = places
+        array = ast.unparse(place.value)
+        tests = [f"{ast.unparse(index)} < {array}.shape[{n}]" for n, index in enumerate(indices(place))]
+        full = expression(" and ".join(tests))
+        above = kernel.parents[place]
+        zero = expression("0")
+        if isinstance(above, ast.IfExp) and above.body is place:
+            changes: Changes = ((above.test, full),)
+            written: ast.expr | None = above.test
+        elif isinstance(above, ast.Assign):
+            owner = kernel.parents[node]
+            written = owner.test if isinstance(owner, ast.If) and node in owner.body else None
+            new = ast.IfExp(full, place, zero)
+            changes = ((place, new),)
+        else:
+            written, changes = None, ((place, ast.IfExp(full, place, zero)),)
+        tested = set() if written is None else {ast.unparse(n) for n in ast.walk(written) if isinstance(n, ast.expr)}
+        said = {"place": ast.unparse(place), "array": array}
+        lacking = [t for t, index in zip(tests, indices(place), strict=True) if ast.unparse(index) not in tested]
+        id = "guard-lacks-an-index" if written is not None else "index-without-guard"
+        if lacking or written is None:
+            yield make(id, node, *changes, missing=" and ".join(f"`{t}`" for t in lacking or tests), **said)
+        if written is None:
+            continue
+        # the whole of the condition, with other sizes or other comparisons than it has
+        wrong = [t for t in tests if t not in lacking]
+        yield make(id, node, *changes, missing=" and ".join(f"`{t}`" for t in lacking or wrong), **said)
+
+
+@row(
+    "wrong",
+    half_a_guard=Texts(hint="`{test}` does not test {name}: a thread whose {name} is outside comes here, too."),
+)
+def half_guards(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A condition that tests one of a thread's two numbers."""
+    for guard in kernel.every(ast.If):
+        tested = {n.id for n in names_in(guard.test)}
+        for lacking in sorted(kernel.of_the_grid - tested) if tested & kernel.of_the_grid else ():
+            for size in kernel.sizes:
+                both = ast.BoolOp(ast.And(), [guard.test, expression(f"{lacking} < {size}")])
+                yield make("half-a-guard", guard, (guard.test, both), test=ast.unparse(guard.test), name=lacking)
+
+
+@row(
+    "wrong",
+    or_for_and=Texts(hint="`{test}` holds where one of the two does, and both must: write and."),
+    too_many_by_one=Texts(
+        hint="`{written}` lets one more through than there are: numbers begin at 0, so that the last one is the size "
+        "minus 1."
+    ),
+    one_too_few=Texts(hint="`{written}` leaves out one that is needed, the last: compare it with `{new}`."),
+    compared_with_another_size=Texts(hint="`{written}` compares with {size}, and that is the size of something else."),
+)
+def comparisons(make: Make, kernel: Kernel, _: Any) -> Made:
+    """Conditions: or instead of and, <= instead of <, and other sizes, one or two of them exchanged."""
+    for test in kernel.every(ast.BoolOp):
+        if isinstance(test.op, ast.Or):
+            yield make("or-for-and", test, (test, ast.BoolOp(ast.And(), test.values)), test=ast.unparse(test))
+    wider: list[tuple[ast.Compare, ast.Compare, str]] = []
+    for node in kernel.every(ast.Compare):
+        for old, new, id in _OTHER_SIGNS:
+            if any(isinstance(op, old) for op in node.ops):
+                signs = [new() if isinstance(op, old) else op for op in node.ops]
+                changed = ast.Compare(node.left, signs, node.comparators)
+                wider += [(node, changed, id)]
+                said = {"written": ast.unparse(node), "new": ast.unparse(changed)}
+                yield make(id, node, (node, changed), **said)
+    several = [each for each in wider if each[2] == "too-many-by-one"]
+    if len(several) > 1:
+        node = several[0][0]
+        less = [(old, new) for old, new, _ in several]
+        yield make("too-many-by-one", node, *less, written=ast.unparse(node), new="")
+    named = [size for size in kernel.sizes if size.isidentifier()]
+    sizes = named if len(named) > 1 else kernel.sizes
+    compared = [
+        (node, part)
+        for node in kernel.every(ast.Compare)
+        for part in (node.left, *node.comparators)
+        if ast.unparse(part) in sizes
+    ]
+    for node, part in compared:
+        for size in sizes:
+            if size != ast.unparse(part):
+                said = {"written": ast.unparse(node), "size": ast.unparse(part)}
+                yield make("compared-with-another-size", node, (part, expression(size)), **said)
+    for (node, part), (_, other) in itertools.combinations(compared, 2):
+        if not same(part, other):
+            said = {"written": ast.unparse(node), "size": ast.unparse(part)}
+            exchange = [(part, expression(ast.unparse(other))), (other, expression(ast.unparse(part)))]
+            yield make("compared-with-another-size", node, *exchange, **said)
+
+
+_OTHER_SIGNS: tuple[tuple[type[ast.cmpop], type[ast.cmpop], str], ...] = (
+    (ast.LtE, ast.Lt, "too-many-by-one"),
+    (ast.GtE, ast.Gt, "too-many-by-one"),
+    (ast.Lt, ast.LtE, "one-too-few"),
+    (ast.Gt, ast.GtE, "one-too-few"),
+)
+
+
+# ---- statements -----------------------------------------------------------------------------------------------------
+
+
+@row(
+    "wrong",
+    belongs_into=Texts(
+        hint="`{statement}` comes after the {owner} in line {at}, and belongs into it: look at its indentation."
+    ),
+    belongs_inside=Texts(hint="`{statement}` comes before the loop in line {at}, and belongs into it."),
+    belongs_after=Texts(
+        hint="`{statement}` is inside the {owner} in line {at}, and belongs after it: look at its indentation."
+    ),
+    belongs_before=Texts(hint="`{statement}` is inside the {owner} in line {at}, and belongs before it."),
+    comes_too_late=Texts(hint="`{statement}` comes too late: it belongs before line {at}."),
+    comes_too_early=Texts(hint="`{statement}` comes too early: it belongs after line {at}."),
+    not_needed=Texts(hint="`{statement}` does harm: without this line the result is right."),
+)
+def misplaced(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A statement that belongs elsewhere: into or out of a loop or an if, or before or after others."""
+    bound = Counter(n.id for n in stores(kernel.tree))
+    twice = {name for name, times in bound.items() if times > 1}
+    for node in kernel.statements:
+        if not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr) or "shared.array" in ast.unparse(node):
+            continue
+        chain = kernel.chain(node)
+        body, i, _ = chain[0]
+        said = {"statement": _shown(node)}
+        alone = ast.Pass() if len(body) == 1 else ()
+        after = body[i + 1] if i + 1 < len(body) else None
+        if isinstance(after, ast.For | ast.While):
+            first = after.body[0]
+            yield make("belongs-inside", node, (first, (node, first)), (node, alone), at=after.lineno, **said)
+        for other in _until_needed(node, reversed(body[:i]), twice):
+            yield make("comes-too-late", node, (other, (node, other)), (node, ()), at=other.lineno, **said)
+        for other in _until_needed(node, body[i + 1 :], twice):
+            end = other.end_lineno or other.lineno
+            yield make("comes-too-early", node, (other, (other, node)), (node, ()), at=end, **said)
+        for place, (_, _, around) in enumerate(chain[:-1]):
+            kind, at = _kind(around), around.lineno  # type: ignore[attr-defined]
+            if place + 1 < len(chain):
+                yield make("belongs-after", node, *_moved(around, node, after=True), owner=kind, at=at, **said)
+                yield make("belongs-before", node, *_moved(around, node, after=False), owner=kind, at=at, **said)
+        before = body[i - 1] if i else None
+        while isinstance(before, ast.For | ast.While | ast.If):
+            last = before.body[-1]
+            changes: Changes = ((last, (last, node)), (node, alone))
+            yield make("belongs-into", node, *changes, owner=_kind(before), at=before.lineno, **said)
+            before = last
+        if not {n.id for n in stores(node)} - twice:
+            yield make("not-needed", node, (node, alone), **said)
+
+
+def _until_needed(node: ast.stmt, others: Iterable[ast.stmt], twice: set[str]) -> Iterator[ast.stmt]:
+    """The statements past which a move of this one changes something, up to one without which it cannot be.
+
+    The order of two statements matters if one stores what the other uses, or if one is a barrier. A name that is not
+    among those that are bound ``twice`` must be bound before it is used.
+    """
+    own, used = _stored(node), _used(node)
+    for other in others:
+        theirs = _stored(other)
+        bound = {n.id for n in stores(other)} & used | {n.id for n in stores(node)} & _used(other)
+        if bound - twice:
+            return
+        if theirs & used or own & _used(other) or "sync" in ast.unparse(other) or "sync" in ast.unparse(node):
+            yield other
+
+
+def _stored(node: ast.stmt) -> set[str]:
+    """The variables and arrays that a statement stores to."""
+    places = (n for n in ast.walk(node) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
+    return {*(n.id for n in stores(node)), *map(array_of, places)}
+
+
+def _used(node: ast.stmt) -> set[str]:
+    """The variables and arrays that a statement names."""
+    return {n.id for n in names_in(node)}
+
+
+def _moved(around: ast.AST, node: ast.stmt, after: bool) -> Changes:
+    """The changes that move a statement out of one that is around it."""
+    inner = _without(around, node)
+    return ((around, (inner, node) if after else (node, inner)),)
+
+
+def _without(part: Any, node: ast.stmt) -> Any:
+    """A copy of a statement without one that it holds."""
+    if isinstance(part, list):
+        left = [_without(each, node) for each in part if each is not node]
+        return left or [ast.copy_location(ast.Pass(), node)]
+    if not isinstance(part, ast.For | ast.While | ast.If):
+        return part
+    fields = dict(ast.iter_fields(part))
+    fields["body"] = _without(part.body, node)
+    fields["orelse"] = _without(part.orelse, node) if part.orelse else []
+    return ast.copy_location(type(part)(**fields), part)
+
+
+def _kind(node: ast.AST) -> str:
+    return "if" if isinstance(node, ast.If) else "loop"
+
+
+# ---- operators ------------------------------------------------------------------------------------------------------
+
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.Div: "/",
+}
+#: What is likely to be meant.
+_INSTEAD: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
+    ast.Add: (ast.Mult, ast.Sub),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Add, ast.FloorDiv),
+    ast.FloorDiv: (ast.Mod, ast.Mult),
+    ast.Mod: (ast.FloorDiv,),
+    ast.Pow: (ast.Mult,),
+    ast.Div: (ast.FloorDiv, ast.Mult),
+}
+_MEANS = {
+    ast.Add: "adds",
+    ast.Sub: "subtracts",
+    ast.Mult: "multiplies",
+    ast.FloorDiv: "divides, and drops the rest",
+    ast.Mod: "is the rest of a division",
+    ast.Pow: "is a power",
+    ast.Div: "divides",
+}
+
+
+@row(
+    "wrong",
+    other_operator=Texts(hint="`{part}`: {sign} {means}, and that is not what is needed here."),
+    subtracted=Texts(hint="`{name} -= …` subtracts; a sum needs `{name} += …`."),
+)
+def operators(make: Make, kernel: Kernel, _: Any) -> Made:
+    """Another operator, in one place or in all that look alike."""
+    for sum in kernel.every(ast.AugAssign):
+        if isinstance(sum.op, ast.Sub):
+            added = ast.AugAssign(sum.target, ast.Add(), sum.value)
+            yield make("subtracted", sum, (sum, added), name=ast.unparse(sum.target))
+    found = [node for node in kernel.every(ast.BinOp) if type(node.op) in _OPERATORS]
+    for node in found:
+        alike = [each for each in found if type(each.op) is type(node.op) and _alike(each, node)]
+        said = {"part": ast.unparse(node), "sign": _OPERATORS[type(node.op)], "means": _MEANS[type(node.op)]}
+        for other in _INSTEAD[type(node.op)]:
+            yield make("other-operator", node, (node, ast.BinOp(node.left, other(), node.right)), **said)
+            if len(alike) > 1 and alike[0] is node:
+                changes = [(each, ast.BinOp(each.left, other(), each.right)) for each in alike]
+                yield make("other-operator", node, *changes, **said)
+
+
+def _alike(one: ast.AST, other: ast.AST) -> bool:
+    """Whether two expressions are equal but for x and y."""
+    texts = [ast.unparse(each) for each in (one, other)]
+    return texts[0] == texts[1] or len({text.replace(".y", ".x") for text in texts}) == 1
+
+
+@row(
+    "wrong",
+    one_term_too_many=Texts(hint="`{part}` has a part too many: {left} alone is what is needed."),
+)
+def dropped(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A term or a factor too many, in one place or in all places where it is written."""
+    found = kernel.every(ast.BinOp)
+    done = set()
+    for node in found:
+        alike = [each for each in found if same(each, node)]
+        for left in (node.left, node.right) if not subscripts(node) else ():
+            said = {"part": ast.unparse(node), "left": ast.unparse(left)}
+            yield make("one-term-too-many", node, (node, left), **said)
+        text = ast.unparse(node)
+        if text not in done and len(alike) > 1:
+            done.add(text)
+            for side in ("left", "right"):
+                changes = [(each, getattr(each, side)) for each in alike]
+                said = {"part": text, "left": ast.unparse(getattr(node, side))}
+                yield make("one-term-too-many", node, *changes, **said)
+
+
+@row(
+    "wrong",
+    "fractions",
+    cut_to_whole_numbers=Texts(hint="`{part}` cuts off the digits after the point, and the elements may be fractions."),
+)
+def cut(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A conversion of elements to whole numbers."""
+    for node in kernel.every(ast.Call):
+        if ast.unparse(node.func) in ("int", "round", "math.floor", "math.ceil", "int32", "int64") and node.args:
+            alike = [each for each in kernel.every(ast.Call) if same(each.func, node.func) and each.args]
+            if alike[0] is node and any(isinstance(n, ast.Subscript) for n in ast.walk(node)):
+                changes = [(each, each.args[0]) for each in alike]
+                yield make("cut-to-whole-numbers", node, *changes, part=ast.unparse(node))
+
+
+# ---- names, indices and numbers -------------------------------------------------------------------------------------
+
+
+@row(
+    "wrong",
+    thread_and_block=Texts(
+        hint="look at `{part}`: a block's number is multiplied by its width, and the thread's place is added."
+    ),
+)
+def numbers_of_threads(make: Make, kernel: Kernel, _: Any) -> Made:
+    """blockIdx, blockDim, gridDim and threadIdx in each other's place, in one statement or in all."""
+    parts = [n for n in kernel.every(ast.Attribute) if n.attr in "xyz" and _number(n)]
+    for one, other in (("blockDim", "gridDim"), ("blockIdx", "threadIdx"), ("blockDim", "blockIdx")):
+        both = [part for part in parts if _number(part) in (one, other)]
+        groups = [[each] for each in both]
+        groups += [[p for p in both if kernel.statement_of(p) is s] for s in {kernel.statement_of(p) for p in both}]
+        groups += [both]
+        for chosen in groups:
+            changes = [(part, _renamed(part, other if _number(part) == one else one)) for part in chosen]
+            if changes:
+                at = kernel.statement_of(chosen[0])
+                yield make("thread-and-block", at, *changes, part=_shown(at))
+
+
+def _number(part: ast.Attribute) -> str:
+    """Which of the numbers of blocks and threads this is the x, y or z of; empty for another attribute."""
+    name = ast.unparse(part.value).rpartition(".")[2]
+    return name if name in ("blockIdx", "blockDim", "gridDim", "threadIdx") else ""
+
+
+def _renamed(part: ast.Attribute, new: str) -> ast.expr:
+    base = part.value
+    made: ast.expr = ast.Attribute(base.value, new, ast.Load()) if isinstance(base, ast.Attribute) else name(new)
+    return ast.Attribute(made, part.attr, ast.Load())
+
+
+@row(
+    "wrong",
+    start_of_the_tile=Texts(
+        hint="{name} is missing from the indices of `{place}`: every iteration of the loop in line {loop} uses the "
+        "same elements."
+    ),
+)
+def starts(make: Make, kernel: Kernel, _: Any) -> Made:
+    """The counter of a loop over tiles is missing from the loads, and from their guards: in a statement, or in all."""
+    for loop in kernel.every(ast.For):
+        if not isinstance(loop.target, ast.Name):
+            continue
+        counter = loop.target.id
+        lacking: list[tuple[ast.stmt, ast.Subscript, list[list[Change]]]] = []
+        for node in loop.body:
+            if not isinstance(node, ast.Assign | ast.If):
+                continue
+            places = [p for p in subscripts(node) if array_of(p) in kernel.arrays]
+            if not places or any(counter in {n.id for n in names_in(p.slice)} for p in places):
+                continue
+            options = []
+            for used in dict.fromkeys(n.id for p in places for n in names_in(p.slice)):
+                inside = [n for part in _read(node) for n in names_in(part) if n.id == used]
+                changes: list[Change] = [(n, ast.BinOp(name(counter), ast.Add(), name(used))) for n in inside]
+                options.append(changes)
+            lacking.append((node, places[0], options))
+        for chosen in [[each] for each in lacking] + ([lacking] if len(lacking) > 1 else []):
+            for combined in itertools.islice(itertools.product(*(options for _, _, options in chosen)), 30):
+                node, place, _ = chosen[0]
+                said = {"name": counter, "place": ast.unparse(place), "loop": loop.lineno}
+                yield make("start-of-the-tile", place, *(c for each in combined for c in each), **said)
+
+
+@row(
+    "wrong",
+    the_same_in_every_iteration=Texts(
+        hint="`{statement}` comes before the loop of line {loop}, so {name} is the same in all of its iterations: it "
+        "belongs into the loop, and depends on {counter}."
+    ),
+)
+def loaded_before_the_loop(make: Make, kernel: Kernel, _: Any) -> Made:
+    """An element that is loaded once before a loop, and is needed anew in each iteration."""
+    for loop in kernel.every(ast.For):
+        body, i, _ = kernel.chain(loop)[0]
+        counter = ast.unparse(loop.target)
+        used = {n.id for n in names_in(loop)}
+        for node in body[:i] if counter.isidentifier() else ():
+            match node:
+                case ast.Assign([ast.Name(held)], ast.Subscript() as place) if held in used and not is_shape(place):
+                    said = {"statement": _shown(node), "loop": loop.lineno, "name": held, "counter": counter}
+                    first = loop.body[0]
+                    for new in _counted(place, counter):
+                        inside = ast.Assign([ast.Name(held, ast.Store())], new)
+                        changes = (node, ast.Pass()), (first, (inside, first))
+                        yield make("the-same-in-every-iteration", node, *changes, **said)
+
+
+def _counted(place: ast.Subscript, counter: str) -> Iterator[ast.expr]:
+    """An element with the counter of a loop in the place of one of its indices."""
+    own = indices(place)
+    for n in range(len(own)):
+        parts = [*own[:n], name(counter), *own[n + 1 :]]
+        index = parts[0] if len(parts) == 1 else ast.Tuple(parts, ast.Load())
+        yield ast.Subscript(place.value, index, ast.Load())
+
+
+def _read(node: ast.stmt) -> list[ast.AST]:
+    """The parts of a statement that are read, without the place that it stores to."""
+    if isinstance(node, ast.Assign):
+        return [node.value]
+    return (
+        [node.test, *(each.value for each in ast.walk(node) if isinstance(each, ast.Assign))]
+        if isinstance(node, ast.If)
+        else []
+    )
+
+
+@row(
+    "wrong",
+    indices_of_a_statement=Texts(hint="look at `{place}`: the order of the indices is wrong in more than one place."),
+    names_exchanged=Texts(hint="look at `{place}`: {one} and {other} are in each other's place."),
+)
+def throughout(make: Make, kernel: Kernel, _: Any) -> Made:
+    """In all of a statement: indices that are exchanged, or two names."""
+    for node in kernel.every(ast.Assign, ast.AugAssign):
+        pairs = [p for p in subscripts(node) if len(indices(p)) == 2]
+        read = [p for p in pairs if isinstance(p.ctx, ast.Load)]
+        for chosen in (pairs, read):
+            if len(chosen) > 1:
+                yield make("indices-of-a-statement", node, *map(exchanged, chosen), place=_shown(node))
+        used = [n for n in names_in(node) if isinstance(n.ctx, ast.Load)]
+        in_indices = {n.id for p in subscripts(node) for n in names_in(p.slice)}
+        for one, other in itertools.combinations(sorted(in_indices), 2):
+            both = [n for n in used if n.id in (one, other)]
+            changes = [(n, name(other if n.id == one else one)) for n in both]
+            yield make("names-exchanged", node, *changes, place=_shown(node), one=one, other=other)
+
+
+@row(
+    "wrong",
+    order_of_indices=Texts(hint="look at `{place}`: its indices are not in the right order."),
+    one_name_or_number=Texts(hint="look at `{place}`: one name or number of it is not the right one."),
+)
+def one_name_or_number(make: Make, kernel: Kernel, _: Any) -> Made:
+    """One name or number of an index, a guard or a statement; kinds of changes that are few come first."""
+    places = subscripts(kernel.tree)
+    arrays = {place.value.id for place in places if isinstance(place.value, ast.Name)}
+    read = sorted(arrays | set(kernel.arguments[:-1]))
+    names = sorted({each.id for place in places for each in names_in(place.slice)} | set(_counters(kernel)))
+    counted = _counters(kernel)
+    # the parts of the kernel in which a number may be one too many
+    parts: list[ast.expr | ast.stmt] = []
+    for node in kernel.every(ast.For, ast.If, ast.Assign, ast.AugAssign):
+        parts.append(node.iter if isinstance(node, ast.For) else node.test if isinstance(node, ast.If) else node)
+    sums = _sums(kernel)
+    tests = [(node, part) for node in kernel.every(ast.IfExp) for part in [node.test]]
+    numbers = {n.value for n in kernel.every(ast.Constant) if type(n.value) is int and n.value > 1}
+    products = [place for node in kernel.every(ast.AugAssign) for place in subscripts(node.value)]
+    first: list[tuple[ast.expr | ast.stmt, Changes]] = [
+        *(
+            (place, change)
+            for place in products
+            for change in _other_names(place.slice, names)
+            if _is_counted(change, counted)
+        ),
+        *((place, (change,)) for place in products for change in _other_numbers(place.slice, numbers)),
+    ]
+    kinds: list[list[tuple[ast.expr | ast.stmt, Changes]]] = [
+        [(place, (exchanged(place),)) for place in places if len(indices(place)) == 2],
+        [(p, ((p.value, name(array)),)) for p in places for array in read if array != ast.unparse(p.value)],
+        [(part, change) for part in parts for change in _other_names(part, sums, (ast.Load, ast.Store))],
+        [(part, (turned(node),)) for part in parts for node in ast.walk(part) if _is_direction(node)],
+        [(part, change) for part in parts for change in _other_names(_without_arrays(part), names)],
+        [(place, change) for place in places for change in _other_names(place.slice, names)],
+        [(part, change) for part in parts for change in _other_name_throughout(part, names)],
+        [(place, (change,)) for place in places for change in _counter_added(place, counted)],
+        [(test, change) for _, test in tests for change in _other_names(test, sorted({*names, *kernel.sizes}))],
+        [(part, (change,)) for part in parts for change in _other_numbers(part, numbers)],
+    ]
+    for kind in [first, *sorted(kinds, key=len)]:
+        for place, changes in kind:
+            id = "order-of-indices" if isinstance(changes[0][1], ast.Tuple) else "one-name-or-number"
+            yield make(id, place, *changes, place=_shown(place))
+
+
+def _is_counted(change: Changes, counted: list[str]) -> bool:
+    """Whether the new name is the counter of a loop."""
+    new = change[0][1]
+    return isinstance(new, ast.Name) and new.id in counted
+
+
+def _counters(kernel: Kernel) -> list[str]:
+    return [loop.target.id for loop in kernel.every(ast.For) if isinstance(loop.target, ast.Name)]
+
+
+def _other_names(part: ast.AST | None, names: list[str], uses: tuple[type, ...] = (ast.Load,)) -> Iterator[Changes]:
+    """Another of these names in the place of one of them."""
+    for node in names_in(part) if part is not None else ():
+        if node.id in names and isinstance(node.ctx, uses):
+            for other in names:
+                if other != node.id:
+                    yield ((node, ast.Name(other, node.ctx) if other.isidentifier() else expression(other)),)
+
+
+def _other_name_throughout(part: ast.AST, names: list[str]) -> Iterator[Changes]:
+    """Another name, in all its places in a statement: in an index, and in the guard of that index."""
+    used = [node for node in names_in(part) if isinstance(node.ctx, ast.Load)]
+    for one in names:
+        places = [node for node in used if node.id == one]
+        for other in names if len(places) > 1 else ():
+            if other != one:
+                yield tuple((node, name(other)) for node in places)
+
+
+def _sums(kernel: Kernel) -> list[str]:
+    """The variables that are added to."""
+    stored = [node.id for node in kernel.every(ast.Name) if isinstance(node.ctx, ast.Store)]
+    loaded = {node.value.id for node in kernel.every(ast.Assign) if isinstance(node.value, ast.Name)}
+    return sorted({each for each in stored if stored.count(each) > 1} | loaded & set(stored))
+
+
+def _without_arrays(part: ast.expr | ast.stmt) -> ast.AST | None:
+    """The part of a statement without array elements: a comparison, or the computation of an index."""
+    asked = part.value if isinstance(part, ast.Assign) else part if isinstance(part, ast.expr) else None
+    if asked is None or any(isinstance(node, ast.Subscript) and not is_shape(node) for node in ast.walk(asked)):
+        return None
+    return asked
+
+
+def _counter_added(place: ast.Subscript, counted: list[str]) -> Iterator[Change]:
+    """The counter of a loop is missing from an index."""
+    used = {each.id for each in names_in(place.slice)}
+    for index in indices(place):
+        for counter in counted:
+            if counter not in used:
+                yield index, ast.BinOp(name(counter), ast.Add(), index)
+
+
+def _other_numbers(part: ast.AST, numbers: set[int]) -> Iterator[Change]:
+    """A number that is one more or less, or another one of the kernel's."""
+    for node in ast.walk(part):
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            others = (node.value - 1, node.value + 1, *sorted(numbers))
+            yield from ((node, expression(str(n))) for n in dict.fromkeys(others) if n != node.value)
+
+
+def _is_direction(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    """Whether this is the x or the y in the number of a block or a thread."""
+    return isinstance(node, ast.Attribute) and node.attr in ("x", "y") and isinstance(node.value, ast.Attribute)
+
+
+# ---- costs ----------------------------------------------------------------------------------------------------------
+
+
+@row(
+    "barriers",
+    barrier_not_needed=Texts(
+        hint="this barrier orders nothing that the other barriers leave open: without it no thread reads or stores too "
+        "early."
+    ),
+    barrier_in_a_loop=Texts(
+        hint="this barrier is inside the loop of line {at}, where nothing is stored that another thread reads: it "
+        "belongs after that loop, so that the block waits once."
+    ),
+)
+def barriers_too_many(make: Make, kernel: Kernel, _: Any) -> Made:
+    """Barriers that order nothing, or as often as an inner loop runs."""
+    for node in kernel.barriers():
+        chain = kernel.chain(node)
+        yield make("barrier-not-needed", node, (node, ast.Pass() if len(chain[0][0]) == 1 else ()))
+        for (_, _, around), _ in itertools.pairwise(chain):
+            if isinstance(around, ast.For | ast.While):
+                yield make("barrier-in-a-loop", node, *_moved(around, node, after=True), at=around.lineno)
+
+
+ROWS = (
+    guards_of_accesses,
+    half_guards,
+    comparisons,
+    cut,
+    starts,
+    loaded_before_the_loop,
+    dropped,
+    operators,
+    throughout,
+    misplaced,
+    numbers_of_threads,
+    one_name_or_number,
+    barriers_too_many,
+)

@@ -1,0 +1,211 @@
+"""Rows of mistakes that the text of an answer shows: no correct kernel has such a text."""
+
+import ast
+import builtins
+import difflib
+from collections.abc import Callable, Iterator
+from typing import Any, TypeGuard
+
+from ...simulator.repairs.kernel import Kernel, names_in
+from ...simulator.repairs.table import Candidate, Texts, row
+
+Make = Callable[..., Candidate]
+Made = Iterator[Candidate]
+
+_WAITS = {"syncthreads", "syncwarp", "threadfence"}
+_OF_CUDA = {"blockIdx", "threadIdx", "blockDim", "gridDim", "shared", "local", "atomic", "grid", *_WAITS}
+_WIDTHS = ("T", "TILE", "TILE_WIDTH", "BLOCK", "BLOCK_SIZE", "width")
+#: Names of CUDA C, and of numba.cuda on the host, with what a kernel in Python has in their place.
+CUDA_C = {
+    "__syncthreads": "cuda.syncthreads()",
+    "__syncwarp": "cuda.syncwarp()",
+    "__threadfence": "cuda.threadfence()",
+    "cuda.synchronize": "cuda.syncthreads()",
+    "cuda.syncThreads": "cuda.syncthreads()",
+    "cuda.__syncthreads": "cuda.syncthreads()",
+    "atomicAdd": "cuda.atomic.add(array, index, value)",
+    "atomicMax": "cuda.atomic.max(array, index, value)",
+    "atomicMin": "cuda.atomic.min(array, index, value)",
+    "atomicCAS": "cuda.atomic.cas(array, index, old, value)",
+    "atomicExch": "cuda.atomic.exch(array, index, value)",
+    "__shfl_sync": "cuda.shfl_sync(mask, value, lane)",
+    "__shfl_down_sync": "cuda.shfl_down_sync(mask, value, delta)",
+    "__shfl_up_sync": "cuda.shfl_up_sync(mask, value, delta)",
+    "__shfl_xor_sync": "cuda.shfl_xor_sync(mask, value, lanes)",
+    "__ballot_sync": "cuda.ballot_sync(mask, predicate)",
+    "__popc": "cuda.popc(value)",
+    "__ffs": "cuda.ffs(value)",
+    "fmaf": "cuda.fma(a, b, c), or a * b + c",
+    "__fmaf_rn": "cuda.fma(a, b, c), or a * b + c",
+    "fmaxf": "max(a, b)",
+    "fminf": "min(a, b)",
+    "fabsf": "abs(x)",
+    "sqrtf": "math.sqrt(x)",
+    "expf": "math.exp(x)",
+    "float2": "two variables",
+    "float4": "four variables",
+}
+_HOST = {"cuda.synchronize"}
+
+
+@row("text", call_without_parentheses=Texts(hint="{name} without () calls nothing: write {name}()."))
+def without_parentheses(make: Make, kernel: Kernel, _: Any) -> Made:
+    for node in kernel.every(ast.Expr):
+        called = ast.unparse(node.value)
+        if isinstance(node.value, ast.Attribute | ast.Name) and called.split(".")[-1] in _WAITS:
+            yield make("call-without-parentheses", node, name=called)
+
+
+@row(
+    "text",
+    cuda_c=Texts(hint="{name} is its name in CUDA C; a kernel in Python writes {numba}."),
+    on_the_host=Texts(hint="{name} is for the host, which waits for the GPU; the barrier of a block is {numba}."),
+)
+def cuda_c(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A name as CUDA C has it, which nothing defines here."""
+    for node in kernel.every(ast.Name, ast.Attribute):
+        called = ast.unparse(node)
+        if called in CUDA_C and called not in {*kernel.locals, *kernel.names}:
+            yield make("on-the-host" if called in _HOST else "cuda-c", node, name=called, numba=CUDA_C[called])
+
+
+@row(
+    "text",
+    part_of_cuda=Texts(hint="{name} is a part of cuda: write cuda.{name}."),
+    unknown_width=Texts(hint="{name} is not known here; the width of the tiles is called {width}."),
+    misspelt_name=Texts(hint="the name {name} is not known here; did you mean {similar}?"),
+)
+def unknown_names(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A part of cuda without cuda, a usual name of the tiles' width, or a name that is similar to one of the kernel."""
+    used = {node.id for node in kernel.every(ast.Name)} | set(kernel.arguments)
+    used -= {node.id for node in kernel.unknown if not hasattr(builtins, node.id)}
+    for node in kernel.unknown:
+        if node.id in _OF_CUDA:
+            yield make("part-of-cuda", node, name=node.id)
+        elif kernel.width and node.id in _WIDTHS:
+            yield make("unknown-width", node, name=node.id, width=kernel.width)
+        elif not hasattr(builtins, node.id) and node.id not in CUDA_C:
+            for similar in difflib.get_close_matches(node.id, sorted(used), 1):
+                # one common letter of two is not similar: As is rather a tile of A than A
+                if len(node.id) > 2 or node.id.lower() == similar.lower():
+                    yield make("misspelt-name", node, name=node.id, similar=similar)
+
+
+@row(
+    "text",
+    array_renamed=Texts(
+        hint="`{name} = …` stores nothing into the array; it gives the name to something else. "
+        "Store an element: `{name}[…] = …`."
+    ),
+)
+def array_renamed(make: Make, kernel: Kernel, output: str) -> Made:
+    """``tile = A[row, col]``, or ``C = acc``, instead of a store to an element of the array."""
+    for node in kernel.every(ast.Assign):
+        target, value = ast.unparse(node.targets[0]), ast.unparse(node.value)
+        known = value in kernel.shared or value.startswith(("cuda.", f"{target}["))
+        if target in kernel.shared | {output} and not known:
+            yield make("array-renamed", node, name=target)
+
+
+@row(
+    "threads",
+    all_in_every_thread=Texts(
+        hint="the loops over {names} go through all of {output}, in every thread that comes here. "
+        "Threads share the work: at least one of these indices is the thread's own, made of blockIdx, blockDim and "
+        "threadIdx."
+    ),
+)
+def all_in_every_thread(make: Make, kernel: Kernel, output: str) -> Made:
+    """A store whose indices are all counted by loops from 0: then every thread stores all of the output."""
+    loops = [node for node in kernel.every(ast.For) if is_short_range(node.iter)]
+    counted = {node.target.id for node in loops if isinstance(node.target, ast.Name)}
+    for node in kernel.every(ast.Subscript):
+        if isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == output:
+            used = {each.id for each in names_in(node.slice)}
+            if used and used <= counted:
+                shown = " and ".join(sorted(used))
+                yield make("all-in-every-thread", node, names=shown, output=output)
+
+
+@row(
+    "blocks",
+    "likely",
+    mixed_directions=Texts(
+        hint="`{part}` mixes two directions: multiply blockIdx.{of} by blockDim.{of}, the threads of a block in the "
+        "same direction."
+    ),
+)
+def mixed_directions(make: Make, kernel: Kernel, _: Any) -> Made:
+    """``blockIdx.y * blockDim.x``, which is correct only if blocks are square."""
+    found, changes = [], []
+    for node in kernel.every(ast.BinOp):
+        if isinstance(node.op, ast.Mult):
+            sides = {
+                ast.unparse(side).split(".")[-2]: side for side in (node.left, node.right) if "." in ast.unparse(side)
+            }
+            match sides.get("blockIdx"), sides.get("blockDim"):
+                case ast.Attribute(attr=of), ast.Attribute(attr=by) as width if of != by:
+                    found.append((node, ast.unparse(node), of))
+                    changes.append((width, ast.Attribute(width.value, of, ast.Load())))
+    for node, part, of in found[:1]:
+        yield make("mixed-directions", node, *changes, part=part, of=of)
+
+
+@row(
+    "directions",
+    one_direction=Texts(
+        hint="this launch has blocks and threads in direction x only, so that {part} is 0 in all of them: a thread's "
+        "number is made of blockIdx.x, blockDim.x and threadIdx.x."
+    ),
+)
+def one_direction(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A kernel for two directions, where the launch has one; that is for the caller to know."""
+    for node in kernel.statements:
+        text = ast.unparse(node)
+        if not isinstance(node, ast.Assign):
+            continue
+        if "grid(2)" in text:
+            yield make("one-direction", node, part="the second number of cuda.grid(2)")
+        for part in ("threadIdx.y", "blockIdx.y"):
+            if part in text:
+                yield make("one-direction", node, part=part)
+
+
+@row(
+    "refused",
+    true_division=Texts(hint="`/` gives a fraction, and an index is a whole number: `{new}` divides without a rest."),
+    truth_value=Texts(
+        hint="`{old}` gives True or False, which is no index: a number that is 0 or 1 becomes the other by `{new}`."
+    ),
+)
+def no_whole_number(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A fraction or a truth value where a whole number is needed."""
+    divided = [node for node in kernel.every(ast.BinOp) if isinstance(node.op, ast.Div)]
+    changes = [(node, ast.BinOp(node.left, ast.FloorDiv(), node.right)) for node in divided]
+    halves = [node for node in kernel.every(ast.AugAssign) if isinstance(node.op, ast.Div)]
+    whole = [(node, ast.AugAssign(node.target, ast.FloorDiv(), node.value)) for node in halves]
+    for chosen in [[each] for each in (*changes, *whole)] + [[*changes, *whole]]:
+        if chosen:
+            old, new = chosen[0]
+            yield make("true-division", old, *chosen, new=ast.unparse(new))
+    for node in kernel.every(ast.UnaryOp):
+        if isinstance(node.op, ast.Not):
+            other = ast.BinOp(ast.Constant(1), ast.Sub(), node.operand)
+            yield make("truth-value", node, (node, other), old=ast.unparse(node), new=ast.unparse(other))
+
+
+def is_short_range(called: ast.expr) -> TypeGuard[ast.Call]:
+    """Whether this is a range of one argument."""
+    return isinstance(called, ast.Call) and ast.unparse(called.func) == "range" and len(called.args) == 1
+
+
+ROWS = (
+    without_parentheses,
+    cuda_c,
+    unknown_names,
+    array_renamed,
+    all_in_every_thread,
+    mixed_directions,
+    one_direction,
+    no_whole_number,
+)
