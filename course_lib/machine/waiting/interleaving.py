@@ -12,8 +12,9 @@ from ...trace.columns import BARRIER, ITERATION
 from ...trace.replay import Timeline
 from ...trace.trace import Trace
 from ..compiler.code import MachineCode
+from .loop import GLOBAL, SHARED
 from .machine_code import machine_programs
-from .player import GLOBAL, REASONS, SHARED, Instruction
+from .player import REASONS, Instruction
 from .schedule import Machine, play_programs
 from .traced import block_run
 

@@ -1,47 +1,53 @@
-"""The player of the model of waiting (:mod:`waiting`): an event simulation of the warps of one multiprocessor."""
+"""The player of the model of waiting (:mod:`waiting`): an event simulation of the warps of one multiprocessor.
+
+Programs and the machine's numbers become flat arrays here, and :mod:`.loop` plays them.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from heapq import heappop, heappush
-from typing import NamedTuple
+from functools import cached_property
+from itertools import accumulate, pairwise
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 from zlib import crc32
 
+import numpy as np
+
 from ...simulator.hardware import LINE_BYTES, SECTOR_BYTES
-from ..model.machine import Machine
+from ..model.machine import LEVELS, Machine
+from . import loop
+from .loop import ARITHMETIC, BARRIER, CONSTANT, GLOBAL, INTEGER, MULTIPLY, NOTHING, PATH, SHARED, TURN, UNIFORM
 
 #: The reasons for waiting; the first one is for the cycles in which a warp issues.
 REASONS = ("issuing", "global memory", "shared memory", "arithmetic", "barrier", "not selected")
-ISSUING, GLOBAL, SHARED, ARITHMETIC, BARRIER, TURN = range(len(REASONS))
-#: Requests that may queue at a scheduler for the path to memory before the next one must wait. No kernel measures it:
-#: with 2 or 8 instead, half of the predictions of matrices in the second-level cache change by 0.3 % or less, all by
-#: less than 7 %.
-QUEUE = 4
-#: A large prime: requests are drawn by their rest.
-TURNS = 9973
-INFINITE = float("inf")
-NOBODY = (2**31, 0.0, -1)
-#: The resources that can hold back a ready instruction: the units of its scheduler, and the two banks of registers.
-NOTHING, PATH, INTEGER, MULTIPLY, UNIFORM, CONSTANT, EVEN, ODD = range(8)
-#: Of the kinds of instructions: the unit; the reason for waiting while that is busy, and while the result is missing.
-KINDS = {
-    "load": (PATH, GLOBAL, GLOBAL),
-    "copy": (PATH, GLOBAL, GLOBAL),
-    "store": (PATH, GLOBAL, ARITHMETIC),
-    "commit": (PATH, SHARED, ARITHMETIC),
-    "shared load": (PATH, SHARED, SHARED),
-    "shared store": (PATH, SHARED, ARITHMETIC),
-    "constant": (CONSTANT, SHARED, SHARED),
-    "integer": (INTEGER, ARITHMETIC, ARITHMETIC),
-    **dict.fromkeys(("multiply", "wide multiply"), (MULTIPLY, ARITHMETIC, ARITHMETIC)),
-    "uniform": (UNIFORM, ARITHMETIC, ARITHMETIC),
-    "barrier": (NOTHING, TURN, BARRIER),
-}
 
-Gate = tuple[int, int, int]
+
+class Kind(NamedTuple):
+    """A kind of instructions: its unit; the reason for waiting while that is busy, and while the result is missing.
+
+    after: what happens when its wavefronts have passed the path to memory.
+    """
+
+    unit: int = NOTHING
+    held_by: int = TURN
+    waits_for: int = ARITHMETIC
+    after: int = loop.ENDS
+
+
+KINDS = {
+    "load": Kind(PATH, GLOBAL, GLOBAL, loop.FETCHES),
+    "copy": Kind(PATH, GLOBAL, GLOBAL, loop.FETCHES),
+    "store": Kind(PATH, GLOBAL, ARITHMETIC, loop.STORES),
+    "commit": Kind(PATH, SHARED, ARITHMETIC),
+    "shared load": Kind(PATH, SHARED, SHARED, loop.READS_SHARED),
+    "shared store": Kind(PATH, SHARED, ARITHMETIC),
+    "constant": Kind(CONSTANT, SHARED, SHARED),
+    "integer": Kind(INTEGER, ARITHMETIC, ARITHMETIC),
+    **dict.fromkeys(("multiply", "wide multiply"), Kind(MULTIPLY, ARITHMETIC, ARITHMETIC)),
+    "uniform": Kind(UNIFORM, ARITHMETIC, ARITHMETIC),
+    "barrier": Kind(NOTHING, TURN, BARRIER),
+}
 
 
 class Instruction(NamedTuple):
@@ -68,160 +74,114 @@ class Instruction(NamedTuple):
     uniform_read: bool = False
 
 
-class _Step(NamedTuple):
-    """An instruction with the machine's numbers for it.
+class Programs:
+    """The programs of a block's warps as arrays, for one play or several. One that is empty issues nothing.
 
-    gate: the resources that must be free before it issues; busy: cycles for which it occupies its unit; latency: cycles
-    from its issue, or from its last wavefront, to its result; path: cycles on the path to memory; uniform_read: cycles
-    of the uniform unit, for which it does not wait.
+    In a program, an instruction needs results of earlier ones alone. Equal instructions are stored once.
     """
 
-    kind: str
-    gate: Gate
-    held_by: int
-    waits_for: int
-    busy: float
-    latency: float
-    pace: int
-    needs: tuple[int, ...]
-    reads: tuple[int, int]
-    uniform_read: int
-    path: float
-    sectors: tuple[tuple[str, int], ...]
-    iteration: int
+    def __init__(self, warps: Sequence[Sequence[Instruction]]) -> None:
+        places: dict[Instruction, int] = {}
+        self.code = _whole([places.setdefault(i, len(places)) for program in warps for i in program])
+        self.starts = _whole([0, *accumulate(map(len, warps))])
+        self.distinct = [*places]
+        #: The sectors that the programs access, as (array, number), in the order of their numbers here.
+        self.sectors: dict[tuple[str, int], int] = {}
+        for each in self.distinct:
+            for sector in each.sectors:
+                self.sectors.setdefault(sector, len(self.sectors))
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @cached_property
+    def steps(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The distinct instructions as records, without the machine's numbers; their gates; the numbers of kinds."""
+        distinct, kinds = self.distinct, [*KINDS, *{i.kind for i in self.distinct if i.kind not in KINDS}]
+        number = {kind: n for n, kind in enumerate(kinds)}
+        known = np.array([KINDS.get(kind, Kind()) for kind in kinds])
+        kind = _whole([number[i.kind] for i in distinct])
+        steps = np.zeros(len(distinct), loop.STEP)
+        units, steps["held_by"], steps["waits_for"], steps["after"] = known[kind].T
+        steps["barrier"] = kind == number["barrier"]
+        for name in ("pace", "uniform_read", "iteration"):
+            steps[name] = [getattr(i, name) for i in distinct]
+        steps["even"], steps["odd"] = np.array([i.reads for i in distinct]).T
+        gates, steps["gate"] = np.unique(
+            np.array([units, steps["even"] > 0, steps["odd"] > 0]), axis=1, return_inverse=True
+        )
+        for ends, lengths in (
+            ("need", [len(i.needs) for i in distinct]),
+            ("sector", [len(i.sectors) for i in distinct]),
+        ):
+            steps[f"last_{ends}"] = np.cumsum(lengths)
+            steps[f"first_{ends}"] = steps[f"last_{ends}"] - lengths
+        return steps, np.array([*map(tuple, gates.T)], loop.GATE), kind
+
+    @cached_property
+    def begun(self) -> list[int]:
+        """For each program, how often it comes to an iteration that is later than all before."""
+        iterations = self.steps[0]["iteration"][self.code]
+        latest = (np.maximum.accumulate(iterations[first:last]) for first, last in pairwise(self.starts))
+        return [int(np.count_nonzero(np.unique(each))) for each in latest]
+
+    def measured(self, machine: Machine) -> np.ndarray:
+        """Return the records of the instructions with the machine's numbers."""
+        steps, _, kind = self.steps
+        steps = steps.copy()
+        named = np.array([i.kind for i in self.distinct])
+        steps["busy"], steps["latency"] = machine.integer, 1.0
+        for name, busy in (("constant", machine.constant_request), ("wide multiply", 2 * machine.integer)):
+            steps["busy"][named == name] = busy
+        for name, latency in (
+            ("multiply-add", machine.multiply_add),
+            ("constant", machine.constant),
+            ("copy", machine.copy),
+            ("load", 0.0),
+            ("shared load", machine.latency["shared"] - machine.address),
+        ):
+            steps["latency"][named == name] = latency
+        wavefronts = np.array([i.wavefronts for i in self.distinct], np.float64)
+        shared, words = np.char.startswith(named, "shared"), np.array([i.bytes == 4 for i in self.distinct])
+        passes = np.where(shared, wavefronts, np.maximum(wavefronts, 1))
+        steps["path"] = passes * machine.wavefront
+        copies = (named == "copy") & words
+        steps["path"][copies] = machine.copy_request + passes[copies] * machine.copy_row
+        steps["path"][named == "commit"] = machine.commit
+        return steps
+
+    def served(self, machine: Machine, served: Mapping[str, str] | str, loaded_by: Mapping[str, float]) -> np.ndarray:
+        """Return the records of the sectors, with the level that serves each, and how many blocks load it."""
+        names = sorted({name for name, _ in self.sectors})
+        of = {name: number for number, name in enumerate(names)}
+        array, number = _whole([(of[name], number) for name, number in self.sectors]).reshape(-1, 2).T
+        level = [served if isinstance(served, str) else served.get(name, "L2") for name in names]
+        sectors = np.zeros(len(number), loop.SECTOR)
+        first = number * SECTOR_BYTES
+        sectors["name"] = _whole([crc32(name.encode()) for name in names])[array]
+        sectors["number"], sectors["line"], sectors["run"] = number, first // LINE_BYTES, first // machine.dram_run
+        pieces = np.array([array, first // machine.dram_bytes])
+        sectors["piece"] = np.unique(pieces, axis=1, return_inverse=True)[1].reshape(-1)
+        sectors["from_dram"] = _whole([each == "DRAM" for each in level])[array]
+        sectors["loaded_by"] = np.array([loaded_by.get(name, 1) for name in names], np.float64)[array]
+        return sectors
 
 
-def _step(instruction: Instruction, machine: Machine) -> _Step:
-    kind = instruction.kind
-    (unit, held_by, waits_for), path = KINDS.get(kind, (NOTHING, TURN, ARITHMETIC)), 0.0
-    latency = {
-        "multiply-add": machine.multiply_add,
-        "constant": machine.constant,
-        "copy": machine.copy,
-        "load": 0.0,
-        "shared load": machine.latency["shared"] - machine.address,
-    }
-    if kind == "commit":
-        path = machine.commit
-    elif unit == PATH:
-        path = instruction.wavefronts if kind.startswith("shared") else max(instruction.wavefronts, 1)
-        if kind == "copy" and instruction.bytes == 4:
-            path = machine.copy_request + path * machine.copy_row
-        else:
-            path *= machine.wavefront
-    even, odd = instruction.reads
-    busy = {"constant": machine.constant_request, "wide multiply": 2 * machine.integer}
-    return _Step(
-        kind=kind,
-        gate=(unit, EVEN if even else NOTHING, ODD if odd else NOTHING),
-        held_by=held_by,
-        waits_for=waits_for,
-        busy=busy.get(kind, machine.integer),
-        latency=latency.get(kind, 1.0),
-        pace=instruction.pace,
-        needs=instruction.needs,
-        reads=instruction.reads,
-        uniform_read=int(instruction.uniform_read),
-        path=path,
-        sectors=instruction.sectors,
-        iteration=instruction.iteration,
-    )
-
-
-def _free(at: list[float], gate: Gate) -> float:
-    """Return the cycle from which all resources of a gate are free; `at` holds it for each resource."""
-    unit, even, odd = gate
-    free = at[unit]
-    if even and at[even] > free:
-        free = at[even]
-    if odd and at[odd] > free:
-        free = at[odd]
-    return free
-
-
-def _drawn(block: int, name: str, line: int) -> int:
-    """Return a pseudo-random number that is fixed for a block's line of an array."""
-    return (crc32(name.encode()) + 31 * block + line) * 2654435761 >> 8
-
-
-def _way(ways: Sequence[float], block: int, name: str, line: int) -> float:
-    """Return the difference between the latency of a line and the mean."""
-    return ways[_drawn(block, name, line) % len(ways)] if ways else 0.0
-
-
-@dataclass(slots=True, eq=False)
-class _Scheduler:
-    """A scheduler while it plays its warps.
-
-    at: the cycle from which each of its units and register banks is free; queue: the cycle at which its requests have
-    left the queue to memory; last: the warp that issued last. asleep: warps that wait for operands, as (when they can
-    issue, number); awake: ready ones by the gate of their next instruction, as (age of the block, ready since, number).
-    passed: the issue slots that warps took while a gate was free.
-    """
-
-    number: int
-    at: list[float] = field(default_factory=lambda: [0.0] * (ODD + 1))
-    queue: float = 0.0
-    last: _Warp | None = None
-    asleep: list[tuple[float, int]] = field(default_factory=list)
-    awake: dict[Gate, list[tuple[int, float, int]]] = field(default_factory=dict)
-    passed: dict[Gate, float] = field(default_factory=dict)
-    idle: bool = True
-
-
-@dataclass(slots=True, eq=False)
-class _Block:
-    """A place for resident blocks, with the block that is there now: one of several rounds.
-
-    age: the order in which the blocks have begun; running: the number of warps that have not ended; arrived: the warps
-    that wait at the barrier, with the cycles of their arrival.
-    """
-
-    number: int
-    age: int
-    running: int
-    warps: list[_Warp] = field(default_factory=list)
-    round: int = 0
-    arrived: list[tuple[_Warp, float]] = field(default_factory=list)
-
-
-@dataclass(slots=True, eq=False)
-class _Warp:
-    """A warp while it plays its program.
-
-    done: when the result of each instruction is there; left: when the warp could go on after it. since: the cycle from
-    which it could issue; woken: the value of `passed` of its scheduler then; free: the cycle at which its last
-    instruction had been issued; issues: the cycle from which it has issued without a wait.
-    """
-
-    number: int
-    block: _Block
-    scheduler: _Scheduler
-    program: Sequence[_Step]
-    done: list[float]
-    left: list[float]
-    position: int = 0
-    iteration: int = 0
-    since: float = 0.0
-    woken: float = 0.0
-    free: float = 0.0
-    issues: float = 0.0
-    ended: float = 0.0
-    spans: list[tuple[str, float, float]] = field(default_factory=list)
-    iterations: list[float] = field(default_factory=list)
+def _whole(numbers: Sequence[Any]) -> np.ndarray:
+    return np.array(numbers, np.int64)
 
 
 class Player:
     """Plays `blocks` resident blocks of warps with these programs, each followed by `rounds` - 1 others in its place.
 
     A warp whose program is empty has left before its block began. `run` fills `waits` (cycles by index of the reason),
-    `fetches`, `issued`, and of each warp `ended` (the cycle at which it ended), `spans`, `iterations` and `left`: see
-    `schedule.Play`.
+    `issued` and, for each warp, `ended`, the cycle at which it ended. Of `spans`, `iterations`, `fetches` and `left`
+    `schedule.Play` says what they are.
     """
 
     def __init__(
         self,
-        warps: Sequence[Sequence[Instruction]],
+        programs: Programs,
         machine: Machine,
         blocks: int,
         served: Mapping[str, str] | str,
@@ -231,300 +191,110 @@ class Player:
         loaded_by: Mapping[str, float] | None = None,
         in_step: bool = False,
     ) -> None:
-        self.machine = machine
-        self.loaded_by = loaded_by or {}
-        self.in_step = in_step
-        self.rounds = rounds
-        self.served = served
-        self.room = max(l1_bytes // SECTOR_BYTES, 1)
-        #: The sectors in the first-level cache, that used least recently first, and the cycle at which each arrives.
-        self.cache = OrderedDict[tuple[int, str, int], float]()
-        distinct = {id(i): i for program in warps for i in program}  # warps share most of them
-        known = {number: _step(instruction, machine) for number, instruction in distinct.items()}
-        programs = [[known[id(i)] for i in program] for program in warps]
-        self.working = sum(bool(program) for program in programs)  # the warps of a block that issue anything
-        self.schedulers = [_Scheduler(number) for number in range(machine.schedulers)]
-        self.blocks = [_Block(number, number, self.working) for number in range(blocks)]
-        self.begun = blocks
-        self.warps: list[_Warp] = []
-        for block in self.blocks:
-            for program in programs:
-                number, size = len(self.warps), len(program)
-                scheduler = self.schedulers[number % machine.schedulers]
-                warp = _Warp(number, block, scheduler, program, done=[0.0] * size, left=[0.0] * size)
-                block.warps.append(warp)
-                self.warps.append(warp)
-        self.waits = [0.0] * len(REASONS)
-        self.issued = 0.0
-        self.fetches: list[tuple[float, float]] = []
-        self.path = 0.0  # the cycle from which shared memory and the first-level cache are free
-        self.from_memory = dict.fromkeys(machine.bytes_per_cycle, 0.0)
-        self.barriers = 0.0
-        self.brought: dict[tuple[int, str, int], float] = {}  # to the second-level cache, beside the sector asked for
-        self.events: list[tuple[float, int]] = []  # (time of the next action, scheduler)
+        self.programs = programs
+        steps, sectors = programs.measured(machine), programs.served(machine, served, loaded_by or {})
+        working = int(np.count_nonzero(np.diff(programs.starts)))  # the warps of a block that issue anything
+        warps = self._warps(blocks, rounds, machine.schedulers)
+        schedulers = np.zeros(machine.schedulers, loop.SCHEDULER)
+        schedulers["last"], schedulers["event"], schedulers["next_wake"] = -1, -1, loop.INFINITE
+        places = np.zeros(blocks, loop.BLOCK)
+        places["age"], places["running"] = np.arange(blocks), working
+        places["first_warp"] = np.arange(blocks) * len(programs)
+        lines = np.zeros(blocks * rounds * len(sectors), loop.LINE)
+        lines["arrives"] = lines["brought"] = -1
+        once = np.zeros(1, loop.ONCE)
+        once["begun"], once["oldest"], once["newest"] = blocks, -1, -1
+        asked = (steps["last_sector"] - steps["first_sector"])[programs.code].sum()
+        self.board = loop.Board(
+            machine=_measured(machine, max(l1_bytes // SECTOR_BYTES, 1), rounds, working, in_step),
+            steps=steps,
+            gates=programs.steps[1],
+            sectors=sectors,
+            code=programs.code,
+            needs=_whole([need for i in programs.distinct for need in i.needs]),
+            asked=_whole([programs.sectors[sector] for i in programs.distinct for sector in i.sectors]),
+            ways=np.array(machine.spread, np.float64),
+            dram_ways=np.array(machine.dram_spread, np.float64),
+            warps=warps,
+            results=np.zeros(blocks * len(programs.code), loop.RESULT),
+            begun=np.zeros(blocks * rounds * sum(programs.begun)),
+            schedulers=schedulers,
+            at=np.zeros(machine.schedulers * loop.UNITS),
+            gates_here=np.zeros(machine.schedulers * len(programs.steps[1]), loop.GATE_HERE),
+            blocks=places,
+            lines=lines,
+            once=once,
+            waits=np.zeros(len(REASONS)),
+            fetches=np.zeros(2 * blocks * rounds * int(asked)),
+        )
+
+    def _warps(self, blocks: int, rounds: int, schedulers: int) -> np.ndarray:
+        programs, starts = self.programs, self.programs.starts
+        warps = np.zeros((blocks, len(programs)), loop.WARP)
+        block = np.arange(blocks)[:, None]
+        begun = rounds * np.cumsum([0, *programs.begun])
+        warps["block"] = block
+        warps["scheduler"] = np.arange(warps.size).reshape(warps.shape) % schedulers
+        warps["first_code"], warps["size"] = starts[:-1], np.diff(starts)
+        warps["first_result"] = starts[:-1] + block * len(programs.code)
+        warps["first_begun"] = begun[:-1] + block * begun[-1]
+        return warps.reshape(-1)
 
     def run(self) -> None:
         """Simulate until every warp has ended."""
-        for warp in self.warps:
-            if warp.program:
-                self._sleep(warp, 0.0)
-        events = self.events
-        while events:
-            now, number = heappop(events)
-            scheduler = self.schedulers[number]
-            asleep, awake, passed = scheduler.asleep, scheduler.awake, scheduler.passed
-            while asleep and asleep[0][0] <= now:
-                ready, woken = heappop(asleep)
-                warp = self.warps[woken]
-                gate = warp.program[warp.position].gate
-                insort(awake.setdefault(gate, []), (warp.block.age, ready, woken))
-                warp.woken = passed.setdefault(gate, 0.0) - (now - ready)
-            chosen, free = self._choose(scheduler, now)
-            if chosen is not None:
-                free = self._let(chosen, now)
-            elif asleep:
-                free = min(free, asleep[0][0])
-            if free < INFINITE:
-                heappush(events, (free, number))
-            else:
-                scheduler.idle = True
-
-    def _choose(self, scheduler: _Scheduler, now: float) -> tuple[_Warp | None, float]:
-        """Return the warp that issues: the one that issued last if it can; else one of the block that began first.
-
-        Of that block's warps it is the one that has been ready for the longest time. If none is ready, return None and
-        the cycle at which the first will be.
-        """
-        at, last, awake = scheduler.at, scheduler.last, scheduler.awake
-        stays = (last.block.age, last.since, last.number) if last else (-1, 0.0, -1)
-        soonest, of = INFINITE, None
-        chosen = NOBODY
-        for gate, warps in awake.items():
-            free = _free(at, gate)
-            if free > now:
-                soonest = min(soonest, free)
-            elif stays in warps:
-                chosen, of = stays, gate
-                break
-            elif warps[0] < chosen:
-                chosen, of = warps[0], gate
-        if of is None:
-            return None, soonest
-        warps = awake[of]
-        del warps[bisect_left(warps, chosen)]
-        if not warps:
-            del awake[of]
-        return self.warps[chosen[2]], now
-
-    def _let(self, warp: _Warp, now: float) -> float:
-        """Let a warp issue until something holds it or another one is first; return when the scheduler acts next."""
-        scheduler, events, program = warp.scheduler, self.events, warp.program
-        asleep = scheduler.asleep
-        while True:
-            ready, now = self._issue(warp, now), warp.free
-            if ready > now or (asleep and asleep[0][0] <= now) or (events and events[0] < (now, scheduler.number)):
-                break
-            if _free(scheduler.at, program[warp.position].gate) > now:
-                break
-            warp.since = now
-        if ready < INFINITE:
-            self._sleep(warp, ready)
-        return now
-
-    def _issue(self, warp: _Warp, now: float) -> float:
-        """Issue the next instruction of a warp; return when the following one can, INFINITE if others decide that."""
-        scheduler, position = warp.scheduler, warp.position
-        step, at, passed = warp.program[position], scheduler.at, scheduler.passed
-        since = warp.since
-        if since < now:
-            self._held(warp, step.held_by, now, passed[step.gate])
-        for gate in scheduler.awake:
-            if at[gate[0]] <= now and _free(at, gate) <= now:
-                passed[gate] += 1
-        unit, even, odd = step.gate
-        if unit == PATH:
-            self._pass(scheduler, now, step.path)
-            finish = self._access(step, warp.block, now)
+        board, most = self.board, 8 * (len(self.programs) + 2)
+        spans: Any = np.zeros(max(16 * len(self.programs.code), most) * loop.SPAN)
+        if loop.COMPILED:
+            spans = loop.run(self.board, spans, most)
+            warps, (once,), results = _objects(self.board.warps), _objects(self.board.once), self.board.results["left"]
         else:
-            finish = now + step.latency
-            if unit:
-                at[unit] = now + step.busy
-        if even:
-            at[EVEN] = max(at[EVEN], now) + step.reads[0]
-        if odd:
-            at[ODD] = max(at[ODD], now) + step.reads[1]
-        if step.uniform_read:
-            at[UNIFORM] = max(at[UNIFORM], now) + step.uniform_read
-        scheduler.last = warp
-        warp.done[position] = finish
-        self.issued += 1
-        warp.free = end = now + 1
-        if step.pace > 1:  # the compiler has fixed the cycles until the next one
-            self._wait(warp, ARITHMETIC, end, now + step.pace)
-            end = now + step.pace
-        warp.left[position] = end
-        warp.position = position = position + 1
-        if step.iteration > warp.iteration:
-            warp.iteration = step.iteration
-            warp.iterations.append(now)
-        if step.kind != "barrier" and position < len(warp.program):
-            return self._ready(warp, end)
-        (self._barrier if step.kind == "barrier" else self._end)(warp, end)
-        return INFINITE
+            board = loop.Board(*map(_objects, self.board))
+            spans = loop.run(board, spans.tolist(), most)
+            self.board, warps, (once,) = board, board.warps, board.once
+            results = np.array([result.left for result in board.results])
+        self._warps_ended, self._left = warps, results
+        self.issued, self.waits = float(once.issued), [float(cycles) for cycles in self.board.waits]
+        self.ended = [warp.ended for warp in warps]
+        self._spans = np.array(spans[: once.spans * loop.SPAN]).reshape(-1, loop.SPAN)
+        self._fetches = np.array(self.board.fetches[: 2 * once.fetched]).reshape(-1, 2)
 
-    def _held(self, warp: _Warp, by: int, now: float, passed: float) -> None:
-        """Note that a warp was held by the unit that it needs, and by other warps that issued while that was free."""
-        turn = max(now - (passed - warp.woken), warp.since)
-        self._wait(warp, by, warp.since, turn)
-        self._wait(warp, TURN, turn, now)
+    @property
+    def spans(self) -> tuple[tuple[tuple[str, float, float], ...], ...]:
+        found: list[list[tuple[str, float, float]]] = [[] for _ in self.ended]
+        for warp, reason, first, last in self._spans.tolist():
+            found[int(warp)].append((REASONS[int(reason)], first, last))
+        return tuple(map(tuple, found))
 
-    def _end(self, warp: _Warp, now: float) -> None:
-        """Note that a warp has ended; when all warps of its block have, let the next block begin in its place.
+    @property
+    def fetches(self) -> tuple[tuple[float, float], ...]:
+        return tuple((asked, arrived) for asked, arrived in self._fetches.tolist())
 
-        The barriers of the other warps do not wait for it.
-        """
-        self._issued_until(warp, now)
-        warp.ended = now
-        block = warp.block
-        block.running -= 1
-        if block.running:
-            self._open(block, now)
-        elif block.round + 1 < self.rounds:
-            self._follow(block, now)
+    @property
+    def iterations(self) -> tuple[tuple[float, ...], ...]:
+        begun = np.array(self.board.begun).tolist()
+        return tuple(tuple(begun[w.first_begun : w.first_begun + w.begun]) for w in self._warps_ended)
 
-    def _follow(self, block: _Block, now: float) -> None:
-        """Let the next block begin in the place of one that has ended."""
-        block.round += 1
-        block.age = self.begun
-        self.begun += 1
-        block.running = self.working
-        for warp in block.warps:
-            if warp.program:
-                warp.position = warp.iteration = 0
-                warp.issues = now
-                self._sleep(warp, self._ready(warp, now))
+    @property
+    def left(self) -> tuple[tuple[float, ...], ...]:
+        left = self._left.tolist()
+        return tuple(tuple(left[w.first_result : w.first_result + w.size]) for w in self._warps_ended)
 
-    def _pass(self, scheduler: _Scheduler, now: float, cycles: float) -> None:
-        """Queue a request at its scheduler, then pass its wavefronts through the path that all schedulers share."""
-        request = self.machine.request
-        leaves = max(scheduler.queue, now)
-        self.path = max(self.path, leaves) + cycles
-        scheduler.queue = free = max(leaves + request, self.path - cycles + 1)
-        scheduler.at[PATH] = free - QUEUE * request
 
-    def _access(self, step: _Step, block: _Block, now: float) -> float:
-        """Return when the result of an access arrives whose wavefronts have passed.
+def _measured(machine: Machine, room: int, rounds: int, working: int, in_step: bool) -> np.ndarray:
+    """Return the record of the machine; room, rounds, working, in_step: of a play."""
+    found = np.zeros(1, loop.MACHINE)
+    found["l1"], found["l2"], found["dram"] = (machine.latency[level] for level in ("L1", "L2", "DRAM"))
+    found["l2_rate"], found["dram_rate"] = (machine.bytes_per_cycle[level] for level in LEVELS)
+    found["barrier"], found["arrival"] = machine.barrier
+    found["barrier_path"], found["request"] = machine.barrier_path, machine.request
+    found["dram_bytes"], found["sector_bytes"] = machine.dram_bytes, SECTOR_BYTES
+    found["room"], found["rounds"], found["working"], found["in_step"] = room, rounds, working, in_step
+    return found
 
-        An access to global memory looks into the first-level cache, and fetches what that does not hold.
-        """
-        start, kind, machine, cache = self.path - 1, step.kind, self.machine, self.cache
-        if kind == "shared load":
-            return start + step.latency
-        if kind == "store":
-            moved = len(step.sectors) * SECTOR_BYTES / machine.bytes_per_cycle["L2"]
-            self.from_memory["L2"] = max(self.from_memory["L2"], start) + moved
-        if kind in ("store", "shared store", "commit"):
-            return now + step.latency
-        own = block.number + block.round * len(self.blocks)  # memory of its own
-        arrival = start + machine.latency["L1"]
-        first = bool(step.sectors) and self._is_first(own, *step.sectors[0])
-        for name, number in step.sectors:
-            sector = own, name, number
-            known = cache.pop(sector, None)
-            if known is None:
-                known = self._fetch(sector, start, first)
-                self.fetches.append((start, known))
-                if len(cache) == self.room:
-                    cache.popitem(last=False)
-            cache[sector] = known
-            if known > arrival:
-                arrival = known
-        return arrival + step.latency
 
-    def _is_first(self, block: int, name: str, number: int) -> bool:
-        """Return whether a request is the first for its lines, of those of all blocks that ask for them.
-
-        In step all are: no line is there yet. Else they take turns.
-        """
-        return self.in_step or _drawn(block, name, number) % TURNS < TURNS / self.loaded_by.get(name, 1)
-
-    def _fetch(self, sector: tuple[int, str, int], start: float, first: bool) -> float:
-        """Return when a sector that the first-level cache does not hold arrives.
-
-        What another block asked for first is in the second-level cache. DRAM delivers `dram_bytes` at a time: the
-        neighbours of the requested sector then are in that cache, too.
-        """
-        machine, (block, name, number) = self.machine, sector
-        level = self.served if isinstance(self.served, str) else self.served.get(name, "L2")
-        self.from_memory["L2"] = max(self.from_memory["L2"], start) + SECTOR_BYTES / machine.bytes_per_cycle["L2"]
-        line = number * SECTOR_BYTES // LINE_BYTES
-        way = machine.latency["L2"] * _way(machine.spread, block, name, line)
-        arrival = self.from_memory["L2"] + machine.latency["L2"] + way
-        if level == "L2" or not first:
-            return arrival
-        piece = block, name, number * SECTOR_BYTES // machine.dram_bytes
-        if piece not in self.brought:
-            run = number * SECTOR_BYTES // machine.dram_run
-            given = machine.dram_bytes / machine.bytes_per_cycle["DRAM"]
-            if self.in_step:
-                given /= self.loaded_by.get(name, 1)
-            queue = max(self.from_memory["DRAM"], start) + given
-            self.from_memory["DRAM"] = queue
-            self.brought[piece] = queue + machine.latency["DRAM"] + _way(machine.dram_spread, block, name, run)
-        return max(arrival, self.brought[piece])
-
-    def _ready(self, warp: _Warp, now: float) -> float:
-        """Return when the operands of a warp's next instruction are available."""
-        program, done = warp.program, warp.done
-        ready, last = now, -1
-        for need in program[warp.position].needs:
-            if done[need] > ready:
-                ready, last = done[need], need
-        if ready > now:
-            self._wait(warp, program[last].waits_for, now, ready)
-        return ready
-
-    def _sleep(self, warp: _Warp, ready: float) -> None:
-        """Suspend a warp until the operands of its next instruction are there, and its scheduler if it has no other."""
-        scheduler = warp.scheduler
-        warp.since = ready
-        heappush(scheduler.asleep, (ready, warp.number))
-        if scheduler.idle:
-            scheduler.idle = False
-            heappush(self.events, (ready, scheduler.number))
-
-    def _barrier(self, warp: _Warp, now: float) -> None:
-        """Let a warp wait at a barrier for the others of its block."""
-        self.barriers = max(self.barriers, now) + self.machine.barrier[1]  # warps are counted one after the other
-        warp.block.arrived.append((warp, now))
-        self._open(warp.block, now)
-
-    def _open(self, block: _Block, now: float) -> None:
-        """Open a block's barrier, which occupies the path, if all its warps that have not ended wait there."""
-        here = block.arrived
-        if not here or len(here) < block.running:
-            return
-        block.arrived = []
-        opened = max(self.barriers, now) + self.machine.barrier[0]
-        self.path = max(self.path, now) + self.machine.barrier_path
-        for warp, since in here:
-            self._wait(warp, BARRIER, since, opened)
-            if warp.position < len(warp.program):
-                self._sleep(warp, self._ready(warp, opened))
-            else:
-                self._end(warp, opened)
-
-    def _wait(self, warp: _Warp, reason: int, first: float, last: float) -> None:
-        """Record a wait, if it has any length, and the issuing before it."""
-        if last > first:
-            self._issued_until(warp, first)
-            warp.spans.append((REASONS[reason], first, last))
-            self.waits[reason] += last - first
-            warp.issues = last
-
-    def _issued_until(self, warp: _Warp, now: float) -> None:
-        since = warp.issues
-        if now > since:
-            warp.spans.append((REASONS[ISSUING], since, now))
-            self.waits[ISSUING] += now - since
-            warp.issues = now
+def _objects(array: np.ndarray) -> list[Any]:
+    """Return the items of an array as Python's numbers, or as objects with the attributes of its records."""
+    names = array.dtype.names
+    if names is None:
+        return list(array.tolist())
+    return [SimpleNamespace(**dict(zip(names, item, strict=True))) for item in array.tolist()]

@@ -24,7 +24,7 @@ from ..compiler.emulator import BlockRun, run_block
 from ..model.machine import Machine
 from . import schedule
 from .machine_code import machine_programs
-from .player import Instruction
+from .player import Instruction, Programs
 
 #: Blocks played in sequence in each place: the first ones begin in step, later ones do not.
 ROUNDS = 2
@@ -109,7 +109,7 @@ class ProductLaunch:
         # how many of the first blocks, as many as run together, load the same of A, and the same of B
         places = {name: place[: self._together] for name, place in zip("AB", self._places(), strict=True)}
         return schedule.play_programs(
-            self.loop,
+            self._programs,
             self.machine,
             self.resident,
             served,
@@ -121,7 +121,7 @@ class ProductLaunch:
 
     def _cycles(self, play: schedule.Play) -> float:
         """Return the cycles of a block, with the iterations that it needs."""
-        each = np.mean([spans[-1][2] for spans in play.spans]) if self.part else play.cycles_per_iteration()
+        each = np.mean(play.ended) if self.part else play.cycles_per_iteration()
         return self.iterations * float(each)
 
     @cached_property
@@ -196,6 +196,10 @@ class ProductLaunch:
     def loop(self) -> list[list[Instruction]]:
         """Of the programs of a block's warps, the iterations of the main loop that are played."""
         return self._found[1]
+
+    @cached_property
+    def _programs(self) -> Programs:
+        return Programs(self.loop)
 
     @property
     def iterations(self) -> float:

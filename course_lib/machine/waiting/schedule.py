@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -12,31 +13,62 @@ from ...trace.trace import Trace
 from ..model.machine import LEVELS
 from ..model.machine import Machine as Machine
 from .player import REASONS as REASONS
-from .player import Instruction, Player
+from .player import Instruction, Player, Programs
 
 #: The part of the time until a loop's last iteration that `Play.cycles_per_iteration` leaves out.
 SKIPPED = 0.25
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Play:
-    """A simulated launch. Cycles are the machine's; `waits` maps each reason to its share of the warps' cycles.
-
-    `spans[w]` is the timeline of warp w (resident blocks one after the other): (reason, first cycle, cycle after the
-    last) where it waits, and where it issues. `iterations[w]` holds the cycles at which warp w began the iterations of
-    the outermost loop. `fetches` are the sectors that came from beyond the first-level cache, each with the cycle of
-    its request and that of its arrival. `issued_at[w]` has the cycle at which warp w had issued each instruction, with
-    the pace that the compiler gave it, in the last of several rounds.
-    """
+    """A simulated launch. Cycles are the machine's; `waits` maps each reason to its share of the warps' cycles."""
 
     cycles: float
     issued: float
     waits: Mapping[str, float]
-    spans: tuple[tuple[tuple[str, float, float], ...], ...]
-    iterations: tuple[tuple[float, ...], ...]
-    fetches: tuple[tuple[float, float], ...]
     schedulers: int
-    issued_at: tuple[tuple[float, ...], ...]
+    _player: Player
+
+    @cached_property
+    def spans(self) -> tuple[tuple[tuple[str, float, float], ...], ...]:
+        """The timeline of each warp, of resident blocks one after the other.
+
+        It has (reason, first cycle, cycle after the last) where the warp waits, and where it issues.
+        """
+        return self._player.spans
+
+    @cached_property
+    def iterations(self) -> tuple[tuple[float, ...], ...]:
+        """For each warp, the cycles at which it began the iterations of the outermost loop."""
+        return self._player.iterations
+
+    @cached_property
+    def fetches(self) -> tuple[tuple[float, float], ...]:
+        """The sectors that came from beyond the first-level cache: the cycles of request and of arrival."""
+        return self._player.fetches
+
+    @cached_property
+    def issued_at(self) -> tuple[tuple[float, ...], ...]:
+        """For each warp, the cycle at which it had issued each instruction, with the pace that the compiler gave it.
+
+        Of several rounds, these are those of the last one.
+        """
+        return self._player.left
+
+    @property
+    def ended(self) -> tuple[float, ...]:
+        """For each warp, the cycle at which it ended, in the last round."""
+        return tuple(self._player.ended)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Play) and self._all() == other._all()
+
+    def __hash__(self) -> int:
+        return hash((self.cycles, self.issued))
+
+    def _all(self) -> tuple[Any, ...]:
+        timeline = self.spans, self.iterations, self.fetches, self.issued_at
+        return self.cycles, self.issued, {**self.waits}, self.schedulers, timeline
 
     @property
     def bytes_loaded(self) -> int:
@@ -81,7 +113,8 @@ def play(
     `model.occupancy` says how many blocks registers allow.
 
     With tracing it takes less than 2 seconds of a processor for some 35,000 instructions: two tiles of `best`, the
-    largest of the ladder. The play itself is a tenth of that, tracing more than half.
+    largest of the ladder. Tracing is more than half of that; the play itself is a hundredth, after the first one, for
+    which numba compiles it once.
     """
     from .traced import programs, shared_bytes  # the compiler: imported only by readers who play
 
@@ -91,7 +124,7 @@ def play(
 
 
 def play_programs(
-    warps: Sequence[Sequence[Instruction]],
+    warps: Sequence[Sequence[Instruction]] | Programs,
     machine: Machine,
     blocks: int = 1,
     served: Mapping[str, str] | str = "L2",
@@ -103,6 +136,7 @@ def play_programs(
 ) -> Play:
     """Play `blocks` resident blocks of warps with these programs; in the place of each, `rounds` blocks in sequence.
 
+    warps: a program for each warp of a block, or the `Programs` of several plays.
     served: the level that serves an array's sectors that the first-level cache does not hold, "L2" or "DRAM", for all
     arrays or by name. shared_bytes: those of each block, taken from the first-level cache.
     loaded_by: how many of the blocks that run at the same time, on all multiprocessors, load the same data of an array,
@@ -128,21 +162,19 @@ def play_programs(
             f"{blocks} blocks with {shared_bytes:,} bytes of shared memory each do not fit into the "
             f"{machine.l1_bytes:,} bytes that it shares with the first-level cache"
         )
-    if not any(warps):
+    programs = warps if isinstance(warps, Programs) else Programs(warps)
+    if not len(programs.code):
         raise ValueError("no warp of the traced block issues anything: trace a launch in which a thread has work")
     l1_bytes = machine.l1_bytes - blocks * shared_bytes
-    player = Player(warps, machine, blocks, served, l1_bytes, rounds=rounds, loaded_by=loaded_by, in_step=in_step)
+    player = Player(programs, machine, blocks, served, l1_bytes, rounds=rounds, loaded_by=loaded_by, in_step=in_step)
     player.run()
     whole = sum(player.waits)
     return Play(
-        cycles=max(warp.ended for warp in player.warps),
+        cycles=max(player.ended),
         issued=player.issued,
         waits={reason: amount / whole for reason, amount in zip(REASONS, player.waits, strict=True)},
-        spans=tuple(tuple(warp.spans) for warp in player.warps),
-        iterations=tuple(tuple(warp.iterations) for warp in player.warps),
-        fetches=tuple(player.fetches),
         schedulers=machine.schedulers,
-        issued_at=tuple(tuple(warp.left) for warp in player.warps),
+        _player=player,
     )
 
 

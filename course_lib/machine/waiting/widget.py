@@ -20,7 +20,7 @@ from ...simulator.tables import plural
 from ...trace.viewer.page import Bundle, page
 from ...trace.viewer.still import Still
 from . import schedule
-from .player import Instruction
+from .player import Instruction, Programs
 
 BUNDLE = Bundle(
     "waiting",
@@ -72,6 +72,11 @@ def instructions(tile_width: int, buffers: int) -> Sequence[Sequence[Instruction
     run = simulate(kernel, trace=True)[grid, block](A, B, np.zeros((tile_width, tile_width), np.float32))
     warps = programs(kernel, run.trace)
     return warps if len(warps) <= WARPS else warps[:: schedule.Machine.schedulers]
+
+
+@functools.cache
+def _programs(tile_width: int, buffers: int) -> Programs:
+    return Programs(instructions(tile_width, buffers))
 
 
 @dataclass(frozen=True)
@@ -190,7 +195,7 @@ def plan(machine: schedule.Machine, latency: int, warps: int, tile_width: int, b
     share = {level: rate / machine.schedulers for level, rate in machine.bytes_per_cycle.items()}
     latencies = {**machine.latency, "L2": float(latency)}
     machine = replace(machine, schedulers=1, bytes_per_cycle=share, latency=latencies, spread=())
-    block = instructions(tile_width, buffers)
+    block = _programs(tile_width, buffers)
     play = schedule.play_programs(block, machine, warps // len(block))
     return Plan(latency, warps, tile_width, buffers, play, machine.bytes_per_cycle["L2"])
 
