@@ -260,10 +260,11 @@ class Player:
 
     @property
     def spans(self) -> tuple[tuple[tuple[str, float, float], ...], ...]:
-        found: list[list[tuple[str, float, float]]] = [[] for _ in self.ended]
-        for warp, reason, first, last in self._spans.tolist():
-            found[int(warp)].append((REASONS[int(reason)], first, last))
-        return tuple(map(tuple, found))
+        warps, reasons, first, last = self._spans[np.argsort(self._spans[:, 0], kind="stable")].T
+        names = [REASONS[reason] for reason in reasons.astype(int).tolist()]
+        every = tuple(zip(names, first.tolist(), last.tolist(), strict=True))
+        ends = np.searchsorted(warps, np.arange(len(self.ended) + 1)).tolist()
+        return tuple(every[start:end] for start, end in pairwise(ends))
 
     @property
     def fetches(self) -> tuple[tuple[float, float], ...]:
