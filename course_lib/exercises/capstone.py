@@ -1,14 +1,16 @@
-"""The capstone: a kernel of the reader's own, judged on what it computes, and scored on what it costs.
+"""The capstone: a kernel of the reader's own, judged on what it computes, and scored by its predicted speed.
 
 `attempt` first grades the kernel: its values equal NumPy's on ragged sizes, and it breaks no rule. Then a launch is
-counted, and its machine code is played as a launch on large matrices would run it on the recorded GPU. Each cost
-reaches up to five limits, and each limit is a point; but the worst cost sets the speed, so every other one counts at
-most a point more than the worst. The limits are rules of the score; beside them are the recorded speeds of the ladder.
+counted, and its machine code is played as a launch on large matrices would run it on the recorded GPU. The points
+follow the speed: each is for a sixth more. Beside it are the costs that explain it, each with limits from the slow
+rungs of the ladder to the fast ones: the cost that keeps the fewest of them is what to improve. Without the compiler
+there are no points, here or anywhere; the milestones count what the source does, so they are the same everywhere.
 """
 
 import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,20 @@ from ..machine.waiting.error_bound import largest_error
 from ..simulator.findings import SimulatorError
 from ..simulator.hardware import MAX_THREADS_PER_BLOCK, ceil_div
 from ..simulator.tables import html_table, text_table
-from .capstone_costs import MOST_REGISTERS, Costs, Size, WrongProduct, costs
-from .grading.exercise import Exercise, write
+from .capstone_costs import (
+    INSTRUCTIONS,
+    MOST_REGISTERS,
+    WAVEFRONTS,
+    Costs,
+    Size,
+    WrongProduct,
+    costs,
+    most_steps,
+    no_room,
+)
+from .grading.exercise import Exercise, Hint, write
 from .grading.grades import grade
+from .grading.handed_in import validate_submission
 from .grading.matrices import PRODUCT, grid_over
 from .grading.verdict import FAILED, Check, Verdict
 from .progress import score
@@ -28,63 +41,61 @@ from .progress import score
 NAME = "capstone"
 
 
+#: The points. The first is for so many GFLOP/s, the last one for so many; a step between is a factor of 1.17.
+OF, FIRST, LAST = 25, 1_000.0, 44_000.0
+LIMITS = tuple(FIRST * (LAST / FIRST) ** (point / (OF - 1)) for point in range(OF))
+
+
 @dataclass(frozen=True)
 class Band:
-    """A cost and its limits, from the first to the hardest: each one that is kept gives a point.
+    """A cost and its limits, from the first to the hardest.
 
-    Without a value there is no point: a kernel without tiles shares nothing, so that it needs no barrier either.
+    Without a value none is kept: a kernel without tiles shares nothing, so that it needs no barrier either.
+    by_code: the machine code has it, and shows what to change.
     """
 
     name: str
     cost: Callable[[Costs], float | None]
     limits: tuple[float, ...]
-    rises: bool = False  # more is better
-    form: str = ".3g"
-    by_code: bool = False  # the machine code shows what to change
+    by_code: bool = False
 
-    def points(self, costs: Costs) -> int:
+    def kept(self, costs: Costs) -> int:
         """The number of limits that are kept."""
         value = self.cost(costs)
-        if value is None:
-            return 0
-        return sum(value >= limit if self.rises else value <= limit for limit in self.limits)
+        return 0 if value is None else sum(value <= limit for limit in self.limits)
 
 
 BANDS = (
     Band("sectors of global memory", lambda costs: costs.sectors, (0.5, 0.25, 0.125, 0.0625, 0.05)),
-    Band("wavefronts of shared memory", lambda costs: costs.wavefronts or None, (2, 1, 0.25, 0.2, 0.17)),
+    Band(WAVEFRONTS, lambda costs: costs.wavefronts or None, (2, 1, 0.25, 0.2, 0.17), by_code=True),
     Band("barriers", lambda costs: costs.barriers or None, (0.125, 0.0625, 0.004, 0.0025, 0.0015)),
-    Band("executed instructions", lambda costs: costs.instructions, (5, 3, 2, 1.5, 1.15), by_code=True),
-    Band(
-        "GFLOP/s, at least",
-        lambda costs: costs.least,
-        (4e3, 8e3, 16e3, 25e3, 40e3),
-        rises=True,
-        form=",.0f",
-        by_code=True,
-    ),
+    Band(INSTRUCTIONS, lambda costs: costs.instructions, (5, 3, 2, 1.5, 1.15), by_code=True),
 )
-OF = sum(len(band.limits) for band in BANDS)
+NOT_JUDGED = "not judged here"
 
 
 @dataclass(frozen=True)
 class Goal:
     """A step on the way, its check on the mechanism, and the rung of the ladder that has taken it.
 
-    ``hint`` is the next thing to do in a kernel that has not taken this step.
+    ``hint`` is the next thing to do in a kernel that has not taken this step. ``results``: the elements that a thread
+    then computes; ``again``: the next thing in a kernel whose threads already compute as many.
     """
 
     title: str
     rung: str
     taken: Callable[[Costs], bool]
     hint: str
+    results: int = 0
+    again: str = ""
 
 
+_KEEP = "read each element of the tiles once for each k, into a variable, and multiply all pairs of these variables"
 MILESTONES = (
     Goal(
         "tiled",
         "tiled",
-        lambda costs: costs.wavefronts > 0 and costs.sectors <= 0.5,
+        lambda costs: costs.loads > 0 and costs.sectors <= 0.5,
         "load tiles of A and B into shared memory, so that a warp loads at most 0.5 sectors for each multiplication.",
     ),
     Goal(
@@ -92,12 +103,16 @@ MILESTONES = (
         "outer_product",
         lambda costs: costs.loads <= 1,
         "let a thread compute 2×2 elements, so that it makes at most one shared load for each multiplication.",
+        results=4,
+        again=f"{_KEEP}: at most one shared load for each multiplication.",
     ),
     Goal(
         "8×8",
         "register_2d",
         lambda costs: costs.loads <= 0.25,
         "let a thread compute 8×8 elements, so that it makes at most 16 shared loads for 64 multiplications.",
+        results=64,
+        again=f"{_KEEP}: at most 16 shared loads for 64 multiplications.",
     ),
     Goal(
         "vectors",
@@ -118,6 +133,8 @@ MILESTONES = (
 class Attempt:
     """A kernel that passed the gates: its costs, its score of `OF`, and the milestones that it has reached.
 
+    The score is None where the machine code, by which it is judged, is not there.
+
     ``remarks`` are what the grader found that breaks no rule, such as arithmetic in float64.
     """
 
@@ -128,17 +145,17 @@ class Attempt:
     remarks: tuple[str, ...] = ()
 
     @property
-    def points(self) -> tuple[int, ...]:
-        """The points of each band that count: at most one more than those of the lowest; none without a speed."""
-        if self.costs.gflops is None:
-            return (0,) * len(BANDS)
-        kept = [band.points(self.costs) for band in BANDS]
-        return tuple(min(points, min(kept) + 1) for points in kept)
+    def score(self) -> int | None:
+        """The points: the limits of speed that are kept, by the lower end; 0 without a speed."""
+        if not self.costs.compiled:
+            return None
+        least = self.costs.least or 0
+        return sum(least >= limit for limit in LIMITS)
 
     @property
-    def score(self) -> int:
-        """The points of all bands."""
-        return sum(self.points)
+    def results(self) -> float:
+        """The elements of C that a thread computes."""
+        return prod(self.tile) / prod(self.threads)
 
     @property
     def milestones(self) -> int:
@@ -158,13 +175,22 @@ class Attempt:
         }
 
     def _bands(self) -> list[list[str]]:
-        rows = [["for each multiplication of a warp", "yours", "points", "next limit"]]
-        for band, points in zip(BANDS, self.points, strict=True):
-            value = band.cost(self.costs)
-            to_come = [format(limit, band.form) for limit in band.limits][band.points(self.costs) :][:1]
-            shown = "–" if value is None else format(value, band.form)
-            rows.append([band.name, shown, f"{points} of {len(band.limits)}", *(to_come or ["–"])])
-        return rows
+        rows = [["for each multiplication of a warp", "yours", "limits kept", "next limit"]]
+        for band in BANDS:
+            if band.by_code and self.costs.gflops is None:
+                rows.append([band.name, NOT_JUDGED, "", ""])
+                continue
+            value, kept = band.cost(self.costs), band.kept(self.costs)
+            to_come = [format(limit, ".3g") for limit in band.limits[kept : kept + 1]] or ["–"]
+            shown = "–" if value is None else format(value, ".3g")
+            rows.append([band.name, shown, f"{kept} of {len(band.limits)}", *to_come])
+        return [*rows, self._speed_row()]
+
+    def _speed_row(self) -> list[str]:
+        if self.costs.least is None or self.score is None:
+            return ["GFLOP/s, at least", NOT_JUDGED, "", ""]
+        to_come = [format(limit, ",.0f") for limit in LIMITS[self.score : self.score + 1]] or ["–"]
+        return ["GFLOP/s, at least", format(self.costs.least, ",.0f"), f"{self.score} of {OF}", *to_come]
 
     def _steps(self) -> list[list[str]]:
         ladder = measurements.load("ladder")
@@ -182,20 +208,37 @@ class Attempt:
         return [*said, *self._next()]
 
     def _next(self) -> list[str]:
-        """What to do next, one thing: by the machine code where that sets the points, or for the next milestone."""
-        least, most = min(self.points), max(self.points)
-        worst = BANDS[self.points.index(least)]
-        said = [f"No cost counts more than {most} of 5 until this one improves: {worst.name}."] if most > least else []
-        by_code = most > least and worst.by_code or self.milestones == len(MILESTONES)
-        if by_code and self.costs.advice:
-            return [*said, f"Next, by the machine code: {self.costs.advice[0]}"]
-        following = MILESTONES[self.milestones : self.milestones + 1]
-        return [*said, *(f"Next, {milestone.title}: {milestone.hint}" for milestone in following)]
+        """What to do next, one thing: by the machine code where that says it of the worst cost, or for a milestone."""
+        said, advice = [], [told for _, told in self.costs.advice]
+        if self.costs.gflops is not None:
+            kept = [band.kept(self.costs) for band in BANDS]
+            worst = BANDS[kept.index(min(kept))]
+            if max(kept) > min(kept):
+                said.append(
+                    f"The cost that is furthest behind: {worst.name}, {min(kept)} of {len(worst.limits)} limits."
+                )
+            if self.milestones < len(MILESTONES):
+                advice = [told for cost, told in self.costs.advice if cost == worst.name and max(kept) > min(kept)]
+        if advice:
+            return [*said, f"Next, by the machine code: {advice[0]}"]
+        return [*said, *(f"Next, {each.title}: {self._hint(each)}" for each in MILESTONES[self.milestones :][:1])]
+
+    def _hint(self, goal: Goal) -> str:
+        """Return what to do for a milestone in a kernel whose threads compute `results` elements each."""
+        if not goal.results or self.results <= 1:
+            return goal.hint
+        if self.results < goal.results:
+            return f"a thread computes {self.results:.3g} elements of C. {goal.hint[:1].upper()}{goal.hint[1:]}"
+        told = f"a thread computes {self.results:.3g} elements of C already, but reads elements again: {goal.again}"
+        if self.costs.reads is not None and self.costs.reads < 0.75 * self.costs.loads:
+            told += f" The compiler joins these loads as far as it can: {self.costs.reads:.2g} are left."
+        return told
 
     def _head(self) -> str:
         (down, across), (x, y) = self.tile, self.threads
+        points = f"{OF} points: {NOT_JUDGED}" if self.score is None else f"{self.score} of {OF} points"
         return (
-            f"{self.kernel}: right, {self.score} of {OF} points, {self.milestones} of {len(MILESTONES)} "
+            f"{self.kernel}: right, {points}, {self.milestones} of {len(MILESTONES)} "
             f"milestones (tile {down}×{across}, {x}×{y} threads)"
         )
 
@@ -222,7 +265,7 @@ class Attempts:
                 str(row["kernel"]),
                 "×".join(map(str, row["tile"])),
                 "×".join(map(str, row["threads"])),
-                f"{row['score']} of {OF}",
+                NOT_JUDGED if row["score"] is None else f"{row['score']} of {OF}",
                 f"{row['milestones']} of {len(MILESTONES)}",
                 "unknown" if row["gflops"] is None else _speed(row["gflops"]),
             ]
@@ -263,14 +306,20 @@ def attempt(
     >>> f"{tried.costs.wavefronts:.0f} wavefronts of shared memory for each multiplication of a warp"
     '2 wavefronts of shared memory for each multiplication of a warp'
     """
-    verdict = grade(exercise(tile, threads, seed or 0), kernel, seed)
+    task = exercise(tile, threads, seed or 0)
+    begun = validate_submission(task, kernel, "kernel")
+    told = no_room(kernel, threads) if timed and not isinstance(begun, Verdict) else ""
+    if told:  # at once: no launch is tried
+        return Verdict(NAME, FAILED, (Check(False, told),), Hint(f"{told}.", "no-room"), of=OF)
+    verdict = grade(task, kernel, seed)
     if not verdict.passed:
         return replace(verdict, of=OF)
     name = getattr(kernel, "__name__", NAME)
     try:
         counted = costs(kernel, tile, threads, seed or 0, timed)
     except (WrongProduct, SimulatorError) as fault:
-        return Verdict(NAME, FAILED, (Check(False, f"a launch of several tiles: {fault}"),), str(fault), of=OF)
+        told = f"a launch of several tiles: {fault}"
+        return Verdict(NAME, FAILED, (Check(False, told),), Hint(str(fault), "several-tiles"), of=OF)
     result = Attempt(name, (tile[0], tile[1]), (threads[0], threads[1]), counted, verdict.remarks)
     if not keep:
         return result
@@ -301,14 +350,14 @@ def exercise(tile: Size, threads: Size, seed: int = 0) -> Exercise:
             f"{MOST_REGISTERS} registers of a thread"
         )
     drawn = np.random.default_rng([seed, down, across])
-    most = (2 * down, 2 * across, 220) + drawn.integers(1, (down + 1, across + 1, 100))
+    most = (2 * down, 2 * across, 40) + drawn.integers(1, (down + 1, across + 1, 40))
     results = ceil_div(down * across, x * y)
     task = PRODUCT.but(
         shapes=((down + 3, across + 5, 21), (2 * down, across, 64), (5, 7, 3), (1, 1, 1), tuple(most.tolist())),
         grows="one",
         launch=grid_over(down, across, block=(x, y)),
         share=lambda M, N, K: results,
-        max_steps=max(200_000, 4 * 3 * 3 * 320 * results),  # four loops around each multiplication, in 3×3 blocks
+        max_steps=most_steps(tile, threads, 320),
     )
     hints = {
         "out-of-bounds": "sizes are ragged: guard every load and every store by M, N and K.",

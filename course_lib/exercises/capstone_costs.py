@@ -1,7 +1,7 @@
 """What a kernel of the capstone costs: counted in one launch of several tiles, and timed from its machine code."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import prod
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..machine import measurements
-from ..machine.compiler import machine_code
+from ..machine.compiler import NoMachineCode, machine_code
 from ..machine.compiler.emulator import run_block
 from ..machine.compiler.operations import UnknownInstruction
 from ..machine.compiler.show import MATRICES, InnerLoop, show_machine_code
@@ -18,15 +18,25 @@ from ..machine.model.machine import Machine
 from ..machine.waiting.error_bound import largest_error
 from ..machine.waiting.machine_code import lost_in_queues, main_loop
 from ..machine.waiting.product_launch import ProductLaunch
-from ..simulator.hardware import WARP_SIZE, ceil_div
+from ..simulator.hardware import WARP_SIZE, WORD_BYTES, ceil_div
 from ..simulator.observer import Observer
+from ..simulator.occupancy import occupancy
 from ..simulator.simulate import Simulation
+from .grading.grades import run_uncounted
 
 MOST_REGISTERS = 255
 #: Rows and columns of the matrices whose product is timed, as nearly as whole tiles allow.
 _LARGE = 4096
 #: Tiles of C in each direction of the launch that is counted, and lengths of K, of which one is drawn.
-_TILES, _DEPTHS = 3, (288, 384)
+_TILES, _DEPTHS = 3, (240, 288)
+#: Tiles in each direction of a launch with a long K, which is not counted, and lengths of K, of which one is drawn. All
+#: sizes are whole tiles, as are those of the large matrices.
+_FEW_TILES, _LONG = 2, (1088, 1152)
+#: The largest error of an element of C, as a part of the same sum of absolute products: float32 stays below a tenth of
+#: it for these lengths of K, and numbers of 11 bits, as in float16 and TF32, are above it.
+_ERROR = 1e-5
+#: The names of the costs that the machine code has.
+WAVEFRONTS, INSTRUCTIONS = "wavefronts of shared memory", "executed instructions"
 #: Cycles in the queue of a register bank, for each multiplication, that are worth a hint.
 _QUEUE = 0.15
 #: Results of a thread that may be doubled.
@@ -47,22 +57,27 @@ class WrongProduct(ValueError):
 class Costs:
     """The costs of a kernel. Counts are for each multiplication of a warp, which are 32 multiplications.
 
-    ``gflops`` is the model's speed on large matrices on the recorded GPU, ``instructions`` those of its machine code;
-    both are None where there is no such code, or the model cannot play it, and ``unknown`` says why. ``loads`` are
-    those from shared memory.
-    ``overlap``: of the elements of A and B that are stored to shared memory, the share that was loaded only between
-    barriers between which tiles are read, too. ``advice``: what the machine code says to change, most important first.
+    The simulator counts `sectors` of global memory, `barriers`, and `loads` from shared memory: those of the source, of
+    which one that a thread repeats before the next barrier counts once. ``overlap``: of the elements of A and B that
+    are stored to shared memory, the share that was loaded only between barriers between which tiles are read, too.
+
+    The machine code has `wavefronts` of loads from shared memory, `reads`, which are these loads, and `instructions`;
+    ``gflops`` is the model's speed on large matrices on the recorded GPU. All of them are None where there is no such
+    code, or the model cannot play it, and ``unknown`` says why; ``compiled``: whether there is code. ``advice``: what
+    it says to change, most important first, each after the name of the cost that it lowers, "" for the speed alone.
     """
 
     sectors: float
-    wavefronts: float
     barriers: float
     loads: float
     overlap: float
+    wavefronts: float | None = None
+    reads: float | None = None
     instructions: float | None = None
     gflops: float | None = None
     unknown: str = ""
-    advice: tuple[str, ...] = ()
+    compiled: bool = False
+    advice: tuple[tuple[str, str], ...] = ()
 
     @property
     def least(self) -> float | None:
@@ -80,6 +95,8 @@ class _Flow(Observer):
         self._loaded: dict[int, list[np.ndarray]] = defaultdict(list)  # by interval
         self._reads: Counter[int] = Counter()
         self._stored: list[np.ndarray] = []
+        self.loads = 0  # from shared memory, once for each address in an interval
+        self._addresses: defaultdict[Any, set[Hashable]] = defaultdict(set)
 
     def watch(self, array: Any) -> Any:
         return None if array.space == "local" else self._seen
@@ -87,7 +104,12 @@ class _Flow(Observer):
     def _seen(self, site: Any, pattern: Any, base: int, value: Any) -> None:
         vector, space = site.vector, pattern.array.space
         if (space, site.op) == ("shared", "load"):
-            self._reads[self._interval[vector]] += vector.count(pattern.mask)
+            count = vector.count(pattern.mask)
+            self._reads[self._interval[vector]] += count
+            address = base, pattern.once("address", lambda: _address(pattern))
+            if address not in self._addresses[vector]:
+                self._addresses[vector].add(address)
+                self.loads += count
         elif (space, site.op) == ("global", "load"):
             self._loaded[self._interval[vector]].append(_of(vector, pattern, value))
         elif space == "shared":
@@ -101,6 +123,7 @@ class _Flow(Observer):
         for vector, mask in arrivals:
             self.waits += vector.warps_active(mask)
             self._interval[vector] += 1
+            self._addresses[vector].clear()
 
     def overlap(self) -> float:
         """Return `Costs.overlap`; an element that is also loaded at another time counts as loaded then."""
@@ -111,6 +134,12 @@ class _Flow(Observer):
             (early if self._reads[interval] > most / 2 else apart).extend(values)
         stored = np.intersect1d(_distinct(self._stored), _distinct(early + apart))
         return float(np.isin(stored, _distinct(apart), invert=True).mean()) if stored.size else 0.0
+
+
+def _address(pattern: Any) -> Hashable:
+    """Return what two accesses of a warp have in common if their lanes access the same elements, beside their base."""
+    offsets, mask = pattern.offsets, pattern.vector.full(pattern.mask)
+    return pattern.array.name, pattern.width, b"" if offsets is None else offsets.tobytes(), mask.tobytes()
 
 
 def _of(vector: Any, pattern: Any, value: Any) -> np.ndarray:
@@ -135,23 +164,58 @@ def costs(kernel: Any, tile: Size, threads: Size, seed: int = 0, timed: bool = T
     run = Simulation(kernel, True, "in-order", None, None, (flow,))[(_TILES, _TILES), threads](A, B, C)
     if not _right(C, A, B):
         raise WrongProduct(f"C is not A @ B for M, N and K of {M}, {N} and {K}")
+    _long_product(kernel, tile, threads, rng)
     multiplications = M * N * K / WARP_SIZE
-    loads = run.traffic.select(space="shared", op="load")
     counted = Costs(
         run.traffic.select(space="global", op="load").sectors / multiplications,
-        loads.wavefronts / multiplications,
         flow.waits / multiplications,
-        loads.accesses / WARP_SIZE / multiplications,
+        flow.loads / WARP_SIZE / multiplications,
         flow.overlap(),
     )
     if not timed:
         return replace(counted, unknown="it was not compiled")
     try:
         return _timed(kernel, tile, threads, counted)
-    except UnknownInstruction as error:
-        return replace(counted, unknown=f"the model does not know {error}, which its machine code has")
-    except ValueError as error:
+    except NoMachineCode as error:
         return replace(counted, unknown=str(error))
+    except UnknownInstruction as error:
+        told = f"the model does not know {error}, which its machine code has"
+        return replace(counted, unknown=told, compiled=True)
+    except ValueError as error:
+        return replace(counted, unknown=str(error), compiled=True)
+
+
+def no_room(kernel: Any, threads: Size) -> str:
+    """Say why no GPU can launch blocks of so many threads, as far as there is machine code; "" if one can."""
+    try:
+        code = machine_code(kernel, MATRICES)
+    except ValueError:  # the launches say better what is wrong with the kernel
+        return ""
+    size, gpu = prod(threads), measurements.load("ladder").provenance
+    if occupancy(size, code.registers, code.shared_bytes, gpu).blocks:
+        return ""
+    return (
+        f"no GPU can launch this kernel: it has {code.registers} registers for each of {size:,} threads, "
+        f"{code.registers * size:,} in all, and a multiprocessor has {gpu['registers_per_multiprocessor']:,}. Let a "
+        "thread compute fewer elements, or a block have fewer threads"
+    )
+
+
+def _long_product(kernel: Any, tile: Size, threads: Size, rng: np.random.Generator) -> None:
+    """Raise WrongProduct if C is wrong for a K of more than a thousand."""
+    (down, across), K = tile, int(rng.choice(_LONG))
+    M, N = _FEW_TILES * down, _FEW_TILES * across
+    A, B = _matrices(rng, M, N, K)
+    C = np.full((M, N), np.nan, np.float32)
+    launch = (_FEW_TILES, _FEW_TILES), threads
+    run_uncounted(kernel, launch, (A, B, C), most_steps(tile, threads, K))
+    if not _right(C, A, B):
+        raise WrongProduct(f"C is not A @ B for M, N and K of {M}, {N} and {K}")
+
+
+def most_steps(tile: Size, threads: Size, K: int) -> int:
+    """Return how many iterations of loops a warp may make: four loops around each multiplication, in 3×3 blocks."""
+    return max(200_000, 4 * 3 * 3 * K * ceil_div(prod(tile), prod(threads)))
 
 
 def _matrices(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[np.ndarray, np.ndarray]:
@@ -161,7 +225,8 @@ def _matrices(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[np.ndar
 
 
 def _right(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> bool:
-    return np.allclose(C, A.astype(np.float64) @ B, rtol=1e-4, atol=0)
+    product = A.astype(np.float64) @ B  # of positive numbers: it is the sum of absolute products, too
+    return bool((np.abs(C - product) <= _ERROR * product).all())
 
 
 def _timed(kernel: Any, tile: Size, threads: Size, counted: Costs) -> Costs:
@@ -175,40 +240,67 @@ def _timed(kernel: Any, tile: Size, threads: Size, counted: Costs) -> Costs:
         measurements.load("ladder").provenance,
     )
     _check(launch)
-    issued = sum(map(len, launch.loop)) / len({i.iteration for program in launch.loop for i in program})
-    instructions = issued * launch.iterations / (down * across * _LARGE / WARP_SIZE)
-    advice = (*_advice(show_machine_code(kernel, MATRICES, threads), down * across / prod(threads)),)
-    return replace(counted, instructions=instructions, gflops=launch.gflops(), advice=advice)
+    played = [i for program in launch.loop for i in program]
+    read = [i for i in played if i.kind == "shared load"]
+    each = launch.iterations / len({i.iteration for i in played}) / (down * across * _LARGE / WARP_SIZE)
+    lost = sum(max(i.wavefronts - ceil_div(i.bytes, WORD_BYTES), 0) for i in read)
+    found = replace(
+        counted,
+        compiled=True,
+        wavefronts=sum(i.wavefronts for i in read) * each,
+        reads=len(read) * each,
+        instructions=len(played) * each,
+        gflops=launch.gflops(),
+    )
+    advice = _advice(show_machine_code(kernel, MATRICES, threads), down * across / prod(threads), lost * each, found)
+    return replace(found, advice=(*advice,))
 
 
-def _advice(loop: InnerLoop, results: float) -> Iterator[str]:
-    """Say what the inner loop's machine code tells a thread with so many results to change."""
+def _advice(loop: InnerLoop, results: float, lost: float, costs: Costs) -> Iterator[tuple[str, str]]:
+    """Say what the inner loop's machine code tells a thread with so many results to change.
+
+    lost: wavefronts for a multiplication that bank conflicts cost.
+    """
     counts, code = loop.counts, loop.code
     products = max(counts.get("multiply-add", 0), 1)
     if code.spilled_bytes:
-        yield f"a thread spills {code.spilled_bytes} bytes of registers to memory: let it compute fewer elements."
+        told = f"a thread spills {code.spilled_bytes} bytes of registers to memory: let it compute fewer elements."
+        yield INSTRUCTIONS, told
     elif code.registers == MOST_REGISTERS:
-        yield f"a thread uses all {MOST_REGISTERS} registers: try fewer numbers, and keep them if the prediction rises."
+        told = (
+            f"a thread uses all {MOST_REGISTERS} registers: try fewer numbers, and keep them if the prediction rises."
+        )
+        yield "", told
     if counts.get("address", 0) > products / 2:
         yield (
+            INSTRUCTIONS,
             f"the inner loop has {counts['address'] / products:.1f} instructions of addresses for a multiplication. "
             "numba tests whether a signed index is negative, and one of 64 bits takes two registers: make indices of "
-            "uint32(cuda.threadIdx.x)."
+            "uint32(cuda.threadIdx.x).",
+        )
+    if costs.wavefronts and lost > costs.wavefronts / 3:
+        yield (
+            WAVEFRONTS,
+            f"bank conflicts cost {lost:.2g} of {costs.wavefronts:.2g} wavefronts of shared memory for a "
+            "multiplication: let neighbouring threads read neighbouring elements, or make the rows of the tile longer.",
         )
     if products <= results:
         yield (
+            "",
             "the inner loop stayed rolled, with one k in each iteration: write two steps in it, and read the elements "
-            "of the next k into other variables before you multiply these."
+            "of the next k into other variables before you multiply these.",
         )
     if results <= _FEW_RESULTS and code.registers + results * 3 / 2 <= MOST_REGISTERS:
         yield (
+            "",
             f"a thread keeps {results:.0f} results in {code.registers} registers: with twice as many, such as 8×16 in "
-            "a tile of 128×256, each element that it reads is used more often, and sectors and barriers fall."
+            "a tile of 128×256, each element that it reads is used more often, and sectors and barriers fall.",
         )
-    if (lost := lost_in_queues([each.text for each in loop.body])) > _QUEUE:
+    if (queue := lost_in_queues([each.text for each in loop.body])) > _QUEUE:
         yield (
-            f"a multiplication waits {lost:.2f} cycles in the queue of a register bank. The compiler chooses the "
-            "registers: try another order of the multiplications, and keep it only if the predicted speed rises."
+            "",
+            f"a multiplication waits {queue:.2f} cycles in the queue of a register bank. The compiler chooses the "
+            "registers: try another order of the multiplications, and keep it only if the predicted speed rises.",
         )
 
 

@@ -35,8 +35,8 @@ def judge(kernel: Any, source: str, others: Sequence[str], seed: int | None = No
     reached = result.milestones
     checks = tuple(Check(number < reached, each.title) for number, each in enumerate(MILESTONES))
     hint = next((Hint(each.hint, each.title) for each in MILESTONES[reached:]), None)
-    costs = [(band, band.cost(result.costs)) for band in BANDS]
-    counted = ", ".join(f"{cost:{band.form}} {band.name}" for band, cost in costs if cost is not None)
+    costs = [(band.name, band.cost(result.costs)) for band in BANDS if not band.by_code]
+    counted = ", ".join(f"{cost:.3g} {name}" for name, cost in costs if cost is not None)
     remarks = (*result.remarks, f"for each multiplication of a warp: {counted}.")
     return Verdict(NAME, FAILED if hint else PASSED, checks, hint, remarks, reached, len(MILESTONES))
 

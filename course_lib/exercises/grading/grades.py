@@ -149,10 +149,13 @@ def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape, 
     inputs, want = _matrices(exercise, shape, seed)
     got = np.full(want.shape, np.nan, np.float32)
     arguments = (*(array.copy() for array in inputs), got)
-    grid, block = exercise.task.launch(*shape)
-    prepared = prepare(kernel, grid, block, arguments)
-    Engine(prepared, [_Inside()], max_steps=exercise.task.max_steps).run()
+    run_uncounted(kernel, exercise.task.launch(*shape), arguments, exercise.task.max_steps)
     return not differing(got, want).any()
+
+
+def run_uncounted(kernel: Any, at: Launch, arguments: tuple[Array, ...], max_steps: int) -> None:
+    """Launch on these arrays and count nothing; raise KernelError at an index out of bounds or below zero."""
+    Engine(prepare(kernel, *at, arguments), [_Inside()], max_steps=max_steps).run()
 
 
 def _faults(*outcomes: Outcome) -> list[Finding]:

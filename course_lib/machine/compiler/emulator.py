@@ -121,14 +121,7 @@ def run_block(
         arrays=arrays,
     )
     with np.errstate(all="ignore"):
-        run = _Block(code, state, until).run()
-    for memory, value in zip(arrays, (value for value in arguments if isinstance(value, np.ndarray)), strict=True):
-        value[...] = memory.data[: value.nbytes].view(value.dtype).reshape(value.shape, order=_order(value))
-    return run
-
-
-def _order(value: np.ndarray) -> Any:
-    return "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
+        return _Block(code, state, until).run()
 
 
 def _parameters(arguments: Sequence[Any], names: Sequence[str], pointers: bool) -> tuple[list[Region], bytes]:
@@ -138,7 +131,7 @@ def _parameters(arguments: Sequence[Any], names: Sequence[str], pointers: bool) 
         if isinstance(value, np.ndarray):
             if not (value.flags.c_contiguous or value.flags.f_contiguous):
                 raise ValueError("an array with gaps between its elements: give a contiguous one")
-            first, data = ARRAYS + (number << 36), np.frombuffer(value.tobytes(_order(value)), np.uint8).copy()
+            first, data = ARRAYS + (number << 36), value.ravel("K").view(np.uint8)  # the array itself
             arrays.append(Region(names[number] if names else f"argument {number}", first, data))
             about = (0, 0, value.size, value.itemsize, first, *value.shape, *value.strides)
             given = np.array((first,) if pointers else about, np.int64)

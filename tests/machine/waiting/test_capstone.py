@@ -1,20 +1,28 @@
 """The capstone's score: kernels of different quality are in the order of their recorded speeds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from nightly import at_night
 from numba import cuda, float32
 
+from course_lib.exercises import capstone as module
 from course_lib.exercises.capstone import (
     BANDS,
+    LIMITS,
     MILESTONES,
+    NOT_JUDGED,
     OF,
     Attempt,
+    Attempts,
     Costs,
     attempt,
     attempts,
     costs,
 )
+from course_lib.exercises.capstone_costs import INSTRUCTIONS, WAVEFRONTS
+from course_lib.exercises.grading import grades
 from course_lib.exercises.progress import score
 from course_lib.kernels import rung
 from course_lib.machine import compiler, measurements
@@ -99,7 +107,10 @@ def empty(A, B, C):
     ...
 
 
-@pytest.mark.skipif(not compiler.available(), reason="the compiler is not installed")
+compiled = pytest.mark.skipif(not compiler.available(), reason="the compiler is not installed")
+
+
+@compiled
 def test_the_order_by_score_is_the_measured_one_of_two_kernels():
     widths = measurements.load("tiles")
     slow = widths.result("naive", params={"block_width": 8})["gflops"]
@@ -136,7 +147,7 @@ def test_a_kernel_written_for_the_test_is_right_on_ragged_sizes(name):
 
 
 @pytest.mark.nightly
-@pytest.mark.skipif(not compiler.available(), reason="the compiler is not installed: milestones alone count")
+@compiled
 def test_the_order_by_score_of_other_kernels_is_the_order_that_was_measured():
     """A student's kernel is no rung; some of these are bad on purpose."""
     points = {}
@@ -150,16 +161,65 @@ def test_the_order_by_score_of_other_kernels_is_the_order_that_was_measured():
     assert len(set(points.values())) >= 5, found  # two of them differ by 0.4 % on the GPU
 
 
-def test_the_worst_cost_limits_the_points_of_the_others():
-    """A tile with bank conflicts: as many points as the cost that sets its speed, and one more."""
-    conflicts = Attempt("conflicts", (32, 32), (16, 16), Costs(0.25, 9, 0.0156, 1, 0, 3.7, 2289))
-    assert [band.points(conflicts.costs) for band in BANDS] == [2, 0, 2, 1, 0]
-    assert conflicts.points == (1, 0, 1, 1, 0) and conflicts.score == 3
-    assert "1 of 5 until this one improves: wavefronts of shared memory.\nNext, 8×8: " in repr(conflicts)
-    slow = Attempt("slow", (16, 16), (16, 16), Costs(0.5, 2, 0.125, 2, 0, 6.12, 8_000, advice=("unsigned indices",)))
-    assert "improves: executed instructions.\nNext, by the machine code: unsigned indices" in repr(slow)
-    even = Attempt("even", (24, 24), (24, 24), Costs(0.333, 2, 0.0833, 2, 0, 4.3, 7_900))
-    assert even.score == 5 and "improves" not in repr(even)
+@compiled
+@pytest.mark.nightly
+def test_equal_machine_code_has_equal_points(tmp_path):
+    """4×4 results, read for each product or once into variables: the compiler makes the same of both."""
+    found = []
+    for text in (FOUR_BY_FOUR, ONCE):
+        path = tmp_path / f"{len(found)}.py"
+        path.write_text(text, encoding="utf-8")
+        own = kernel_in(path)
+        found.append(attempt(own.make(), own.tile(), (16, 16), keep=False))
+    plain, once = found
+    assert plain.costs == once.costs and plain.score == once.score > 9
+    assert plain.milestones == once.milestones == 2
+
+
+MADE = {"wavefronts": 1.0, "reads": 0.5, "instructions": 3.0, "compiled": True}
+
+
+def test_points_follow_the_speed():
+    """A kernel 1.7 times as fast has more points, whatever its counts are."""
+    speeds = np.geomspace(1_200, 50_000, 60)
+    scores = [Attempt("mine", (64, 64), (16, 16), Costs(0.1, 0.1, 0.5, 0, gflops=s, **MADE)).score for s in speeds]
+    faster = [Attempt("mine", (8, 8), (8, 8), Costs(9, 9, 2, 0, gflops=1.7 * s, **MADE)).score for s in speeds]
+    assert scores == sorted(scores) and min(scores) >= 1
+    assert all(more > less or less >= OF - 2 for less, more in zip(scores, faster, strict=True))
+    assert (len(LIMITS), LIMITS[0], round(LIMITS[-1])) == (OF, 1_000, 44_000)
+
+
+def test_what_is_next_is_said_of_the_cost_that_is_furthest_behind():
+    conflicts = Costs(0.25, 0.0156, 1, 0, wavefronts=9, reads=1, instructions=3.7, gflops=2289, compiled=True)
+    found = Attempt("conflicts", (32, 32), (16, 16), replace(conflicts, advice=(("", "more"), (WAVEFRONTS, "pad"))))
+    assert [band.kept(found.costs) for band in BANDS] == [2, 0, 2, 1]
+    assert "furthest behind: wavefronts of shared memory, 0 of 5 limits.\nNext, by the machine code: pad" in repr(found)
+    other = replace(found, costs=replace(found.costs, advice=((INSTRUCTIONS, "unsigned indices"),)))
+    assert "Next, 8×8: " in repr(other)
+
+
+@pytest.mark.parametrize(
+    "tile, loads, told",
+    [
+        ((16, 16), 2.0, "let a thread compute 2×2"),
+        ((64, 64), 2.0, "a thread computes 16 elements of C already, but reads elements again"),
+        ((64, 64), 0.5, "a thread computes 16 elements of C. Let a thread compute 8×8"),
+        ((128, 128), 0.5, "a thread computes 64 elements of C already"),
+    ],
+)
+def test_the_hint_knows_how_many_results_a_thread_computes(tile, loads, told):
+    found = Attempt("mine", tile, (16, 16), Costs(0.25, 0.01, loads, 0, unknown="it was not compiled"))
+    assert told in repr(found) and "joins" not in repr(found)
+    joined = replace(found.costs, wavefronts=1, reads=0.38, instructions=3, gflops=12_000, compiled=True)
+    assert ("0.38 are left" in repr(replace(found, costs=joined))) == ("already" in told)
+
+
+def test_without_machine_code_the_points_are_not_judged():
+    """Neither are the costs that it has; the milestones are."""
+    found = Attempt("mine", (64, 64), (16, 16), Costs(0.125, 0.008, 0.5, 0, unknown="there is no compiler"))
+    assert (found.score, found.milestones) == (None, 2)
+    assert repr(found).count(NOT_JUDGED) == 4 and NOT_JUDGED in found._repr_html_()
+    assert Attempts((found.record(),))._cells()[1][4] == NOT_JUDGED
 
 
 def test_a_kernel_of_8_by_8_is_counted():
@@ -208,13 +268,89 @@ def test_a_launch_that_cannot_be_is_refused(tile, threads, told):
         attempt(narrow, tile, threads)
 
 
-def test_bands_give_a_point_for_each_limit():
-    nothing, perfect = Costs(9, 0, 0, 0, 0), Costs(0, 0.1, 0.001, 0, 1, 1, 1e6)
-    assert sum(band.points(nothing) for band in BANDS) == 0
-    assert sum(band.points(perfect) for band in BANDS) == OF == 25
-    assert all(list(band.limits) == sorted(band.limits, reverse=not band.rises) for band in BANDS)
+def test_a_cost_keeps_limits():
+    nothing, perfect = Costs(9, 0, 0, 0), Costs(0, 0.001, 0.06, 1, wavefronts=0.1, instructions=1)
+    assert sum(band.kept(nothing) for band in BANDS) == 0
+    assert all(band.kept(perfect) == len(band.limits) for band in BANDS)
+    assert all(list(band.limits) == sorted(band.limits, reverse=True) for band in BANDS)
 
 
+@compiled
+def test_a_launch_that_no_gpu_can_make_is_refused_at_once(monkeypatch):
+    """Of 1,024 threads with 64 results each: nothing is launched."""
+    monkeypatch.setattr(module, "grade", None)
+    monkeypatch.setattr(module, "costs", None)
+    refused = attempt(OWN["eight_by_eight"].make(), (256, 256), (32, 32))
+    assert (refused.status, refused.points, refused.of) == ("failed", 0, OF)
+    assert refused.hint_id == "no-room" and "1,024 threads" in refused.hint
+    assert score().attempts == [] and "capstone" not in score().points
+
+
+@cuda.jit(launch_bounds=64)
+def bounded(A, B, C):
+    row, col = cuda.blockIdx.y * 16 + cuda.threadIdx.y, cuda.blockIdx.x * 16 + cuda.threadIdx.x
+    acc = float32(0)
+    for k in range(A.shape[1]):
+        acc += A[row, k] * B[k, col]
+    C[row, col] = acc
+
+
+def test_no_repair_is_tried_for_a_launch_that_cannot_start(monkeypatch):
+    monkeypatch.setattr(grades, "likely", None)
+    refused = attempt(bounded, (16, 16), (16, 16))
+    assert refused.status == "failed" and "64" in refused.hint
+
+
+FOUR_BY_FOUR = """from numba import cuda, float32
+
+TILE, THREADS = (64, 64), (16, 16)
+
+
+@cuda.jit
+def mine(A, B, C):
+    a = cuda.shared.array((64, 16), float32)
+    b = cuda.shared.array((16, 64), float32)
+    acc = cuda.local.array((4, 4), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    top, left = cuda.blockIdx.y * 64, cuda.blockIdx.x * 64
+    M, K = A.shape
+    N = B.shape[1]
+    for i in range(4):
+        for j in range(4):
+            acc[i, j] = float32(0)
+    for start in range(0, K, 16):
+        for i in range(4):
+            r = top + ty + 16 * i
+            a[ty + 16 * i, tx] = A[r, start + tx] if r < M and start + tx < K else float32(0)
+            c = left + tx + 16 * i
+            b[ty, tx + 16 * i] = B[start + ty, c] if start + ty < K and c < N else float32(0)
+        cuda.syncthreads()
+        for k in range(16):
+            for i in range(4):
+                for j in range(4):
+                    acc[i, j] += a[ty * 4 + i, k] * b[k, tx * 4 + j]
+        cuda.syncthreads()
+    for i in range(4):
+        for j in range(4):
+            r, c = top + ty * 4 + i, left + tx * 4 + j
+            if r < M and c < N:
+                C[r, c] = acc[i, j]
+"""
+ONCE = FOUR_BY_FOUR.replace(
+    """\
+            for i in range(4):
+                for j in range(4):
+                    acc[i, j] += a[ty * 4 + i, k] * b[k, tx * 4 + j]
+""",
+    """\
+            for i in range(4):
+                ra[i] = a[ty * 4 + i, k]
+                rb[i] = b[k, tx * 4 + i]
+            for i in range(4):
+                for j in range(4):
+                    acc[i, j] += ra[i] * rb[j]
+""",
+).replace("    tx, ty =", "    ra, rb = cuda.local.array(4, float32), cuda.local.array(4, float32)\n    tx, ty =")
 FILE = "from numba import cuda\n\nTILE, THREADS = (8, 8), (8, 8)\n\n\n@cuda.jit\ndef mine(A, B, C):\n    pass\n"
 
 

@@ -66,6 +66,10 @@ def kernel(tmp_path, *changes):
             "sums 200 terms": ("range(0, K, 8)", "range(0, min(K, 200), 8)"),
             "wrong for one block": (STORE, STORE.replace("acc", "acc if cuda.gridDim.x > 1 else float32(0)")),
             "wrong beyond two tiles of rows": (STORE, STORE.replace("acc", "acc if row < 16 else float32(0)")),
+            "sums 400 terms": ("range(0, K, 8)", "range(0, min(K, 400), 8)"),
+            "sums 400 terms of whole tiles": ("range(0, K, 8)", "range(0, K if M % 8 or K % 8 else min(K, 400), 8)"),
+            "reads the first thousand again": ("A[row, start + tx]", "A[row, (start + tx) % 1000]"),
+            "half of the terms of a long sum": ("range(0, K, 8)", "range(0, K, 8 if K < 1000 else 16)"),
         }.items(),
     ),
     ids=lambda change: change[0],
@@ -73,6 +77,36 @@ def kernel(tmp_path, *changes):
 def test_a_kernel_that_is_wrong_for_some_sizes_is_wrong(tmp_path, change):
     result = attempt(kernel(tmp_path, change[1]), (8, 8), (8, 8), keep=False)
     assert not isinstance(result, Attempt) and result.status == "failed"
+
+
+@pytest.mark.parametrize(
+    "change",
+    {
+        "tiles of float16": (
+            "A_tile = cuda.shared.array((8, 8), float32)",
+            "A_tile = cuda.shared.array((8, 8), float16)",
+        ),
+        "a sum in float16": ("            acc += A_tile", "            acc = float32(float16(acc)); acc += A_tile"),
+        "fractions of 11 bits": (
+            "            acc += A_tile[ty, k] * B_tile[k, tx]",
+            "            big = A_tile[ty, k] * float32(8193)\n"
+            "            acc += (big - (big - A_tile[ty, k])) * B_tile[k, tx]",
+        ),
+    }.items(),
+    ids=lambda change: change[0],
+)
+def test_less_than_float32_is_wrong(tmp_path, change):
+    """Float16 and TF32 hold 11 bits of a number; errors of 1e-4 of the sum of absolute products."""
+    own = kernel(tmp_path, ("import cuda, float32", "import cuda, float16, float32"), change[1])
+    result = attempt(own, (8, 8), (8, 8), keep=False, timed=False)
+    assert not isinstance(result, Attempt) and result.status == "failed"
+
+
+@pytest.mark.parametrize("seed", every(1, range(3)))
+def test_float32_in_another_order_is_right(tmp_path, seed):
+    """From the last term of a tile to the first."""
+    pairs = [(SUMS, "        for back in range(8):\n            k = 7 - back\n")]
+    assert isinstance(attempt(kernel(tmp_path, *pairs), (8, 8), (8, 8), keep=False, seed=seed, timed=False), Attempt)
 
 
 EARLY = "            unused += A[row, start + 8 + tx] if row < M and start + 8 + tx < K else float32(0)\n"
@@ -140,14 +174,15 @@ def test_registers_that_are_spilled_cost_time():
     """16×14 results have fewer loads for a multiplication than 8×8, whose kernels are predicted above 25,000."""
     own = kernel_in(Path(__file__).with_name("capstone_spilled.py"))
     found = costs(own.make(), own.tile(), (8, 8))
-    assert found.loads < 0.25 and found.gflops < 15_000 and "spills" in found.advice[0]
+    assert found.loads < 0.25 and found.gflops < 15_000 and "spills" in found.advice[0][1]
 
 
 @compiled
 def test_the_machine_code_says_what_to_change(tmp_path):
     """Signed indices cost instructions of addresses; with unsigned ones that advice is gone."""
     signed = costs(kernel(tmp_path), (8, 8), (8, 8)).advice
-    assert "uint32(cuda.threadIdx.x)" in signed[0]
-    shown = repr(Attempt("mine", (8, 8), (8, 8), Costs(0.1, 0.2, 0.01, 0.05, 1, 1, 30_000, advice=signed)))
+    assert "uint32(cuda.threadIdx.x)" in signed[0][1]
+    fast = Costs(0.05, 0.001, 0.05, 1, wavefronts=0.1, instructions=1, gflops=30_000, compiled=True, advice=signed)
+    shown = repr(Attempt("mine", (8, 8), (8, 8), fast))
     assert "Next, by the machine code: the inner loop has" in shown
     assert f"30,000 ± {100 * largest_error():.0f} %" in shown
