@@ -17,7 +17,7 @@ from ..machine.compiler.show import MATRICES, InnerLoop, show_machine_code
 from ..machine.model.machine import Machine
 from ..machine.waiting.error_bound import largest_error
 from ..machine.waiting.machine_code import lost_in_queues, main_loop
-from ..machine.waiting.product_launch import ProductLaunch
+from ..machine.waiting.product_launch import ProductLaunch, WrongBlock
 from ..simulator.hardware import WARP_SIZE, WORD_BYTES, ceil_div
 from ..simulator.observer import Observer
 from ..simulator.occupancy import occupancy
@@ -28,10 +28,10 @@ MOST_REGISTERS = 255
 #: Rows and columns of the matrices whose product is timed, as nearly as whole tiles allow.
 _LARGE = 4096
 #: Tiles of C in each direction of the launch that is counted, and lengths of K, of which one is drawn.
-_TILES, _DEPTHS = 3, (240, 288)
-#: Tiles in each direction of a launch with a long K, which is not counted, and lengths of K, of which one is drawn. All
-#: sizes are whole tiles, as are those of the large matrices.
-_FEW_TILES, _LONG = 2, (1088, 1152)
+_TILES, _DEPTHS = 3, (192, 240)
+#: Lengths of K, of which one is drawn, for which C must be right, too; tiles in each direction, where no machine code
+#: runs one block. All sizes are whole tiles, as are those of the large matrices.
+_LONG, _FEW_TILES = (1024, 1088), 2
 #: The largest error of an element of C, as a part of the same sum of absolute products: float32 stays below a tenth of
 #: it for these lengths of K, and numbers of 11 bits, as in float16 and TF32, are above it.
 _ERROR = 1e-5
@@ -44,7 +44,7 @@ _FEW_RESULTS = 64
 #: Of the instructions that a longer K adds, the part that must be in the loop that is played.
 _IN_LOOP = 0.9
 #: Instructions of the large launch that are run, to see that they are those that are played.
-_FIRST = 20_000
+_FIRST = 8_000
 
 Size = tuple[int, int]
 
@@ -164,7 +164,6 @@ def costs(kernel: Any, tile: Size, threads: Size, seed: int = 0, timed: bool = T
     run = Simulation(kernel, True, "in-order", None, None, (flow,))[(_TILES, _TILES), threads](A, B, C)
     if not _right(C, A, B):
         raise WrongProduct(f"C is not A @ B for M, N and K of {M}, {N} and {K}")
-    _long_product(kernel, tile, threads, rng)
     multiplications = M * N * K / WARP_SIZE
     counted = Costs(
         run.traffic.select(space="global", op="load").sectors / multiplications,
@@ -172,10 +171,19 @@ def costs(kernel: Any, tile: Size, threads: Size, seed: int = 0, timed: bool = T
         flow.loads / WARP_SIZE / multiplications,
         flow.overlap(),
     )
-    if not timed:
-        return replace(counted, unknown="it was not compiled")
+    K = int(rng.choice(_LONG))
+    found = _tried(kernel, tile, threads, K, counted) if timed else replace(counted, unknown="it was not compiled")
+    if found.gflops is None:  # then no machine code has shown that C is right
+        _long_product(kernel, tile, threads, K, rng)
+    return found
+
+
+def _tried(kernel: Any, tile: Size, threads: Size, long: int, counted: Costs) -> Costs:
+    """Add what the machine code tells, or why it tells nothing."""
     try:
-        return _timed(kernel, tile, threads, counted)
+        return _timed(kernel, tile, threads, long, counted)
+    except WrongProduct:
+        raise
     except NoMachineCode as error:
         return replace(counted, unknown=str(error))
     except UnknownInstruction as error:
@@ -201,10 +209,9 @@ def no_room(kernel: Any, threads: Size) -> str:
     )
 
 
-def _long_product(kernel: Any, tile: Size, threads: Size, rng: np.random.Generator) -> None:
+def _long_product(kernel: Any, tile: Size, threads: Size, K: int, rng: np.random.Generator) -> None:
     """Raise WrongProduct if C is wrong for a K of more than a thousand."""
-    (down, across), K = tile, int(rng.choice(_LONG))
-    M, N = _FEW_TILES * down, _FEW_TILES * across
+    M, N = (_FEW_TILES * size for size in tile)
     A, B = _matrices(rng, M, N, K)
     C = np.full((M, N), np.nan, np.float32)
     launch = (_FEW_TILES, _FEW_TILES), threads
@@ -229,7 +236,7 @@ def _right(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> bool:
     return bool((np.abs(C - product) <= _ERROR * product).all())
 
 
-def _timed(kernel: Any, tile: Size, threads: Size, counted: Costs) -> Costs:
+def _timed(kernel: Any, tile: Size, threads: Size, long: int, counted: Costs) -> Costs:
     """Add what the machine code tells: its instructions, and the speed of a launch on large matrices."""
     down, across = tile
     launch = ProductLaunch(
@@ -239,7 +246,7 @@ def _timed(kernel: Any, tile: Size, threads: Size, counted: Costs) -> Costs:
         Machine.measured(measurements.load("latencies")),
         measurements.load("ladder").provenance,
     )
-    _check(launch)
+    _check(launch, long)
     played = [i for program in launch.loop for i in program]
     read = [i for i in played if i.kind == "shared load"]
     each = launch.iterations / len({i.iteration for i in played}) / (down * across * _LARGE / WARP_SIZE)
@@ -304,10 +311,16 @@ def _advice(loop: InnerLoop, results: float, lost: float, costs: Costs) -> Itera
         )
 
 
-def _check(launch: ProductLaunch) -> None:
-    """Raise ValueError if the loop that is played is not what the large launch does, or not all that it does."""
-    run, depth = launch.first_run
-    longer = launch.run(2 * depth)
+def _check(launch: ProductLaunch, long: int) -> None:
+    """Raise ValueError if the loop that is played is not what the large launch does, or not all that it does.
+
+    Raise WrongProduct if C is wrong for a long K.
+    """
+    run, _ = launch.first_run
+    try:
+        longer = launch.run(long)
+    except WrongBlock as error:
+        raise WrongProduct(str(error)) from error
     first, last = main_loop(run) or (0, -1)
     whole, inside = (
         [sum(sum(low <= place <= high for place in warp) for warp in each.executed) for each in (run, longer)]

@@ -34,6 +34,10 @@ DEPTHS = (96, 192, 384)
 FEWEST, INSTRUCTIONS = 6, 3000
 
 
+class WrongBlock(ValueError):
+    """The block does not compute its part of the product."""
+
+
 @dataclass(frozen=True)
 class Played:
     """A simulated launch: cycles, and each reason's share of the warps' time."""
@@ -177,14 +181,14 @@ class ProductLaunch:
         raise ValueError("the main loop has too few iterations to be played")
 
     def run(self, depth: int) -> BlockRun:
-        """Run a block of the launch on its rows of A and columns of B, with a K of `depth`."""
+        """Run a block of the launch on its rows of A and columns of B, with a K of `depth`; raise WrongBlock."""
         (rows, columns), rng = self.tile, np.random.default_rng(0)
         A, B = rng.random((rows, depth), np.float32), rng.random((depth, columns), np.float32)
         C = np.zeros((rows, columns), np.float32)
         sizes = tuple(map(np.int32, (rows, columns, depth))) if self.in_c else ()
         run = run_block(self.code, (A, B, C, *sizes), self.block, self.grid, names="ABCMNK", pointers=self.in_c)
-        if not np.allclose(C, A @ B, rtol=1e-3):
-            raise ValueError(f"the first block's part of C is wrong for a K of {depth}")
+        if not np.allclose(C, A @ B, rtol=1e-5):
+            raise WrongBlock(f"the first block's part of C is wrong for a K of {depth}")
         return run
 
     @property

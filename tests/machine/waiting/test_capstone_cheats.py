@@ -97,7 +97,7 @@ def test_a_kernel_that_is_wrong_for_some_sizes_is_wrong(tmp_path, change):
 )
 def test_less_than_float32_is_wrong(tmp_path, change):
     """Float16 and TF32 hold 11 bits of a number; errors of 1e-4 of the sum of absolute products."""
-    own = kernel(tmp_path, ("import cuda, float32", "import cuda, float16, float32"), change[1])
+    own = kernel(tmp_path, ("import cuda, float32", "import cuda, float32\nfrom numpy import float16"), change[1])
     result = attempt(own, (8, 8), (8, 8), keep=False, timed=False)
     assert not isinstance(result, Attempt) and result.status == "failed"
 
