@@ -95,7 +95,7 @@ class _Flow(Observer):
         self._loaded: dict[int, list[np.ndarray]] = defaultdict(list)  # by interval
         self._reads: Counter[int] = Counter()
         self._stored: list[np.ndarray] = []
-        self.loads = 0  # from shared memory, once for each address in an interval
+        self.loads = 0.0  # from shared memory, once for each address in an interval
         self._addresses: defaultdict[Any, set[Hashable]] = defaultdict(set)
 
     def watch(self, array: Any) -> Any:
@@ -109,7 +109,7 @@ class _Flow(Observer):
             address = base, pattern.once("address", lambda: _address(pattern))
             if address not in self._addresses[vector]:
                 self._addresses[vector].add(address)
-                self.loads += count
+                self.loads += count / pattern.width  # a vector is one load, and is seen element by element
         elif (space, site.op) == ("global", "load"):
             self._loaded[self._interval[vector]].append(_of(vector, pattern, value))
         elif space == "shared":
