@@ -23,7 +23,7 @@ from .loop import ARITHMETIC, BARRIER, CONSTANT, GLOBAL, INTEGER, MULTIPLY, NOTH
 REASONS = ("issuing", "global memory", "shared memory", "arithmetic", "barrier", "not selected")
 
 
-class Kind(NamedTuple):
+class Work(NamedTuple):
     """A kind of instructions: its unit; the reason for waiting while that is busy, and while the result is missing.
 
     after: what happens when its wavefronts have passed the path to memory.
@@ -36,17 +36,17 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "load": Kind(PATH, GLOBAL, GLOBAL, loop.FETCHES),
-    "copy": Kind(PATH, GLOBAL, GLOBAL, loop.FETCHES),
-    "store": Kind(PATH, GLOBAL, ARITHMETIC, loop.STORES),
-    "commit": Kind(PATH, SHARED, ARITHMETIC),
-    "shared load": Kind(PATH, SHARED, SHARED, loop.READS_SHARED),
-    "shared store": Kind(PATH, SHARED, ARITHMETIC),
-    "constant": Kind(CONSTANT, SHARED, SHARED),
-    "integer": Kind(INTEGER, ARITHMETIC, ARITHMETIC),
-    **dict.fromkeys(("multiply", "wide multiply"), Kind(MULTIPLY, ARITHMETIC, ARITHMETIC)),
-    "uniform": Kind(UNIFORM, ARITHMETIC, ARITHMETIC),
-    "barrier": Kind(NOTHING, TURN, BARRIER),
+    "load": Work(PATH, GLOBAL, GLOBAL, loop.FETCHES),
+    "copy": Work(PATH, GLOBAL, GLOBAL, loop.FETCHES),
+    "store": Work(PATH, GLOBAL, ARITHMETIC, loop.STORES),
+    "commit": Work(PATH, SHARED, ARITHMETIC),
+    "shared load": Work(PATH, SHARED, SHARED, loop.READS_SHARED),
+    "shared store": Work(PATH, SHARED, ARITHMETIC),
+    "constant": Work(CONSTANT, SHARED, SHARED),
+    "integer": Work(INTEGER, ARITHMETIC, ARITHMETIC),
+    **dict.fromkeys(("multiply", "wide multiply"), Work(MULTIPLY, ARITHMETIC, ARITHMETIC)),
+    "uniform": Work(UNIFORM, ARITHMETIC, ARITHMETIC),
+    "barrier": Work(NOTHING, TURN, BARRIER),
 }
 
 
@@ -99,7 +99,7 @@ class Programs:
         """The distinct instructions as records, without the machine's numbers; their gates; the numbers of kinds."""
         distinct, kinds = self.distinct, [*KINDS, *{i.kind for i in self.distinct if i.kind not in KINDS}]
         number = {kind: n for n, kind in enumerate(kinds)}
-        known = np.array([KINDS.get(kind, Kind()) for kind in kinds])
+        known = np.array([KINDS.get(kind, Work()) for kind in kinds])
         kind = _whole([number[i.kind] for i in distinct])
         steps = np.zeros(len(distinct), loop.STEP)
         units, steps["held_by"], steps["waits_for"], steps["after"] = known[kind].T
