@@ -28,7 +28,7 @@ GIVEN = skeleton(NAME, LESSON)
     [
         (NAIVE + 'check("plan", plan, 7)\n', "failed", 0, "tiled"),
         (TILED, "failed", 1, "2×2"),
-        (NAIVE.replace("row < M and ", ""), "failed", 0, "ragged"),
+        (NAIVE.replace("row < M and ", ""), "failed", 0, "row"),
         (GIVEN, "not yet", 0, "three dots"),
         (NAIVE.replace("(8, 8), (8, 8)", "(8, 8), open('x').read()"), "refused", 0, "TILE, THREADS = (16, 16)"),
         (NAIVE.replace("THREADS)", "(64, 64))"), "refused", 0, "at most 1,024"),
