@@ -257,7 +257,7 @@ def test_a_plausible_mistake_fails_with_the_hint_that_names_it(name, change, hin
 
 
 #: Answers as people typed them: with the mistake that two readers named, and the id of the hint that names it.
-TYPED = [each for each in json.loads((Path(__file__).parent / "as_typed.json").read_text("utf-8")) if "hint" in each]
+TYPED = json.loads((Path(__file__).parent / "as_typed.json").read_text(encoding="utf-8"))
 TYPED_HEADER = "import numpy as np\nfrom numba import uint64\n"
 
 

@@ -160,7 +160,7 @@ def signs(make: Make, kernel: Kernel, _: Any) -> Made:
         if type(node.op) in _SIGNS:
             sign, means = _SIGNS[type(node.op)]
             for other in _SIGNS:
-                if other is not type(node.op):
+                if other not in (type(node.op), ast.Pow):  # a power of a power may have millions of digits
                     new = ast.BinOp(node.left, other(), node.right)
                     yield make("other-operator", node, (node, new), part=ast.unparse(node), sign=sign, means=means)
     pairs = ((ast.Lt, ast.LtE), (ast.LtE, ast.Lt), (ast.Gt, ast.GtE), (ast.GtE, ast.Gt))
