@@ -1,5 +1,7 @@
 """What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
 
+from course_lib.exercises import capstone
+
 assert list(speeds.values())[:-1] == sorted(list(speeds.values())[:-1]), "each milestone is faster than the one before"
 near = [ladder.result(name)["gflops"] for name in ("prefetched", "pipelined")]
 assert round(100 * (1 - near[0] / near[1])) == 2, "a little slower, by 2 %"
@@ -16,3 +18,4 @@ assert most_shared < gpu["shared_bytes_per_multiprocessor"] / 2, "no kernel of t
 assert 4 * (16384 // (32 * 128)) * 32 == 2 * 256, "16 warps are two blocks"
 assert (-(-32 * 100 // 256) * 256, 16384 // 3328) == (3328, 4), "3,328 registers a warp, four warps a file"
 assert [model.occupancy(64, registers, 0, gpu).blocks for registers in (100, 200)] == [8, 4], "eight blocks, four"
+assert (capstone.OF, capstone.FIRST, capstone.LAST) == (25, 1000, 44000), "the last one for 44,000"
