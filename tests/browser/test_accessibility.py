@@ -19,6 +19,7 @@ from . import conftest
 from .conftest import THEMES
 
 LENS = ".tt-lens"
+GREY = 30  # of 255: the most by which red, green and blue of a shade without a hue differ
 
 
 @pytest.fixture
@@ -122,7 +123,8 @@ def test_axe_finds_nothing_inside_jupyterlab(open_notebook):
 @pytest.mark.nightly
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_forced_colours_keep_what_colours_tell(show, launch_of, scheme):
-    """Bars, ticks and keys stand out of their ground in a theme of high contrast, and axe-core finds nothing."""
+    """Bars, ticks and keys stand out of their ground in a theme of high contrast, tints keep the hue of their array,
+    and axe-core finds nothing."""
     page = show(Stepper(launch_of("racy"), step=60), own=True)
     page.emulate_media(forced_colors="active", color_scheme=scheme)
 
@@ -139,9 +141,18 @@ def test_forced_colours_keep_what_colours_tell(show, launch_of, scheme):
             ".tt-strip-key span:nth-child(4) i",
             ".tt-playhead",
         ],
-        "launch": [".tt-loads-key i >> nth=-1", ".tt-loads-picture >> nth=0"],
     }.items():
         page.evaluate("panel => window.model.set('panel', panel)", panel)
         for mark in marks:
             assert colours(page.locator(mark).first) - {ImageColor.getrgb(ground)}, (panel, mark)
+    for tint in [
+        ".tt-loads-key i >> nth=-1",  # of a number of loads
+        ".tt-matrix-A :is(.tt-cells, canvas)",
+        ".tt-matrix-B :is(.tt-cells, canvas)",
+        ".tt-matrix-C :is(.tt-cells, canvas)",
+        ".tt-bar-loads",
+        ".tt-bar-multiplies",
+    ]:
+        shades = colours(page.locator(tint).first)
+        assert any(max(shade) - min(shade) > GREY for shade in shades), tint
     assert violations(page, theme=scheme) == []

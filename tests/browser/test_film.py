@@ -254,15 +254,6 @@ def swipe(page):
     }""")
 
 
-def wheel(page):
-    box = page.locator(".tt-scrub").bounding_box()
-    page.mouse.move(box["x"] + 0.2 * box["width"], box["y"] + box["height"] - 5)
-    page.keyboard.down("Control")
-    page.mouse.wheel(0, -100)
-    page.keyboard.up("Control")
-    page.wait_for_function("() => document.querySelector('.tt-root').stepper.timeline.sight.zoom > 0")
-
-
 def follow_link(page):
     page.evaluate("""() => {
       const link = Object.assign(document.createElement("a"), { href: "#step=7", textContent: "a step" });
@@ -273,13 +264,12 @@ def follow_link(page):
 
 ACTS = {
     **{name: click(f".tt-{name}") for name in ("start", "back", "forward", "end", "fault", "mode", "menu", "play")},
-    **{name: choose(name) for name in ("block", "thread", "unit", "speed", "text")},
-    **{name: press_in_the_menu(name) for name in ("help", "full", "zoom-in", "zoom-out")},
+    **{name: choose(name) for name in ("block", "thread", "unit", "speed")},
+    **{name: press_in_the_menu(name) for name in ("help", "full")},
     "a tab": click(".tt-tabs button"),
     "the timeline": click(".tt-scrub"),
     "a barrier": click(".tt-labels span"),
     "a drag": drag,
-    "a zoom": wheel,
     "a swipe": swipe,
     "an element of C": click(".tt-matrix-C .tt-c"),
     "an element of A": click(".tt-matrix-A .tt-c"),

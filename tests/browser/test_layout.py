@@ -72,6 +72,17 @@ def test_room_is_given_up_in_order(show, launch_of, runs):
         assert found["indices"] >= 10.9, size
 
 
+def test_the_numbers_of_a_condition_leave_its_line_whole(show, launch_of):
+    """They go below the line where there is no room beside it."""
+    page = show(Stepper(launch_of("prefetched_16")), step=60)
+    for size in [(919, 768), (1280, 900), (1920, 1080), (390, 844)]:
+        resize(page, size)
+        assert page.evaluate(ROOM)["lines"] == [], size
+        said, lines = (page.locator(place).bounding_box() for place in (".tt-truth", ".tt-lines"))
+        assert said["x"] + said["width"] <= lines["x"] + lines["width"], size
+        assert said["y"] + said["height"] <= lines["y"] + lines["height"], size
+
+
 @pytest.mark.parametrize("size", [(1040, 640), at_night((390, 844))])
 def test_two_runs_have_their_tiles_in_sight_and_say_where_the_sums_are(show, launch_of, size):
     """Beside the matrices, without scrolling inside the run; C says that nothing is stored, as long as that is so."""
