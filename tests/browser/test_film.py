@@ -274,7 +274,7 @@ ACTS = {
     "an element of C": click(".tt-matrix-C .tt-c"),
     "an element of A": click(".tt-matrix-A .tt-c"),
     "two clicks": lambda page: page.locator(".tt-memory").dblclick(position={"x": 3, "y": 3}),
-    "a line": click(".tt-source .tt-lead"),
+    "a line": click(".tt-line[data-line] .tt-lead"),
     "a thread": click(".tt-of-threads .tt-c"),
     "an arrow on an element": lambda page: page.locator(".tt-memory [role=application]").first.press("ArrowDown"),
     "a link": follow_link,
