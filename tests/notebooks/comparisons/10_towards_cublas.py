@@ -67,7 +67,7 @@ assert round(early["gflops"] / behind["gflops"], 2) == 1.22, "best is 1.22 times
 shares = [round(100 * entry["gflops"] / library_speed) for entry in (behind, early)]
 assert shares == [84, 102], "from 84 to 102 % of cuBLAS"
 assert shares[1] == 102, "best has 102 % of the speed of cuBLAS"
-large = [recorded["prefetching"].result(f"large_tiles_{loads}", M=4096)["gflops"] for loads in moved]
+large = [recorded["prefetching"].result(f"large_tiles_{key.replace(' ', '_')}", M=4096)["gflops"] for key in moved]
 assert round(large[-1] / large[0], 2) == 1.21, "the same change gains 21 % in large_tiles"
 assert large != sorted(large), "in large_tiles not every earlier place is faster"
 assert [round(100 * stall(entry, "long_scoreboard")) for entry in (behind, early)] == [30, 0], "30 % of the waiting"
