@@ -51,10 +51,10 @@ zeros at the edges of a block ? without-ends
 both from A: = B[row, col] -> = A[row, col] ? one-name-or-number
 
 # divergent
-barrier in another guard ? barrier-divergence
+barrier in another guard ? barrier-out-of-an-if
 - {BARRIER} ->
 - B_shared[row, col] = B[row, col]\n -> B_shared[row, col] = B[row, col]\n        cuda.syncthreads()\n
-leaves before it: {BARRIER} ->     if row >= M or col >= N:\n        return\n{BARRIER} ? barrier-divergence
+leaves before it: {BARRIER} ->     if row >= M or col >= N:\n        return\n{BARRIER} ? comes-too-late
 
 # block-sums
 one thread adds all ? shared-loads-per-thread

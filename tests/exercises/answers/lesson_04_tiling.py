@@ -40,7 +40,7 @@ the barrier in the inner loop ? barrier-in-a-loop
 NIGHTLY = r"""
 # barriers
 stops one short: range(TILE) -> range(TILE - 1) ? one-short-of-the-tile
-from global memory: A_tile[k, ty] * B_tile[k, tx] -> {FROM_GLOBAL} ? global-loads-per-thread
+from global memory: A_tile[k, ty] * B_tile[k, tx] -> {FROM_GLOBAL} ? loads-beside-a-tile
 starts over:         for k ->         acc = float32(0)\n        for k ? sum-begins-again
 range(K) for range(TILE): range(TILE) -> range(K) ? not-along-the-tile
 T for TILE: range(TILE) -> range(T) ? other-width
@@ -55,7 +55,7 @@ uncoalesced ? sectors-per-load-request-of-a
 - if other < M and start + tx < K -> if col < M and start + ty < K
 - A[other, start + tx] -> A[col, start + ty]
 - cols[tx, k] -> cols[k, tx]
-second tile unused ? global-loads-per-thread
+second tile unused ? loads-beside-a-tile
 - cols[tx, k] -> (A[col, start + k] if col < M and start + k < K else float32(0))
 the second tile stored transposed: cols[ty, tx] = A -> cols[tx, ty] = A ? sides-do-not-match
 columns of A: A[other, start + tx] -> A[start + tx, other] ? square
@@ -68,8 +68,8 @@ the tile turned, and not the row ? transposed-in-the-tile
 - A_tile[ty, tx] = At[start + tx, row] -> A_tile[tx, ty] = At[start + ty, row]
 
 # too-deep
-none at the start: col]\n        cuda.syncthreads() -> col] ? race
-only the last thread's turn ? barrier-divergence
+none at the start: col]\n        cuda.syncthreads() -> col] ? barrier-before-use
+only the last thread's turn ? belongs-after
 - k, tx]\n        cuda.syncthreads() -> k, tx]\n            if k == tx:\n                cuda.syncthreads()
 
 # report-tiled

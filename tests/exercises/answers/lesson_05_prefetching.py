@@ -40,7 +40,7 @@ NIGHTLY = r"""
 # one-buffer
 loads twice ? global-loads-per-thread
 - = A[row, start + tx] -> = float32(0.5) * (A[row, start + tx] + A[row, start + tx])
-no barrier before:         cuda.syncthreads()\n        A_tile ->         A_tile ? race
+no barrier before:         cuda.syncthreads()\n        A_tile ->         A_tile ? barrier-before-overwriting
 
 # across-tiles
 loads after the multiplications ? loads-after-the-first-pair-that-are-used-before-t-multiplications

@@ -41,7 +41,7 @@ none padded: {B_PADDED} -> B_tile = cuda.shared.array((SIDE, SIDE) ? bank-confli
 NIGHTLY = r"""
 # swizzle
 read with the row of C: {READ} -> B_tile[tx, k ^ ty] ? one-name-or-number
-without the tile ? global-loads-per-thread
+without the tile ? loads-beside-a-tile
 - {READ} -> (B[left + tx, start + k] if left + tx < N and start + k < K else float32(0))
 transposed at the store ? bank-conflicts
 - {STORED} -> B_tile[tx, ty] = b
@@ -59,12 +59,12 @@ padded ? words-of-shared-memory
 - (32, 32) -> (32, 33)
 - (k + tx) % 32 -> k
 twice the step: (k + tx) % 32 -> (k + 2 * tx) % 32 ? bank-conflicts
-only half round: (k + tx) % 32 -> (k + tx) % 16 ? pencil
+only half round: (k + tx) % 32 -> (k + tx) % 16 ? one-name-or-number
 sums of columns: tile[tx, (k + tx) % 32] -> tile[(k + tx) % 32, tx] ? swapped-indices
 
 # wrong-tile
 both padded: {A_OWN} -> cuda.shared.array((SIDE, LONGER), float32)\n    B ? words-of-shared-memory
-stored as it lies, read as before: B_tile[tx, ty] -> B_tile[ty, tx] ? swapped-indices
+stored as it lies, read as before: B_tile[tx, ty] -> B_tile[ty, tx] ? sides-do-not-match
 """
 
 RIGHT = r"""

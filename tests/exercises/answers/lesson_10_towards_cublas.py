@@ -46,8 +46,8 @@ all with a[0] ? one-row-for-all
 
 # gain
 upside down: {GAIN} -> return (busy_before / executed_before) / (busy_after / executed_after) ? upside-down
-instructions alone: {GAIN} -> return executed_before / executed_after ? executed-before-2-0-busy-before-40-executed-after-2-0-busy-after-80
-the speed alone: {GAIN} -> return busy_after / executed_after ? executed-before-2-0-busy-before-50-executed-after-1-0-busy-after-50
+instructions alone: {GAIN} -> return executed_before / executed_after ? parameter-not-used
+the speed alone: {GAIN} -> return busy_after / executed_after ? parameter-not-used
 added: {GAIN} -> return executed_before / executed_after + busy_after / busy_before - 1 ? executed-before-2-0-busy-before-60-executed-after-1-0-busy-after-30
 
 # rectangular-tiles
@@ -59,7 +59,7 @@ A's element read twice ? shared-loads-per-thread
 # fewest-reads
 results alone: {FITS} -> height * width <= registers ? parameter-not-used
 squares: {FITS} -> {FITS} and height == width ? registers-255-sets-2-others-31
-not to the last register ? registers-255-sets-4-others-31
+not to the last register ? just-fits
 - {FITS} -> height * width + sets * (height + width) + others < registers
 others forgotten: {FITS} -> height * width + sets * (height + width) <= registers ? parameter-not-used
 """

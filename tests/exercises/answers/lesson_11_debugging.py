@@ -12,7 +12,7 @@ ADDED = "        if row < M and col < N:\n            acc += D[row, col]\n"
 WRONG = r"""
 # rows-of-b
 only the guard fixed: B[k, col] -> B[col, k] ? transposed
-only B fixed: {STORE} ->     C[row, col] = acc ? out-of-bounds
+only B fixed: {STORE} ->     C[row, col] = acc ? guard
 stored in the loop: {STORE} ->             C[row, col] = acc ? stores-of-c
 a name misspelt: B[k, col] -> B[k, coll] ? misspelt-name
 
@@ -31,7 +31,7 @@ D as the first value of each tile ? last-pair-alone
 
 # unseen-sums
 only the step: = acc\n    cuda.syncthreads() -> = acc ? barrier-before-use
-the barrier under the condition ? barrier-divergence
+the barrier under the condition ? barrier-out-of-an-if
 - half]\n        cuda.syncthreads() -> half]\n            cuda.syncthreads()
 ends at 1: while half > 0 -> while half > 1 ? odd-threads-missing
 too many barriers ? barrier-not-needed
@@ -39,7 +39,7 @@ too many barriers ? barrier-not-needed
 -         half //= 2 ->         cuda.syncthreads()\n        half //= 2
 
 # unseen-counts
-only the barrier: cuda.atomic.add(counts, int(X[i]), 1) -> counts[int(X[i])] += 1 ? race
+only the barrier: cuda.atomic.add(counts, int(X[i]), 1) -> counts[int(X[i])] += 1 ? atomic
 only the atomic: counts[t] = 0\n    cuda.syncthreads() -> counts[t] = 0 ? race
 """
 
@@ -52,17 +52,17 @@ the barrier under the question ? race
 -         cuda.syncthreads()\n        now ->         if start + TILE < A.shape[1]:\n            cuda.syncthreads()\n
 +         now
 -             A_tiles[1 - now ->             A_tiles[now
-the test is one too late: if start + TILE < A.shape[1] -> if start + TILE <= A.shape[1] ? out-of-bounds
+the test is one too late: if start + TILE < A.shape[1] -> if start + TILE <= A.shape[1] ? too-many-by-one
 
 # unseen-add
-no second barrier: k, tx]\n        cuda.syncthreads() -> k, tx] ? race
-the barrier under the guard ? barrier-divergence
+no second barrier: k, tx]\n        cuda.syncthreads() -> k, tx] ? barrier-before-overwriting
+the barrier under the guard ? barrier-out-of-an-if
 - k, tx]\n        cuda.syncthreads() -> k, tx]\n        if row < M:\n            cuda.syncthreads()
 
 # unseen-counts
-the barrier under the condition ? barrier-divergence
+the barrier under the condition ? barrier-out-of-an-if
 - counts[t] = 0\n    cuda.syncthreads() -> counts[t] = 0\n        cuda.syncthreads()
-three barriers:     if i < ->     cuda.syncthreads()\n    if i < ? barriers-per-warp
+three barriers:     if i < ->     cuda.syncthreads()\n    if i < ? barrier-not-needed
 
 # unseen-sums
 only the barrier: A.shape[1], THREADS -> A.shape[1], 32 ? some-twice

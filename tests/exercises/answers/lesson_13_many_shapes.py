@@ -35,7 +35,7 @@ no store: > {LOOP}{SUM} ? never-stored
 one share: >         acc += P[0, row, col]\n        C[row, col] = acc ? one-share-alone
 the share last ? out-of-bounds
 >         for share in range(SHARES):\n            acc += P[row, col, share]\n        C[row, col] = acc
-one share too few ? one-name-or-number
+one share too few ? one-term-too-many
 >         for share in range(SHARES - 1):\n            acc += P[share, row, col]\n        C[row, col] = acc
 = for += ? sum-replaced
 >         for share in range(SHARES):\n            acc = P[share, row, col]\n        C[row, col] = acc
@@ -51,8 +51,8 @@ slice 0 alone: range(1, SHARES) -> range(1, 1) ? slice-0-alone
 
 NIGHTLY = r"""
 # share-of-k
-stored in the loop: > {LOOP}{SUM}    {STORE} ? some-never-stored
-one less ? one-name-or-number
+stored in the loop: > {LOOP}{SUM}    {STORE} ? belongs-after
+one less ? one-term-too-many
 >         for k in range(share * K // SHARES, (share + 1) * K // SHARES - 1):\n{SUM}{STORE}
 
 # sliced

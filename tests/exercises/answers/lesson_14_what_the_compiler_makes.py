@@ -11,7 +11,7 @@ WRONG = r"""
 signed indices: uint64(start + i) -> start + i ? loads-with-a-signed-index
 an inner loop whose length no compiler knows: range(16) -> range(min(16, K)) ? loop-iterations
 only A goes on: B[k, col] -> B[uint64(start), col] ? one-stays: B stays at the first
-B's indices exchanged: B[k, col] -> B[col, k] ? out-of-bounds
+B's indices exchanged: B[k, col] -> B[col, k] ? order-of-indices
 the same in every iteration: uint64(start + i) -> uint64(i) ? sixteen-again-and-again
 all of K in every iteration: range(16) -> range(K) ? out-of-bounds
 
@@ -23,9 +23,9 @@ fours counted: K // 4 * 4 -> K // 4 ? rest-from-the-number-of-fours
 
 # requests-in-flight
 rounded down: {REQUESTS} -> return cycles * bytes_per_cycle // request_bytes ? cycles-100-bytes-per-cycle-8-request-bytes-128
-one more: {REQUESTS} -> return cycles * bytes_per_cycle // request_bytes + 1 ? cycles-100-bytes-per-cycle-128-request-bytes-128
+one more: {REQUESTS} -> return cycles * bytes_per_cycle // request_bytes + 1 ? one-too-many-if-exact
 divided: {REQUESTS} -> return -(-cycles // bytes_per_cycle // request_bytes) ? other-operator
-128 always: {REQUESTS} -> return -(-cycles * bytes_per_cycle // 128) ? cycles-600-bytes-per-cycle-16-request-bytes-512
+128 always: {REQUESTS} -> return -(-cycles * bytes_per_cycle // 128) ? parameter-not-used
 """
 
 NIGHTLY = r"""

@@ -11,7 +11,7 @@ WRONG = r"""
 as in memory: {LANE} -> return 8 * row + column ? row-1-column-0
 no remainders: {LANE} -> return 4 * row + column ? row-2-column-6
 one remainder: {LANE} -> return 4 * row + column % 4 ? row-10-column-1
-exchanged: {LANE} -> return 4 * (column % 8) + row % 4 ? row-0-column-3
+exchanged: {LANE} -> return 4 * (column % 8) + row % 4 ? names-exchanged
 no return: {LANE} -> 4 * (row % 8) + column % 4 ? returns-nothing
 
 # fragments
@@ -34,7 +34,7 @@ A's middle items exchanged ? exchanged-items
 
 # more-digits
 only the high parts: >         c = mma_tf32(a_high, (to_tf32(b[0]), to_tf32(b[1])), c) ? three-digits
-only in some lanes ? barrier-divergence
+only in some lanes ? belongs-after
 -         c = mma_tf32(a_low, b_high, c)\n ->         if lane < 16:\n            c = mma_tf32(a_low, b_high, c)\n
 """
 

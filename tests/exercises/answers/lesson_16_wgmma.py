@@ -20,12 +20,12 @@ pieces only: {PLACE} -> return 32 * row + 4 * (k // 4 ^ row % 8) ? row-0-k-5
 
 # missing-fence
 after the barrier: {FENCE}{BARRIER} -> {BARRIER}{FENCE} ? comes-too-late
-no first barrier: {FENCE}{BARRIER} -> {FENCE} ? race
+no first barrier: {FENCE}{BARRIER} -> {FENCE} ? barrier-before-use
 
 # stages
-one tile: {PAIRS} -> return shared // (rows * depth * itemsize) ? rows-128-columns-256-depth-64-itemsize-2-shared-232448
+one tile: {PAIRS} -> return shared // (rows * depth * itemsize) ? parameter-not-used
 two bytes: {PAIRS} -> return shared // ((rows + columns) * depth * 2) ? parameter-not-used
-at least one: {PAIRS} -> return max(1, shared // ((rows + columns) * depth * itemsize)) ? rows-256-columns-256-depth-128-itemsize-4-shared-232448
+at least one: {PAIRS} -> return max(1, shared // ((rows + columns) * depth * itemsize)) ? one-name-or-number
 less than all: {PAIRS} -> return (shared - 1) // ((rows + columns) * depth * itemsize) ? rows-64-columns-64-depth-32-itemsize-4-shared-49152
 
 # early-wait
@@ -41,7 +41,7 @@ columns of B by a warp: i % 8 + i // 256 * 8, i // 8 % 32 -> i % 64, i // 64 ? b
 
 NIGHTLY = r"""
 # missing-fence
-one thread: {FENCE} ->         if cuda.threadIdx.x == 0:\n    {FENCE} ? missing-fence
+one thread: {FENCE} ->         if cuda.threadIdx.x == 0:\n    {FENCE} ? belongs-after
 the other fence: {FENCE} ->         fence_registers()\n ? missing-fence
 
 # early-wait

@@ -5,9 +5,9 @@ LOADS = "return (height + width) / (height * width)"
 WRONG = r"""
 # plan
 the reads alone: {LOADS} -> return height + width ? height-2-width-2
-squares only: {LOADS} -> return 2 / height ? height-8-width-1
+squares only: {LOADS} -> return 2 / height ? parameter-not-used
 upside down: {LOADS} -> return height * width / (height + width) ? upside-down
-rounded: {LOADS} -> return (height + width) // (height * width) ? height-8-width-1
+rounded: {LOADS} -> return (height + width) // (height * width) ? rounded-down
 """
 RIGHT = r"""
 # plan
