@@ -34,6 +34,8 @@ export class Source extends Panel {
       const code = highlight(shallow(text), hues);
       code.style.setProperty("--tt-hang", `${shallow(text).search(/\S|$/) + HANGING}ch`);
       const node = html("div", { class: "tt-line", "data-line": number }, label, runs, loads, code);
+      const remark = code.querySelector(".tt-remark")?.textContent ?? "";
+      node.classList.toggle("tt-bare", text.trim() === remark.trim());
       this.lines.set(number, { node, runs, loads });
       return node;
     });
