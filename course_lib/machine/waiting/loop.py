@@ -8,6 +8,7 @@ one cycle at a time, its `event`; of those that act at the same cycle, the one w
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -24,7 +25,11 @@ except ImportError:
 else:
 
     def _compiled(function: Function, cache: bool = False) -> Function:
-        compiled: Any = njit(function, error_model="numpy", cache=cache)
+        compiled: Any = njit(function, error_model="numpy")
+        if cache:
+            # numba has no place for it where neither this folder nor the user's cache can be written
+            with suppress(RuntimeError):
+                compiled.enable_caching()
         return compiled
 
 
