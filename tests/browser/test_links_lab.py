@@ -5,6 +5,7 @@ from nightly import at_night
 
 from course_lib.trace.replay import Timeline
 
+from .conftest import drawn
 from .moments import MOMENTS, RACES, in_a_race, links, ran
 from .test_links import LESSONS, SHOWN, below, expect_moment, expect_step, plain
 
@@ -39,7 +40,9 @@ def test_e_in_jupyterlab_goes_to_the_race(open_notebook, name):
     page.evaluate(RUN_BEFORE, number + 1)
     page.evaluate(SHOW, number)
     kernel = stepper.trace.kernel_name  # the stepper of a cell nearby may be laid out, too
-    page.locator(f'.tt-root[aria-label$=" {kernel}"]').press("e")
+    root = page.locator(f'.tt-root[aria-label$=" {kernel}"]')
+    drawn(root)
+    root.press("e")
     page.wait_for_function("() => document.activeElement.querySelector('.tt-count')?.textContent.startsWith('step')")
     shown = page.evaluate(SHOWN)
     timeline = Timeline(stepper.trace, tuple(shown["who"][0]))
