@@ -151,7 +151,24 @@ def extremes(make: Make, kernel: Kernel, _: Any) -> Made:
 
 @row(
     "formula",
-    other_operator=Texts(hint="`{part}`: {sign} {means}, and that is not what is needed here."),
+    one_term_too_many=Texts(hint="`{part}` has a part too many: `{left}` alone is what is needed."),
+    one_condition_too_many=Texts(hint="the condition `{part}` is one too many: without it the results are right."),
+)
+def too_many(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A term of a sum or a product, or a condition beside others, that must go."""
+    for node in kernel.every(ast.BinOp):
+        for left in (node.left, node.right):
+            yield make("one-term-too-many", node, (node, left), part=ast.unparse(node), left=ast.unparse(left))
+    for test in kernel.every(ast.BoolOp):
+        for part in test.values:
+            others = [each for each in test.values if each is not part]
+            left = ast.BoolOp(test.op, others) if len(others) > 1 else others[0]
+            yield make("one-condition-too-many", test, (test, left), part=ast.unparse(part))
+
+
+@row(
+    "formula",
+    other_operator=Texts(hint="`{part}`: the {sign} before `{right}` {means}, and that is not what is needed here."),
     just_fits=Texts(hint="`{part}`: look at the case in which both sides are equal."),
 )
 def signs(make: Make, kernel: Kernel, _: Any) -> Made:
@@ -159,10 +176,11 @@ def signs(make: Make, kernel: Kernel, _: Any) -> Made:
     for node in kernel.every(ast.BinOp):
         if type(node.op) in _SIGNS:
             sign, means = _SIGNS[type(node.op)]
+            said = {"part": ast.unparse(node), "sign": sign, "means": means, "right": ast.unparse(node.right)}
             for other in _SIGNS:
                 if other not in (type(node.op), ast.Pow):  # a power of a power may have millions of digits
                     new = ast.BinOp(node.left, other(), node.right)
-                    yield make("other-operator", node, (node, new), part=ast.unparse(node), sign=sign, means=means)
+                    yield make("other-operator", node, (node, new), **said)
     pairs = ((ast.Lt, ast.LtE), (ast.LtE, ast.Lt), (ast.Gt, ast.GtE), (ast.GtE, ast.Gt))
     for test in kernel.every(ast.Compare):
         for old, new_sign in pairs:
@@ -174,15 +192,11 @@ def signs(make: Make, kernel: Kernel, _: Any) -> Made:
 
 @row(
     "formula",
-    one_term_too_many=Texts(hint="`{part}` has a part too many: `{left}` alone is what is needed."),
     names_exchanged=Texts(hint="look at `{part}`: {one} and {other} are in each other's place."),
     one_name_or_number=Texts(hint="look at `{part}`: one name or number of it is not the right one."),
 )
-def terms(make: Make, kernel: Kernel, _: Any) -> Made:
-    """A term too many, or another name or number."""
-    for node in kernel.every(ast.BinOp):
-        for left in (node.left, node.right):
-            yield make("one-term-too-many", node, (node, left), part=ast.unparse(node), left=ast.unparse(left))
+def names_and_numbers(make: Make, kernel: Kernel, _: Any) -> Made:
+    """Two names exchanged, or another name or number."""
     for statement in kernel.statements:
         if not isinstance(statement, ast.If | ast.For | ast.While):
             yield from _exchanges(make, kernel, statement)
@@ -229,4 +243,4 @@ def _around(kernel: Kernel, node: ast.AST) -> str:
     return ast.unparse(above if isinstance(above, ast.expr) else kernel.statement_of(node)).splitlines()[0].rstrip(":")
 
 
-ROWS = (rounded_up_always, precedence, extremes, signs, terms)
+ROWS = (rounded_up_always, precedence, extremes, too_many, signs, names_and_numbers)

@@ -404,7 +404,7 @@ def starts(make: Make, kernel: Kernel, _: Any) -> Made:
             continue
         counter = loop.target.id
         lacking: list[tuple[ast.stmt, ast.Subscript, list[list[Change]]]] = []
-        for node in loop.body:
+        for node in _in_loops(loop):
             if not isinstance(node, ast.Assign | ast.If):
                 continue
             places = [p for p in subscripts(node) if array_of(p) in kernel.arrays]
@@ -421,6 +421,14 @@ def starts(make: Make, kernel: Kernel, _: Any) -> Made:
                 node, place, _ = chosen[0]
                 said = {"name": counter, "place": ast.unparse(place), "loop": loop.lineno}
                 yield make("start-of-the-tile", place, *(c for each in combined for c in each), **said)
+
+
+def _in_loops(loop: ast.For) -> Iterator[ast.stmt]:
+    """The statements of a loop's body, and of the bodies of loops in it."""
+    for node in loop.body:
+        yield node
+        if isinstance(node, ast.For):
+            yield from _in_loops(node)
 
 
 @row(

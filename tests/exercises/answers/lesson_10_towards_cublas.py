@@ -58,7 +58,7 @@ A's element read twice ? shared-loads-per-thread
 
 # fewest-reads
 results alone: {FITS} -> height * width <= registers ? parameter-not-used
-squares: {FITS} -> {FITS} and height == width ? registers-255-sets-2-others-31
+squares: {FITS} -> {FITS} and height == width ? one-condition-too-many
 not to the last register ? just-fits
 - {FITS} -> height * width + sets * (height + width) + others < registers
 others forgotten: {FITS} -> height * width + sets * (height + width) <= registers ? parameter-not-used

@@ -26,7 +26,7 @@ no first barrier: {FENCE}{BARRIER} -> {FENCE} ? barrier-before-use
 one tile: {PAIRS} -> return shared // (rows * depth * itemsize) ? parameter-not-used
 two bytes: {PAIRS} -> return shared // ((rows + columns) * depth * 2) ? parameter-not-used
 at least one: {PAIRS} -> return max(1, shared // ((rows + columns) * depth * itemsize)) ? one-name-or-number
-less than all: {PAIRS} -> return (shared - 1) // ((rows + columns) * depth * itemsize) ? rows-64-columns-64-depth-32-itemsize-4-shared-49152
+less than all: {PAIRS} -> return (shared - 1) // ((rows + columns) * depth * itemsize) ? one-term-too-many
 
 # early-wait
 none after the loop: {LAST} -> ? unfinished-product
@@ -53,7 +53,7 @@ one barrier: {LATER}{BARRIER} -> {LATER} ? unfinished-product
 # own-stores
 rows of B's tile by a warp: i % 8 + i // 256 * 8, i // 8 % 32 -> i // 32, i % 32 ? sectors-per-load-request-of-b
 A by columns: row, k = i // 32, i % 32 -> row, k = i % 64, i // 64 ? sectors-per-load-request-of-a
-start forgotten in A: A[top + row, start + k] -> A[top + row, k] ? one-name-or-number
+start forgotten in A: A[top + row, start + k] -> A[top + row, k] ? start-of-the-tile
 """
 
 RIGHT = r"""
