@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import math
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -159,7 +160,7 @@ def _mistake(exercise: Routine, source: Submission, called: Sequence[tuple[Check
             return common
 
     def holds(candidate: Candidate, kernel: Kernel = kernel) -> bool:
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
             return _right(exercise, kernel.changed(candidate.changes), run)
 
     found = proven(candidates(kernel, "formula", rows=exercise.rows), holds, Tries(_SECONDS, _MOST_TRIES))
