@@ -369,6 +369,8 @@ class Evaluation:
         for target in node.targets:
             if isinstance(target, ast.Subscript):
                 owner, index = self.value(target.value), self.value(target.slice)
+                if isinstance(owner, np.ndarray):
+                    raise ValueError("cannot delete array elements")
                 if not isinstance(owner, list | dict):
                     raise TypeError(f"{type(owner).__name__!r} object does not support item deletion")
                 self.budget.read(owner, index)

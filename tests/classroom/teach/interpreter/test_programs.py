@@ -100,6 +100,8 @@ def test_what_grows_in_a_loop_without_end_is_stopped(step):
 
 
 SCOPES = {
+    "an element of an array is deleted": "def main(a, b, xs, table, A):\n    del A[0]",
+    "an element of a text is deleted": "def main(a, b, xs, table, A):\n    del 'tile'[0]",
     "a name of an outer function": "def main(*_):\n    x = 1\n    def f():\n        nonlocal x\n        x += 1\n        return x\n    return f() + f() + x",
     "a local name before it is bound": "def main(a, *_):\n    if a < 0:\n        x = 1\n    return x",
     "an augmented name of an outer function": "def main(a, *_):\n    def f():\n        a += 1\n    f()",
