@@ -113,8 +113,9 @@ TABLE: list[RepairRow] = []
 
 
 def register(*rows: RepairRow) -> None:
-    """Add rows to the table."""
-    TABLE.extend(rows)
+    """Add rows to the table; those that are in it stay once, also when a module is executed again."""
+    known = set(map(id, TABLE))
+    TABLE.extend(row for row in rows if id(row) not in known)
 
 
 def candidates(
