@@ -60,8 +60,7 @@ def told(warps, given, more):
 
 
 def told_by_oracle(warps, given, more):
-    programs = [[oracle.Instruction(*each) for each in program] for program in warps]
-    found = oracle.Player(programs, *given, **more)
+    found = oracle.Player(warps, *given, **more)
     found.run()
     by_warp = [[tuple(getattr(w, name)) for w in found.warps] for name in ("spans", "iterations", "left")]
     spans, iterations, left = map(tuple, by_warp)
