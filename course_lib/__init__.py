@@ -3,27 +3,28 @@
 ``simulate`` runs a numba CUDA kernel on the CPU, counts what each line requests from memory and reports the rules it
 breaks. Everything else that lessons use is imported on first use: exercises (``check``, ``explain``, ``predict``,
 ``score``) and their matrices (``matrices``, ``multiply``), widgets (``Stepper``, ``compare``, ``explore``), pictures
-(``figures``), formulas (``model``), machine code (``show_machine_code``), a rule that chooses tiles (``planning``) and
-recorded ``measurements``. The kernels are in :mod:`course_lib.kernels`.
+(``figures``), formulas (``model``), machine code (``show_machine_code``), a model of ``waiting``, what a launch of a
+kernel of one's own takes (``profile``) and recorded ``measurements``. The kernels are in :mod:`course_lib.kernels`.
 """
 
 from typing import TYPE_CHECKING
 
-from .lazy import fall_back, lazily, open_doors
+from .lazy import fall_back, lazily
 from .simulator.findings import KernelError, LaunchError, UnsupportedKernelError
 from .simulator.run import Finding, Run, Traffic
 from .simulator.simulate import simulate
 
 if TYPE_CHECKING:
-    from .classroom.course_map import ladder, roadmap
+    from .classroom.course_map import ladder
     from .exercises import check, explain
     from .exercises.capstone import attempt, attempts
     from .exercises.predict import predict
     from .exercises.products import matrices, multiply
     from .exercises.progress import score
-    from .machine import dials, figures, measurements, model, planning
+    from .machine import dials, figures, measurements, model, waiting
     from .machine.compiler.show import show_machine_code
     from .machine.languages import tabs
+    from .machine.profile.profiling import profile
     from .machine.programs.in_process import without_gpu
     from .trace import palette
     from .trace.viewer.explorer import explore
@@ -51,13 +52,13 @@ __all__ = [
     "model",
     "multiply",
     "palette",
-    "planning",
     "predict",
-    "roadmap",
+    "profile",
     "score",
     "show_machine_code",
     "simulate",
     "tabs",
+    "waiting",
     "without_gpu",
 ]
 
@@ -69,21 +70,13 @@ __getattr__, __dir__ = lazily(
         **dict.fromkeys(("matrices", "multiply"), ".exercises.products"),
         **dict.fromkeys(("Stepper", "compare"), ".trace.viewer.stepper"),
         "explore": ".trace.viewer.explorer",
-        **dict.fromkeys(("ladder", "roadmap"), ".classroom.course_map"),
+        "ladder": ".classroom.course_map",
         "palette": ".trace.palette",
-        **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model", "planning")},
+        **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model", "waiting")},
+        "profile": ".machine.profile.profiling",
         "show_machine_code": ".machine.compiler.show",
         "tabs": ".machine.languages",
         "without_gpu": ".machine.programs.in_process",
-    },
-)
-
-#: Short names of modules that lessons import, and of commands: ``python -m course_lib.gpu`` is ``tile-by-tile gpu``.
-open_doors(
-    __name__,
-    {
-        **{name: f"{__name__}.machine.{name}" for name in ("gpu", "measurements", "profile", "waiting")},
-        **{name: f"{__name__}.classroom.{name}" for name in ("export", "site", "teach")},
     },
 )
 

@@ -1,15 +1,14 @@
-"""Names: imported on first use, of modules that have a short name beside their own, and of the program itself."""
+"""Names: imported on first use, of packages that are not installed, and of the program itself."""
 
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
+from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.metadata import requires
 from importlib.util import find_spec
 from pathlib import Path
-from types import CodeType, ModuleType
 from typing import Any
 
 
@@ -34,42 +33,6 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
         return thing
 
     return get, lambda: sorted(homes)
-
-
-class Doors(MetaPathFinder, Loader):
-    """Imports of a module by a second name give the module itself; ``python -m`` of that name runs its command."""
-
-    def __init__(self, package: str, homes: Mapping[str, str]) -> None:
-        self.homes = {f"{package}.{name}": home for name, home in homes.items()}
-
-    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
-        """Return how to load a module that has a door, or is in a package that has one."""
-        door = next((door for door in self.homes if name == door or name.startswith(f"{door}.")), None)
-        if door is None:
-            return None
-        return ModuleSpec(name, self, origin=self.homes[door] + name.removeprefix(door))
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Return the module that the door leads to."""
-        module = import_module(str(spec.origin))
-        spec.loader_state = module.__spec__
-        return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Leave the module as it is: it keeps its own specification."""
-        assert module.__spec__ is not None
-        module.__spec__ = module.__spec__.loader_state
-
-    def get_code(self, name: str) -> CodeType:
-        """Return what ``python -m`` runs."""
-        package, _, command = name.rpartition(".")
-        run = f"import sys; from {package}.__main__ import main; sys.exit(main([{command!r}, *sys.argv[1:]]))"
-        return compile(run, f"<{name}>", "exec")
-
-
-def open_doors(package: str, homes: Mapping[str, str]) -> None:
-    """Let modules be imported as ``package.name`` too; ``homes`` gives the module of each name."""
-    sys.meta_path.insert(0, Doors(package, homes))
 
 
 class Fallback(MetaPathFinder):

@@ -53,7 +53,7 @@ def test_a_command_whose_output_is_not_read_is_silent():
     ("words", "named"),
     [
         (["python", "-m", "course_lib", "profile", "-h"], "python -m course_lib profile"),
-        (["python", "-W", "error", "-m", "course_lib.profile", "-h"], "python -m course_lib.profile"),
+        (["python", "-W", "error", "-m", "course_lib", "profile", "-h"], "python -m course_lib profile"),
         (["/opt/bin/tile-by-tile", "profile", "-h"], "tile-by-tile profile"),
     ],
 )

@@ -80,13 +80,14 @@ def test_a_clean_install_of_the_wheel_opens_and_executes_a_lesson(uv, wheel, tmp
         return done.stdout
 
     assert f"{len([*lessons.files()])} files copied" in run(programs / "tile-by-tile", "open", folder, "--copy-only")
-    page = run(programs / "python", "-m", "course_lib.export", folder / "03_shared_memory.ipynb", "--output", tmp_path)
+    lesson = folder / "03_shared_memory.ipynb"
+    page = run(programs / "python", "-m", "course_lib", "export", lesson, "--output", tmp_path)
     assert "03_shared_memory.html" in page
     assert "tile-by-tile-state" in (tmp_path / "03_shared_memory.html").read_text(encoding="utf-8")
 
     (tmp_path / "submitted").mkdir()
-    shutil.copy(folder / "03_shared_memory.ipynb", tmp_path / "submitted" / "ada.ipynb")
-    graded = run(programs / "python", "-m", "course_lib.teach", "grade", tmp_path / "submitted", "--lesson", "03")
+    shutil.copy(lesson, tmp_path / "submitted" / "ada.ipynb")
+    graded = run(programs / "python", "-m", "course_lib", "teach", "grade", tmp_path / "submitted", "--lesson", "03")
     assert f"1 file, {len(LESSONS['03_shared_memory'])} answers, " in graded and "not yet" in graded
 
 

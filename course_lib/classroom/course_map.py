@@ -1,6 +1,5 @@
 """The map of the course: what each rung of the ladder costs, how fast it is, and which lesson explains it."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ..kernels import LADDER, Rung
@@ -8,7 +7,6 @@ from ..kernels.twins import naive_twin
 from ..machine import figures, measurements
 from ..machine.gpu.problem import widest
 from ..machine.model import loads_per_output
-from ..simulator.tables import text_table
 from ..trace.palette import KERNELS
 from . import lessons
 
@@ -39,7 +37,7 @@ class Milestone:
 
     @property
     def cells(self) -> list[str]:
-        """What both forms of the map say of it."""
+        """What the map says of it."""
         values = self.loads, self.sectors, self.speeds.written, self.speeds.unsigned, self.speeds.c
         told = ("–" if value is None else f"{value:,.0f}" for value in values)
         return [f"{self.name}: {self.title}", self.change, *told]
@@ -59,11 +57,8 @@ class Milestone:
 
 
 @dataclass(frozen=True, repr=False)
-class Roadmap:
-    """The milestones as a table, and the sentence on the limit: Markdown with links in a notebook, else plain text.
-
-    The table has all of them. `steps`, over which the map iterates, are those whose speed is recorded.
-    """
+class CourseMap:
+    """The milestones, and the sentence on the limit. `steps` are the milestones whose speed is recorded."""
 
     gpu: str
     n: int
@@ -74,17 +69,8 @@ class Roadmap:
     def steps(self) -> tuple[Milestone, ...]:
         return tuple(step for step in self.milestones if step.recorded)
 
-    def __iter__(self) -> Iterator[Milestone]:
-        return iter(self.steps)
-
-    def __repr__(self) -> str:
-        head = ["kernel", "changes", "loads", "sectors", "numba", "unsigned", "CUDA C", "lesson"]
-        rows = [head, *([*step.cells, step.lesson[:2]] for step in self.milestones)]
-        return "\n".join(
-            [f"{self.gpu}, n = {self.n:,}, per element of C, and GFLOP/s:", *text_table(rows, (0, 1)), self.end]
-        )
-
-    def _repr_markdown_(self) -> str:
+    def markdown(self) -> str:
+        """Return the table of all milestones, with links to the lessons, and the sentence on the limit."""
         lines = [
             f"{self.gpu}, float32, n = {self.n:,}; loads and sectors are per element of C, the last columns GFLOP/s.",
             "",
@@ -108,10 +94,10 @@ def milestones() -> list[Rung]:
     return sorted(rungs, key=lambda rung: rung.lesson)
 
 
-def roadmap(gpu: str = measurements.DEFAULT_GPU) -> Roadmap:
-    """Return the Roadmap from a GPU's recordings: speeds of its ladder and twins, sectors of its counters at that n.
+def course_map(gpu: str = measurements.DEFAULT_GPU) -> CourseMap:
+    """Return the CourseMap from a GPU's recordings: speeds of its ladder and twins, sectors of its counters at that n.
 
-    >>> roadmap().n
+    >>> course_map().n
     4096
     """
     ladder, counters, speeds = (
@@ -130,7 +116,7 @@ def roadmap(gpu: str = measurements.DEFAULT_GPU) -> Roadmap:
         loads = float(loads_per_output(n, n, n, *(step.tile(**{**step.params, **widest(step)}) or ())))
         sectors, found = counted.get(step.name), speeds.get(step.name, unknown)
         steps.append(Milestone(step.name, step.title, step.lesson, step.change, loads, sectors, found))
-    return Roadmap(ladder.provenance["gpu"], n, tuple(steps), _end(gpu))
+    return CourseMap(ladder.provenance["gpu"], n, tuple(steps), _end(gpu))
 
 
 def ladder(rung: str = "", gpu: str = measurements.DEFAULT_GPU) -> figures.Picture:
@@ -145,8 +131,8 @@ def ladder(rung: str = "", gpu: str = measurements.DEFAULT_GPU) -> figures.Pictu
     Figure: The ladder on an NVIDIA H200: 3 of 22 kernels.
       One thread per row: 24; One thread per column: 60; All together, tuned: 52,570 (GFLOP/s, n = 4,096).
     """
-    course = roadmap(gpu)
-    steps, names = course.steps, [step.rung for step in course]
+    course = course_map(gpu)
+    steps, names = course.steps, [step.rung for step in course.steps]
     if rung and rung not in names:
         raise ValueError(f"there is no {rung!r} on the ladder; its kernels are {', '.join(names)}")
     shown = [*steps[: names.index(rung or names[0]) + 1], steps[-1]]

@@ -8,9 +8,10 @@ from nightly import NIGHTLY, at_night, drawn
 from oracles.mutation import mutants
 from oracles.sources import import_kernel
 
-from course_lib import KernelError, UnsupportedKernelError, gpu, simulate
+from course_lib import KernelError, UnsupportedKernelError, simulate
 from course_lib.kernels import stream_k as module
 from course_lib.kernels.stream_k import TILE, stream_k, workspace
+from course_lib.machine import gpu
 
 #: (M, N, K), blocks: whole tiles alone; shares of one, two and three tiles; fewer units than blocks; no units at all.
 LAUNCHES = [

@@ -21,7 +21,8 @@ from oracles import generator, numba_cpu, reference, threads
 from oracles.comparison import assert_same_counts
 from oracles.sources import import_kernel
 
-from course_lib import UnsupportedKernelError, gpu, simulate
+from course_lib import UnsupportedKernelError, simulate
+from course_lib.machine import gpu
 
 
 def examples(day, night):

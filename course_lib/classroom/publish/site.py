@@ -24,7 +24,7 @@ from ...trace.viewer import Stepper, compare
 from ...trace.viewer.explorer import run_product
 from ...trace.viewer.page import STEPPER, place
 from .. import lessons
-from ..course_map import roadmap
+from ..course_map import course_map
 from ..pages import bugs
 from ..pages.frame import HERE, Page, Side, apart, assets, framed
 from .convert import cells, executed
@@ -183,7 +183,7 @@ def _index(found: Sequence[Path], side: Sequence[Side]) -> Page:
         card = path.stem, lessons.title(notebook), goal[0].upper() + goal[1:], minutes
         parts.setdefault(lessons.part(path.name), []).append(card)
     template = Environment(autoescape=True).from_string((HERE / "index.html").read_text(encoding="utf-8"))
-    ladder = _markdown(roadmap()._repr_markdown_())
+    ladder = _markdown(course_map().markdown())
     body = template.render(
         claim=CLAIM,
         stepper=place(shown.get_state()),

@@ -1,6 +1,6 @@
 """Run the ladder on a real GPU: verify a kernel first, time it afterwards.
 
-    from course_lib import gpu
+    from course_lib.machine import gpu
     gpu.available()                              # False on a machine without a CUDA GPU
     gpu.verify(rung("tiled"), 70, 45, 130)       # a Comparison, with float64
     gpu.time(rung("tiled"), 4096, 4096, 4096)    # a Timing: milliseconds of every repeat

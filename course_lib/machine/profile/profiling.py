@@ -149,6 +149,11 @@ def profile(
 
     Raises LaunchError and UnsupportedKernelError as ``simulate`` does, and ValueError for registers that no thread has.
     Broken rules raise nothing: ``run.findings`` holds them.
+
+    >>> A, B, C = np.ones((3, 16, 16), np.float32)
+    >>> launch = profile(rung("tiled").make(tile_width=16), (1, 1), (16, 16), A, B, C)
+    >>> launch.run.traffic.select(space="global", op="load").requests, launch.residency.occupancy.share
+    (16, 1.0)
     """
     check_registers(registers)
     with contextlib.redirect_stdout(sys.stderr):  # what the kernel prints

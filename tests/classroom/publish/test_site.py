@@ -47,7 +47,7 @@ def course(tmp_path, monkeypatch):
     monkeypatch.setattr(lessons, "home", lambda: tmp_path)
     few = (replace(pages_of.bugs.bugs()[7], number=1),)
     monkeypatch.setattr(pages_of.bugs, "bugs", lambda: few)
-    monkeypatch.setattr(pages_of, "roadmap", lambda: type("Map", (), {"_repr_markdown_": lambda self: "the map"})())
+    monkeypatch.setattr(pages_of, "course_map", lambda: type("Map", (), {"markdown": lambda self: "the map"})())
     address = "https://course.example"
     return lambda **more: pages_of.site(execute=lambda notebook, folder: notebook, address=address, **more)
 

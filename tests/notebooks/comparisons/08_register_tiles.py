@@ -1,6 +1,6 @@
 """What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
 
-from course_lib.waiting import stalls_of
+from course_lib.machine.waiting import stalls_of
 
 of = {r["rung"]: r["gflops"] for r in reversed(twins.results) if "gflops" in r}
 limit = next(r["flop_per_second"] for r in measurements.load("ceilings").results if r["ceiling"] == "float32") / 1e9

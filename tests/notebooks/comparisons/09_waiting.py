@@ -1,7 +1,6 @@
 """What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
 
-from course_lib.waiting import plan
-
+from course_lib.machine.waiting import plan
 from tools.prefetching import Found, share, slots
 
 assert same == list(told_by_driver), "the driver reports the same number of blocks for every rung"

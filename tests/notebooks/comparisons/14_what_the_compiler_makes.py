@@ -1,7 +1,6 @@
 """What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
 
-from course_lib.waiting import stalls_of
-
+from course_lib.machine.waiting import stalls_of
 from course_lib.machine.waiting.predictions import STALLS
 
 loop = [each.text for each in show_machine_code(naive).body]

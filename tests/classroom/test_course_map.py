@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from course_lib.classroom.course_map import ladder, roadmap
+from course_lib.classroom.course_map import course_map, ladder
 from course_lib.kernels import LADDER
 from course_lib.machine import measurements
 from course_lib.machine.measurements import IMPROVED
@@ -15,7 +15,7 @@ from tools.report import measured
 
 @pytest.fixture(scope="module")
 def steps():
-    return roadmap()
+    return course_map().steps
 
 
 def test_every_measured_rung_is_explained_by_a_lesson(steps):
@@ -47,7 +47,7 @@ def test_figures_are_the_recordings_and_the_closed_forms(steps):
 def test_the_tile_is_compared_with_its_fair_neighbour(steps):
     """Straight after `naive` comes the same with one change to its indices and one to its loop, then the tile."""
     place = [step.rung for step in steps].index("naive")
-    (naive, right, tiled), twins = steps.steps[place : place + 3], measurements.load("twins")
+    (naive, right, tiled), twins = steps[place : place + 3], measurements.load("twins")
     assert (naive.rung, right.rung, tiled.rung) == ("naive", IMPROVED, "tiled")
     assert (naive.speeds.written, right.speeds.written) == (measurements.load("ladder").result("naive")["gflops"], None)
     assert naive.speeds.unsigned == twins.result("naive_uint64_left")["gflops"]
@@ -62,27 +62,16 @@ def test_the_tile_is_compared_with_its_fair_neighbour(steps):
 def test_without_twins_there_are_only_the_speeds_of_the_ladder(tmp_path):
     shutil.copytree(measurements.folder_of("nvidia-h100"), tmp_path, dirs_exist_ok=True)
     (tmp_path / "twins.json").unlink()
-    steps = roadmap(tmp_path)
+    steps = course_map(tmp_path).steps
     assert IMPROVED not in [step.rung for step in steps]
     assert {(step.speeds.unsigned, step.speeds.c) for step in steps} == {(None, None)}
-
-
-def test_text_and_markdown_say_the_same(steps):
-    text, markdown = repr(steps), steps._repr_markdown_()
-    for step in steps:
-        assert f"({step.lesson}.ipynb)" in markdown
-        name = f"{step.name}: {step.title}"
-        line = next(line for line in text.splitlines() if line.startswith(name + " "))
-        row = next(row for row in markdown.splitlines() if f"| {name} |" in row)
-        assert line.split()[-6:-1] == row.replace("|", " ").split()[-5:]
-    assert steps.gpu in text and steps.gpu in markdown
 
 
 def test_a_lesson_that_an_edition_leaves_out_is_no_link(steps, tmp_path, monkeypatch):
     (tmp_path / "02_naive.ipynb").touch()
     monkeypatch.setattr("course_lib.classroom.lessons.home", lambda: tmp_path)
-    links = re.findall(r"\(([^)]*\.ipynb)\)", steps._repr_markdown_())
-    assert set(links) == {"02_naive.ipynb"} and "| 04 tiling |" in steps._repr_markdown_()
+    links = re.findall(r"\(([^)]*\.ipynb)\)", course_map().markdown())
+    assert set(links) == {"02_naive.ipynb"} and "| 04 tiling |" in course_map().markdown()
 
 
 def test_the_ladder_shows_the_kernels_up_to_a_rung_and_the_last(steps):
@@ -93,7 +82,7 @@ def test_the_ladder_shows_the_kernels_up_to_a_rung_and_the_last(steps):
         end = names.index(rung or "per_row")
         for place, step in enumerate(steps):
             assert (f"{step.title}: " in shown) == (place <= end or place == len(names) - 1), step.rung
-    speeds = measurements.load("twins").result("tiled_unsigned")["gflops"], steps.steps[-1].speed
+    speeds = measurements.load("twins").result("tiled_unsigned")["gflops"], steps[-1].speed
     assert all(f": {speed:,.0f}" in repr(ladder("tiled")) for speed in speeds)
     assert f"One thread per element: {measurements.load('ladder').result('naive')['gflops']:,.0f};" in repr(
         ladder("naive")
