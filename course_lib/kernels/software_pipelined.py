@@ -109,6 +109,6 @@ RUNG = Rung(
     ready_made(software_pipelined),
     blocks(TILE, TILE, 256),
     lesson="10_towards_cublas",
-    change="staged, fragments a step ahead, loop written out",
+    change="staged, fragments a step ahead, loop unrolled",
     **VECTORS,
 )

@@ -3,7 +3,7 @@
 Idea: a warp computes 64×64 results, so every fragment that it loads is used 4 or 8 times; the fragments of the next
 step are loaded while this one multiplies, in two sets of registers; and asynchronous copies bring the tiles two stages
 ahead. Three pairs of tiles 16 deep fill the 48 KiB of shared memory that a block may declare. The numbers of the stages
-are written out, so no address is computed in the loop. The places of a row's 16-byte pieces in shared memory depend on
+are unrolled, so no address is computed in the loop. The places of a row's 16-byte pieces in shared memory depend on
 the row (exclusive or), which gives every lane of a load banks of its own without a word of padding.
 Transposed: a lane holds four items of the first operand of an mma, and the first two of them are two rows apart. B has
 two neighbours side by side where A has them below each other, so B's transpose comes first: (A B)^T = B^T A^T, and what

@@ -2,7 +2,7 @@
 
 A twin is a rung's own source with a few lines replaced, so the difference between the two is the list of changes. The
 factors are the type of the indices (numba tests a signed index for a negative value, and computes with 64 bits), the
-number of steps of the inner loop that are written out, the tile, the place of the loads of large tiles, and for some
+number of steps of the inner loop that are unrolled, the tile, the place of the loads of large tiles, and for some
 rungs a padding or a limit on registers.
 The kernels in CUDA C are beside the rungs, as NAME.cu.
 """
@@ -60,9 +60,9 @@ def _cast(*accesses: str) -> Changes:
 
 
 def naive_twin(index: str = "signed", steps: int | None = None) -> Rung:
-    """Return `naive` with indices "signed", "uint32" or "uint64", and its loop over k written out in `steps` steps.
+    """Return `naive` with indices "signed", "uint32" or "uint64", and its loop over k unrolled by `steps` steps.
 
-    None leaves the loop to the compiler, which writes out four steps.
+    None leaves the loop to the compiler, which unrolls four steps.
     """
     product = "acc += A[row, k] * B[k, col]"
     if index != "signed":
@@ -78,7 +78,7 @@ def naive_twin(index: str = "signed", steps: int | None = None) -> Rung:
             {product}
 """
     name = f"naive_{index}_{steps or 'left'}"
-    title = f"naive, {index} indices, {f'{steps} steps written out' if steps else 'its loop left'}"
+    title = f"naive, {index} indices, {f'{steps} steps unrolled' if steps else 'its loop left'}"
     imported = _IMPORT if index == "signed" else f"{_IMPORT}, {index}"
     return twin("naive", name, title, ((_IMPORT, imported), (_NAIVE_LOOP, loop)))
 
@@ -93,9 +93,9 @@ _TILES_UNSIGNED = (*_PLACE_UNSIGNED, *_cast("B[start + ty, col]"))
 
 
 def tiled_twin(index: str = "signed", steps: int | None = None) -> Rung:
-    """Return `tiled` with indices "signed" or "uint64", its tiles 32 wide, and `steps` steps of its loop written out.
+    """Return `tiled` with indices "signed" or "uint64", its tiles 32 wide, and `steps` steps of its loop unrolled.
 
-    None and 16 hide the loop's length from the compiler, which then writes out four steps or 16; with 32 the length is
+    None and 16 hide the loop's length from the compiler, which then unrolls four steps or 16; with 32 the length is
     a constant, as in `tiled`.
     """
     product = "acc += A_tile[ty, {0}] * B_tile[{0}, tx]".format("k" if index == "signed" else "uint64(k)")
@@ -108,7 +108,7 @@ def tiled_twin(index: str = "signed", steps: int | None = None) -> Rung:
                     {product}
 """
     name = f"tiled_{index}_{steps or 'left'}"
-    title = f"tiled, {index} indices, {f'{steps} steps written out' if steps else 'its loop left'}"
+    title = f"tiled, {index} indices, {f'{steps} steps unrolled' if steps else 'its loop left'}"
     changes = list(_TILES_UNSIGNED if index == "uint64" else ())
     if steps == 32:
         return twin("tiled", name, title, changes)

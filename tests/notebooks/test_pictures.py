@@ -52,13 +52,13 @@ def test_the_improved_kernel_of_lesson_2_is_the_one_that_was_measured():
     source = inspect.getsource(naive_twin("uint64", 32).make().py_func)
     shown, measured = (
         next(node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
-        for text in (cells["put-right-kernel"], source)
+        for text in (cells["improved-kernel"], source)
     )
     assert ast.dump(ast.Module(shown.body, [])) == ast.dump(ast.Module(measured.body[1:], []))
     recorded = {r["rung"]: r for r in reversed(_results("twins")) if "rung" in r}  # blocks of 32×32 come first
     naive, right = recorded["naive_signed_left"], recorded["naive_uint64_32"]
     assert right["global_load_requests"] == naive["global_load_requests"]
-    assert f"answer: {right['gflops'] / naive['gflops']:.3f} " in _said("02", "predict-put-right")
+    assert f"answer: {right['gflops'] / naive['gflops']:.3f} " in _said("02", "predict-improved")
 
 
 def test_the_pictures_with_sliders_say_what_the_rules_give():

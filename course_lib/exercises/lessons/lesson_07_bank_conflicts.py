@@ -176,7 +176,7 @@ SWIZZLE = fill_in(
     },
     diagnoses=(_FROM_OTHER_PLACES, _ANOTHER_COLUMN),
     why="in blocks of 16×16 threads, the exchange of columns halves the time. In tiles of 32 the compiler no longer "
-    "writes out the loop over k. With numba's signed indices, each iteration then computes `k ^ tx` and tests whether "
+    "unrolls the loop over k. With numba's signed indices, each iteration then computes `k ^ tx` and tests whether "
     "it is negative: six times as many instructions as with unsigned indices. With unsigned indices the exchange "
     "makes the kernel three times as fast in tiles of 32, too.",
 )

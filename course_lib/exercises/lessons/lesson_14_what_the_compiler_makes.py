@@ -46,7 +46,7 @@ _FOURS_COUNTED = (
 )
 
 
-#: The naive kernel's loop, with unsigned indices, in steps that a compiler writes out.
+#: The naive kernel's loop, with unsigned indices, in steps that a compiler unrolls.
 BY_SIXTEEN = fill_in(
     "by-sixteen",
     PRODUCT.but(shapes=((16, 16, 16), (13, 21, 48), (5, 9, 32), (1, 1, 16))),  # 16 divides K, as the exercise promises

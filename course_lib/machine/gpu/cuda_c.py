@@ -71,7 +71,7 @@ def compiled(
 ) -> Any:
     """Return NAME.cu as an ObjectCode of `cuda.core`: machine code for `arch`, such as "sm_90".
 
-    unroll: the number of steps in which its inner loop is written out, 1 for none; None lets the compiler decide.
+    unroll: the number of steps in which its inner loop is unrolled, 1 for none; None lets the compiler decide.
     unsigned: whether its integers are unsigned. options: further ones of `cuda.core.ProgramOptions`.
     """
     from cuda.core import Program, ProgramOptions

@@ -1,6 +1,6 @@
-"""What the tile buys, and what the compiler buys: kernels that differ in one factor, timed in one run.
+"""What the tile gains, and what the compiler gains: kernels that differ in one factor, timed in one run.
 
-The factors: indices signed or unsigned; the inner loop left to the compiler or written out; the tile; loads through the
+The factors: indices signed or unsigned; the inner loop left to the compiler or unrolled; the tile; loads through the
 first-level cache or past it; numba or CUDA C. See `kernels.twins` and `cuda_c`.
 """
 

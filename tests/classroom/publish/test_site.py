@@ -153,6 +153,14 @@ def test_an_address_that_was_named_once_leads_to_the_lesson_of_today(once):
     assert any(ONCE[once] in heading for heading in re.findall(r"^#+ (.+)$", prose, re.MULTILINE))
 
 
+@pytest.mark.parametrize("once", ["Naive-put-right", "What-the-tile-buys"])
+def test_a_section_that_had_another_name_is_found_by_it(course, once):
+    """An anchor of the old name stands before today's heading, and the page of the site has it."""
+    page = str(course()["numba_and_cuda_c.html"])
+    heading = re.search(r"<h2", page[page.index(f'id="{once}"') :])
+    assert heading and heading.start() < 100
+
+
 def test_a_page_of_an_old_name_leads_on(course, tmp_path, monkeypatch):
     """Where the site has the lesson of today, for its solutions, too; elsewhere there is none."""
     monkeypatch.setattr(lessons, "MOVED", {"07_threads": "01_threads_and_data", "08_tiling": "04_tiling"})

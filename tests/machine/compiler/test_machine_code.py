@@ -199,8 +199,8 @@ def test_what_the_compiler_refuses_is_said_in_a_sentence():
     ("index", "steps", "loop"),
     [("signed", 16, (16, 354)), ("signed", 32, (8, 273)), ("uint64", 32, (32, 169)), ("uint64", None, (4, 100))],
 )
-def test_the_steps_that_numba_and_cuda_c_md_says_are_written_out(index, steps, loop):
-    """Multiply-adds and instructions of the loop: of 32 signed steps the compiler writes out 8, as lesson 14 says."""
+def test_the_steps_that_numba_and_cuda_c_md_says_are_unrolled(index, steps, loop):
+    """Multiply-adds and instructions of the loop: of 32 signed steps the compiler unrolls 8, as lesson 14 says."""
     code = machine_code(twins.naive_twin(index, steps).make(), f"void({', '.join(['float32[:, ::1]'] * 3)})")
     found = [code.instructions[first : last + 1] for first, last in code.loops]
     assert loop in [(sum(each.operation == "FFMA" for each in within), len(within)) for within in found]
@@ -210,7 +210,7 @@ def test_the_steps_that_numba_and_cuda_c_md_says_are_written_out(index, steps, l
 @pytest.mark.parametrize(
     ("name", "loop", "reads"), [("outer_product_constant", (32, 133), 32), ("outer_product_batched", (256, 741), 64)]
 )
-def test_the_steps_of_outer_products_that_numba_and_cuda_c_md_says_are_written_out(name, loop, reads):
+def test_the_steps_of_outer_products_that_numba_and_cuda_c_md_says_are_unrolled(name, loop, reads):
     """Two of 16 steps, though their number is known; all 16, and joined reads, with the loads in front (lesson 14)."""
     (rung,) = (each for each in twins.single_steps() if each.name == name)
     code = machine_code(rung.make(), f"void({', '.join(['float32[:, ::1]'] * 3)})")

@@ -138,7 +138,7 @@ def test_instructions_are_what_numpy_says():
     assert all(r["different"] == 0 for r in compared)
 
 
-def test_the_two_gpus_agree_on_what_each_factor_buys():
+def test_the_two_gpus_agree_on_what_each_factor_gains():
     """Within 3 %, but where L1 is bypassed: the sentence of the page on numba and CUDA C."""
     page = (report.ROOT / "notebooks" / "numba_and_cuda_c.md").read_text(encoding="utf-8")
     here, there = (measurements.load("twins", gpu) for gpu in ("nvidia-h200", "nvidia-h100"))

@@ -6,7 +6,7 @@ from course_lib.machine.waiting.predictions import STALLS
 loop = [each.text for each in show_machine_code(naive).body]
 used = " ".join(text.split()[0].partition(".")[0] for text in meaning if text in naive_code)
 assert sum("FFMA" in line or "LDG" in line for line in loop) < 0.1 * len(loop), "the others are integer instructions"
-assert sum("FFMA" in line for line in loop) == 4, "it writes out four steps by itself"
+assert sum("FFMA" in line for line in loop) == 4, "it unrolls four steps by itself"
 assert used == "IMAD IMAD IMAD SHF SHF LOP3 LOP3 IADD3 IADD3 LEA LEA LDG", "the instructions of one address"
 by_32 = [twins.result(name)["gflops"] for name in ("naive_uint64_32", "tiled_uint64_32")]
 times = {words: after / before for words, (before, after) in bought.items()}
@@ -15,7 +15,7 @@ assert f"{written / first:.1f}" == "5.9", "tiled is 5.9 times as fast as naive"
 assert round(written) == 7867, "the speed of tiled as written"
 assert f"{by_32[0] / first:.1f}" == "4.9", "indices and loop alone take it up 4.9 times"
 assert f"{written / by_32[0]:.2f}" == "1.21", "is 1.21 times that"
-assert f"{times['CUDA C, 32 steps']:.2f}, {times['CUDA C, 1 step']:.1f}" == "1.37, 4.0", "buys 1.37 times"
+assert f"{times['CUDA C, 32 steps']:.2f}, {times['CUDA C, 1 step']:.1f}" == "1.37, 4.0", "gains 1.37 times"
 narrow_steps = [f"{times[f'numba, {sign}, 4 steps']:.2f}" for sign in ("signed", "unsigned")]
 assert narrow_steps == ["1.73", "1.46"], "1.73 instead of 1.46"
 waits = twins.result("naive_c_unroll_1")
@@ -32,8 +32,8 @@ by_block = [
 ]
 assert round(by_block[1] / by_block[0], 2) == 2, "fills half a warp, which doubles the instructions"
 assert by_block[2] > 1.5 * by_block[1], "a loop of 4 steps adds more"
-assert all(2.6 < times[key] < 2.75 for key in times if "bypassed" in key), "buys about 2.7 times"
-assert all(1.3 < after / before < 1.55 for before, after in by_width.values()), "buys 1.3 to 1.5 times"
+assert all(2.6 < times[key] < 2.75 for key in times if "bypassed" in key), "gains about 2.7 times"
+assert all(1.3 < after / before < 1.55 for before, after in by_width.values()), "gains 1.3 to 1.5 times"
 assert round(100 * by_width["T = 32"][1] / by_width["T = 16"][1]) == 105, "gains only 5 %"
 first = twins.result("naive_signed_left")["gflops"]
 gains = [twins.result(which)["gflops"] / first for which in ("naive_uint64_left", "naive_signed_16", "naive_uint64_16")]
