@@ -214,7 +214,8 @@ def section() -> str:
     bars = "![GFLOP/s of every kernel of the ladder, of cuBLAS, and of multiply-adds alone](ladder.svg)"
     chips = "![TFLOP/s of the kernels on tensor cores, and of cuBLAS with the same types](tensor.svg)"
     groups = wgmma_table(load("wgmma"))
-    causes = "[What the tile alone gains](../notebooks/numba_and_cuda_c.md#What-the-tile-gains), one factor at a time.\n"
+    tile = "../notebooks/numba_and_cuda_c.md#What-the-tile-gains"
+    causes = f"[What the tile alone gains]({tile}), one factor at a time.\n"
     causes += "[When prefetching pays](prefetching.md): the place of the loads, buffers, barriers, resident warps."
     parts = (table(ladder, counters, ceilings), causes, bars, times, tensor_table(tensor), chips, groups)
     return "\n\n".join(parts)
