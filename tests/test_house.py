@@ -35,6 +35,21 @@ MAY_IMPORT = {
 }
 # What a launch returns holds its trace, which one of its observers records: the front of the simulator knows the trace.
 FRONT = {"simulator.simulate": {"trace"}, "simulator.run": {"trace"}}
+# The same inside the simulator: a part of it, a folder, may import the parts named here, itself, and the files beside
+# them. Tables know no translation, and the nodes of the typed program no table.
+PARTS = {
+    "language.source": set(),
+    "language.types": {"language.source"},
+    "language.tables": {"language.source", "language.types"},
+    "language.program": {"language.source", "language.types", "lanes"},
+    "language.translation": {"language.source", "language.types", "language.tables", "language.program"},
+    "lanes": set(),
+    "compile": {"language.source", "language.types", "language.program", "language.translation", "lanes"},
+    "launch": {"language.source", "language.types", "language.tables", "language.program", "compile", "lanes"},
+    "counters": {"lanes"},
+    "checks": {"language.source", "language.types", "compile", "launch", "lanes"},
+    "repairs": set(),
+}
 # Parts that must start fast, or be readable without a framework, import these packages and no others.
 THIRD_PARTY = {
     "simulator": {"numpy"},
@@ -114,6 +129,41 @@ def test_imports_follow_the_arrows():
     assert rooms == set(MAY_IMPORT) - {"root"}
     assert loose == {"__init__.py", "__main__.py", "gpu.py", "lazy.py"}
     assert wrong_imports(PACKAGE) == []
+
+
+def part_of(name):
+    """Return the row of `PARTS` for a module of the simulator, whose name begins with that of its part."""
+    return next((part for part in PARTS if f"{name}.".startswith(f"{part}.")), None)
+
+
+def wrong_parts(simulator):
+    """Return one line for each import of a part of the simulator that points against the arrows between the parts."""
+    wrong = []
+    for path in sorted(simulator.glob("*/**/*.py")):
+        part = part_of(".".join(path.relative_to(simulator).with_suffix("").parts))
+        for name in sorted(imports_of(path, simulator.parent)):
+            other = part_of(name.removeprefix("course_lib.simulator."))
+            if other not in {None, part, *PARTS.get(part, ())}:
+                wrong.append(f"{path.relative_to(simulator).as_posix()}: {other}")
+    return wrong
+
+
+def test_parts_of_the_simulator_follow_the_arrows(tmp_path):
+    """Every folder of it with modules has a row, or only folders that have one."""
+    simulator = PACKAGE / "simulator"
+    modules = [path.relative_to(simulator).with_suffix("").parts for path in simulator.glob("*/**/*.py")]
+    rooms = {part_of(".".join(parts)) for parts in modules if parts != ("language", "__init__")}
+
+    assert rooms == set(PARTS)
+    assert wrong_parts(simulator) == []
+
+    nodes = tmp_path / "simulator" / "language" / "program" / "nodes.py"
+    nodes.parent.mkdir(parents=True)
+    nodes.write_text("from ..tables.operators import BINARY\nfrom ..types import rules\nfrom ...launch import engine\n")
+    assert wrong_parts(tmp_path / "simulator") == [
+        "language/program/nodes.py: language.tables",
+        "language/program/nodes.py: launch",
+    ]
 
 
 def test_every_module_is_there():

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable
 
-from ..simulator.language.operators import PYTHON
+from ..simulator.language.source.literals import PYTHON
 
 #: A number with a fraction, or a large one, is right within this share of the truth.
 TOLERANCE = 0.01

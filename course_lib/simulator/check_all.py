@@ -22,7 +22,7 @@ import numpy as np
 
 from .findings import KernelError, LaunchError
 from .hardware import WARP_SIZE, ceil_div
-from .language.source import python_function, read
+from .language.source.reading import python_function, read
 from .run import Run
 from .testing import differs, not_allowed
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
-from .language.source import defined, parsed
+from .language.source.reading import defined, parsed
 
 #: A node and what replaces it; a statement may become several.
 Change = tuple[ast.AST, ast.AST | Sequence[ast.stmt]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .compile.unit import CompiledKernel
+from .compile.compiled_kernel import CompiledKernel
 from .findings import Finding, FindingKey
 from .lanes.access import Index, Site
 from .lanes.arrays import Array, Pattern, Watcher

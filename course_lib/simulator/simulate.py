@@ -11,7 +11,6 @@ import numpy as np
 from ..trace.record import TraceObserver
 from .check_all import LAUNCHES, Checked, Launch, check_all
 from .checks import JUDGES
-from .compile.writer import Tracing
 from .counters import COUNTERS
 from .counters.banks import wavefronts_by_block
 from .counters.coalescing import sectors_by_block
@@ -20,6 +19,7 @@ from .findings import KernelError, LaunchError
 from .hardware import FORALL, HOPPER, ceil_div
 from .lanes.arrays import Pattern
 from .lanes.loops import PartOfGrid, WaitsForOthers
+from .language.program.writer import Tracing
 from .launch.engine import Engine
 from .launch.prepare import Prepared, prepare
 from .observer import Observer

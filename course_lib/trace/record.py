@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..simulator.compile.unit import CompiledKernel
+from ..simulator.compile.compiled_kernel import CompiledKernel
 from ..simulator.findings import Finding, KernelError, LaunchError
 from ..simulator.lanes.arrays import ATOMIC
 from ..simulator.launch.engine import Engine

@@ -7,7 +7,7 @@ from contextlib import suppress
 from itertools import chain, groupby
 from typing import Any
 
-from ..simulator.language.regions import nodes
+from ..simulator.language.source.tree import nodes
 from .columns import OPS
 from .trace import Trace
 

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ..simulator.language.regions import nodes
+from ..simulator.language.source.tree import nodes
 from .structure import functions
 from .trace import Trace
 

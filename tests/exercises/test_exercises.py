@@ -37,7 +37,7 @@ from course_lib.exercises.grading.verdict import Check, Verdict
 from course_lib.exercises.progress import score
 from course_lib.kernels import rung
 from course_lib.simulator.findings import SimulatorError
-from course_lib.simulator.language.source import read as read_source
+from course_lib.simulator.language.source.reading import read as read_source
 from course_lib.simulator.repairs.table import candidates
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"

@@ -3,8 +3,8 @@
 import pytest
 from oracles.numba_simulator import NumbaSimulator
 
-from course_lib.simulator.compile import unit
-from course_lib.simulator.compile.writer import Code, Writer
+from course_lib.simulator.compile import compiled_kernel
+from course_lib.simulator.language.program.writer import Code, Writer
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def typed(monkeypatch):
 
     emitted = Writer.expr
     monkeypatch.setattr(Writer, "expr", checked)
-    monkeypatch.setitem(unit.SCOPE, "typed", same)
+    monkeypatch.setitem(compiled_kernel.SCOPE, "typed", same)
 
 
 @pytest.fixture(scope="session")

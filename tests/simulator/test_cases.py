@@ -15,7 +15,7 @@ from simulator.cases import cases
 
 import course_lib
 from course_lib import UnsupportedKernelError, simulate
-from course_lib.simulator.language import packages
+from course_lib.simulator.language.source import packages
 
 
 def tagged(case, number, text):

@@ -17,8 +17,8 @@ from numba.np.numpy_support import ufunc_find_matching_loop
 from oracles.sources import import_kernel
 
 from course_lib import UnsupportedKernelError, simulate
-from course_lib.simulator.language.calls import CMATH, LIBDEVICE, NUMPY
-from course_lib.simulator.language.types import SCALARS, TypingError
+from course_lib.simulator.language.tables.functions import CMATH, LIBDEVICE, NUMPY
+from course_lib.simulator.language.types.value_types import SCALARS, TypingError
 
 FINITE = [complex(a, b) for a, b in itertools.product((-2.5, -1.0, -0.3, 0.5, 3.75), (-1.5, -0.2, 0.7, 2.0))]
 PARTS = (0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.75, 1e3, -1e-3, np.inf, -np.inf, np.nan)

@@ -10,7 +10,8 @@ from oracles import numba_typing as oracle
 from oracles.sources import import_kernel
 
 from course_lib import LaunchError, UnsupportedKernelError, simulate
-from course_lib.simulator.language import packages
+from course_lib.simulator.language.source import packages
+from course_lib.simulator.language.tables.gaps import OPTIONS
 
 HEADER = """
 import enum
@@ -129,7 +130,7 @@ def test_more_threads_than_the_bounds_of_the_launch(monkeypatch):
         simulate(kernel)[1, 64](np.zeros(64))
 
 
-@pytest.mark.parametrize("option", packages.OPTIONS)
+@pytest.mark.parametrize("option", OPTIONS)
 def test_options_that_numba_does_not_take(option, monkeypatch):
     @cuda.jit(**{option: 32})
     def kernel(x):

@@ -6,7 +6,7 @@ import pytest
 from numba import types
 from numba.core import sigutils
 
-from course_lib.simulator.language import stand_in_types
+from course_lib.simulator.language.types import stand_in_types
 
 SIGNATURES = [
     "void(float32[:, ::1], float32[:, :])",

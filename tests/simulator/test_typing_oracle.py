@@ -14,8 +14,12 @@ from oracles import numba_typing as oracle
 from oracles.expressions import BODIES, HALF_FUNCTIONS, REFUSED, TUPLES, arguments, kernel_with, threads
 
 from course_lib import UnsupportedKernelError, simulate
-from course_lib.simulator.language import calls, packages
-from course_lib.simulator.language import types as rules
+from course_lib.simulator.language.source.packages import NUMBA
+from course_lib.simulator.language.tables.functions import CUDA, MATH
+from course_lib.simulator.language.tables.gaps import LACKS
+from course_lib.simulator.language.types import rules
+from course_lib.simulator.language.types.unification import unify
+from course_lib.simulator.language.types.value_types import COMPLEX, TypingError
 
 PAIRS = list(itertools.product(oracle.SCALARS, repeat=2))
 BINARY = {
@@ -28,7 +32,7 @@ def rule(function, *arguments):
     """Return what a rule says, None where it refuses."""
     try:
         return function(*arguments)
-    except rules.TypingError:
+    except TypingError:
         return None
 
 
@@ -67,14 +71,14 @@ def test_unary_operators(symbol, name):
 def test_versions_of_a_variable_unify():
     """Where paths meet, a variable has the smallest type that holds both; min and max return the same one."""
     for a, b in PAIRS:
-        assert rules.unify(a.name, b.name) == oracle.oracle_unify(a, b).name, f"{a} and {b}"
+        assert unify(a.name, b.name) == oracle.oracle_unify(a, b).name, f"{a} and {b}"
         quality = default_type_manager.check_compatible(oracle.from_dtype(a), oracle.from_dtype(b))
         assert rules.conversion(a.name, b.name) == (quality and quality.name), f"{a} to {b}"
-    plain = [p for p in PAIRS if not {d.name for d in p} & {"float16", *rules.COMPLEX}]
+    plain = [p for p in PAIRS if not {d.name for d in p} & {"float16", *COMPLEX}]
     # numba takes a while over each of these, and needs a GPU for the others
     for a, b in plain[:: 9 if NIGHTLY else 27]:
-        assert rules.unify(a.name, b.name) == oracle.oracle_call(min, a, b).name
-        assert rules.unify(a.name, b.name) == oracle.oracle_call(max, b, a).name
+        assert unify(a.name, b.name) == oracle.oracle_call(min, a, b).name
+        assert unify(a.name, b.name) == oracle.oracle_call(max, b, a).name
 
 
 def test_parts_and_complex_numbers():
@@ -87,8 +91,8 @@ def test_parts_and_complex_numbers():
 
 
 #: The functions of one home, by their names in the simulator's tables: what computes them, for Python.
-FUNCTIONS = {name: getattr(math, name, None) for name in calls.MATH} | {
-    name: operator.attrgetter(name)(cuda) for name, row in calls.CUDA.items() if isinstance(row, calls.Row)
+FUNCTIONS = {name: getattr(math, name, None) for name in MATH} | {
+    name: operator.attrgetter(name)(cuda) for name, row in CUDA.items()
 }
 #: Numba takes these of any number, and cuts it off; here a float is refused, and a bool.
 WHOLE = ("popc", "brev", "clz", "ffs")
@@ -102,7 +106,7 @@ def types_to_ask(name, count):
             yield chosen
 
 
-LACKED = packages.LACKS[packages.NUMBA]
+LACKED = LACKS[NUMBA]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +117,7 @@ def test_functions(name):
 
     It refuses complex numbers everywhere.
     """
-    row = calls.MATH.get(name) or calls.CUDA[name]
+    row = MATH.get(name) or CUDA[name]
     for count in row.arity:
         for chosen in types_to_ask(name, count):
             if "c" in {d.kind for d in chosen} or (name in WHOLE and chosen[0].kind in "bf"):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import cuda, types
 
-from ...simulator.language.operators import python_constant
+from ...simulator.language.source.literals import python_constant
 from .interpreter import assigned_in
 from .interpreter.functions import BUILTINS
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from numba import cuda, float32
 
-from ...simulator.language.source import defined, parsed
+from ...simulator.language.source.reading import defined, parsed
 from .exercise import Exercise
 from .source import Submission
 

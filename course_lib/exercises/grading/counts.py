@@ -11,7 +11,7 @@ from ...simulator.lanes.access import Site
 from ...simulator.lanes.arrays import Pattern
 from ...simulator.lanes.masks import Mask
 from ...simulator.lanes.warp import WarpVector
-from ...simulator.language.nodes import Apply, Const
+from ...simulator.language.program.nodes import Apply, Const
 from ...simulator.launch.prepare import Prepared
 from ...simulator.observer import Arrivals, Observer
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from types import FunctionType
 from typing import Any
 
-from ...simulator.language.source import known_source
+from ...simulator.language.source.reading import known_source
 from ...simulator.repairs.kernel import Kernel
 
 

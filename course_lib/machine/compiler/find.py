@@ -5,7 +5,7 @@ from typing import Any
 
 from ...lazy import install
 from ...simulator.device_memory import AllocationView
-from ...simulator.language import stand_in_types
+from ...simulator.language.types import stand_in_types
 from .build import available as available
 from .build import compiled, options_of
 from .code import MachineCode

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ...simulator.findings import UnsupportedKernelError
-from ...simulator.language.source import python_function, read
-from ...simulator.language.stand_in_types import NumbaType
+from ...simulator.language.source.reading import python_function, read
+from ...simulator.language.types.stand_in_types import NumbaType
 
 #: The compute capability for which kernels are compiled: that of the GPUs whose measurements come with the course.
 HOPPER = (9, 0)

@@ -25,7 +25,7 @@ from typing import Any
 from ...lazy import called, is_missing, lacking
 from ...simulator.check_all import LAUNCHES, Checked
 from ...simulator.findings import KINDS, SimulatorError
-from ...simulator.language.source import read
+from ...simulator.language.source.reading import read
 from ...simulator.run import COUNTS
 from ...simulator.simulate import simulate
 from ...simulator.tables import plural

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ...simulator.language.names import dtype_name, is_cuda_module
-from ...simulator.language.source import Source
+from ...simulator.language.source.function import Source
+from ...simulator.language.source.names import is_cuda_module
+from ...simulator.language.types.objects import dtype_name
 
 #: Packages with the decorator of kernels, and modules that have their types.
 NUMBA = ("numba", "numba_cuda_mlir")

@@ -17,8 +17,9 @@ import numpy as np
 
 from ...simulator.check_all import SCHEDULES
 from ...simulator.findings import Finding, SimulatorError
-from ...simulator.language.names import cuda_module, is_cuda_module
-from ...simulator.language.source import Source, read
+from ...simulator.language.source.function import Source
+from ...simulator.language.source.names import cuda_module, is_cuda_module
+from ...simulator.language.source.reading import read
 from ...simulator.repairs import bounds, orders
 from ...simulator.repairs.bounds import turned
 from ...simulator.repairs.kernel import Kernel

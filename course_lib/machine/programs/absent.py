@@ -20,9 +20,9 @@ from types import FrameType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 from ... import lazy
-from ...simulator.language.calls import CUDA
-from ...simulator.language.names import COORDINATES, OTHER_NAMES, KernelName
-from ...simulator.language.stand_in_types import (
+from ...simulator.language.source.names import COORDINATES, OTHER_NAMES, KernelName
+from ...simulator.language.translation.calls import CUDA
+from ...simulator.language.types.stand_in_types import (
     CLASSES,
     OF_MLIR,
     TYPES,

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...simulator.findings import Finding, KernelError, SimulatorError
-from ...simulator.language.source import python_function
+from ...simulator.language.source.reading import python_function
 from ...simulator.launch.prepare import prepare
 from ...simulator.simulate import error_text
 from ...simulator.tables import plural

@@ -9,7 +9,7 @@ from ..lanes.access import Index, Site
 from ..lanes.arrays import Pattern
 from ..lanes.masks import Mask
 from ..lanes.view import View
-from ..language.types import FromEnd
+from ..language.types.value_types import FromEnd
 from ..observer import Observer
 
 

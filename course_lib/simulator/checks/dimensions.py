@@ -12,7 +12,7 @@ from ..findings import Finding
 from ..lanes.access import Site
 from ..lanes.arrays import Array, Pattern, Watcher
 from ..lanes.memory import GlobalArray
-from ..language.source import Source
+from ..language.source.function import Source
 from ..launch.prepare import Prepared
 from ..observer import Observer
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ..compile.unit import CompiledKernel
+from ..compile.compiled_kernel import CompiledKernel
 from ..findings import Finding
 from ..lanes.warp import WarpVector
-from ..language.constants import shown
+from ..language.source.constants import shown
 from ..launch.prepare import Prepared
 from ..observer import Observer
 

@@ -1,0 +1,1 @@
+"""From a kernel's source to a typed program, which writes its code."""

@@ -9,11 +9,13 @@ from ..arithmetic import cast
 from ..device_memory import AllocationView
 from ..findings import LaunchError, LaunchTypeError
 from ..lanes.memory import AllocatedArray, FieldArray, GlobalArray
-from ..language import signatures
-from ..language.reasons import Reason
-from ..language.source import Source
-from ..language.types import SCALARS, ArrayType, TupleType, TypingError, of_value, type_of_records, unfit_records
-from ..language.variables import Variable, Variables
+from ..language.source.function import Source
+from ..language.types import signatures
+from ..language.types.objects import of_value
+from ..language.types.reasons import Reason
+from ..language.types.record_types import type_of_records, unfit_records
+from ..language.types.value_types import SCALARS, ArrayType, TupleType, TypingError
+from ..language.types.variables import Variable, Variables
 from ..tables import plural
 
 

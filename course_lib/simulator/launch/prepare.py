@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..compile.unit import CompiledKernel, CompiledKernels
-from ..compile.writer import Tracing
+from ..compile.compiled_kernel import CompiledKernel, CompiledKernels
 from ..findings import LaunchError
 from ..geometry import Launch
 from ..hardware import HOPPER_SHARED_LIMIT, SHARED_LIMIT
 from ..lanes.memory import GlobalArray
-from ..language import packages
-from ..language.source import Source, read
-from ..language.types import TypingError
+from ..language.program.writer import Tracing
+from ..language.source.function import Source
+from ..language.source.reading import read
+from ..language.tables import gaps
+from ..language.types.value_types import TypingError
 from .arguments import arrays_in, take
 
 #: Limit for the threads of a launch: each is simulated, and a grid this large by mistake would run for hours.
@@ -77,7 +78,7 @@ def prepare(
         )
     options = getattr(kernel, "targetoptions", {})
     try:
-        packages.check_options(options)
+        gaps.check_options(options)
     except TypingError as error:
         raise LaunchError(str(error)) from None
     bounds = options.get("launch_bounds")

@@ -10,7 +10,7 @@ from numba.cuda.cudadrv import devicearray, devices, driver, enums
 from course_lib.machine import measurements
 from course_lib.machine.programs import host
 from course_lib.machine.programs.stand_ins import signatures_wait
-from course_lib.simulator.language.calls import CUDA
+from course_lib.simulator.language.translation.calls import CUDA
 
 GPU = measurements.load("latencies", measurements.DEFAULT_GPU).provenance
 CONTEXT = host.DeviceContext(GPU, lambda said: None)

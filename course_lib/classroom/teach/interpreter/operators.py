@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....simulator.language.operators import PYTHON
+from ....simulator.language.source.literals import PYTHON
 from .budget import StepBudget, length
 
 #: Comparisons; `is` and `in` beside those of numbers.

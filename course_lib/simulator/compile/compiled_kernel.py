@@ -1,0 +1,116 @@
+"""The compiled kernel, as the engine uses it, and the cache of compiled kernels."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .. import arithmetic
+from ..geometry import Launch
+from ..lanes import choice, elementwise, loops, masks, view
+from ..lanes.barrier import Barrier
+from ..language.program.generation import generate
+from ..language.program.stored_arrays import written
+from ..language.program.writer import Tracing
+from ..language.source.constants import Change
+from ..language.source.function import Source
+from ..language.source.reading import deep_recursion, too_deep
+from ..language.translation.statements import analyse
+from ..language.types.reasons import Promotion
+from ..language.types.variables import Variable
+
+
+class CompiledKernel:
+    """A kernel, compiled for a launch and the types of its arguments.
+
+    For each warp, the engine makes a site for each of ``sites``, (line, op, elements a lane, variable), and calls
+    ``make`` with them. The result is a generator function of (warp vector, mask, place in program order, *arguments)
+    that yields a :class:`~course_lib.simulator.lanes.barrier.Barrier` when the warp arrives at one.
+
+    Attributes:
+        program: the kernel's typed program.
+        sources, cooperative, fences, copies, products, syncwarps, groups, asks_grid, parts: see
+            :class:`~.context.Analysis`.
+        promotions: arithmetic that is in float64 by accident, by line and operand.
+        changes: names that changed since the kernel was first compiled, by line and name.
+        outside: the global arrays of the program that it reads, as constants.
+        together: the NumPy function of each operation of whole warps, by line and name.
+        static_shared: the shared arrays by number: (name, bytes, elements, line).
+        shared_bytes, local_bytes: shared memory of a block, without the dynamic one; local memory of one thread.
+        text: the generated code.
+    """
+
+    def __init__(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: Tracing, patient: bool):
+        with deep_recursion(source.name, source.tree.lineno):
+            analysis, self.program = analyse(launch, source, arguments)
+            module, self.text = generate(self.program, tracing, patient)
+            self._written = written(self.program, {})
+        self.sources, self.fences = analysis.sources, analysis.fences
+        self.syncwarps, self.groups = analysis.syncwarps, analysis.groups
+        self.asks_grid, self.parts, self._found = analysis.asks_grid, analysis.parts, analysis.found
+        self.copies, self.products, self.cooperative = analysis.copies, analysis.products, analysis.cooperative
+        self.outside = tuple(array for array, _ in module.outside.values())
+        self.sites, self.together, self.static_shared = module.sites, module.together, module.shared
+        self.shared_bytes = sum(size for number, (_, size, *_) in module.shared.items() if number >= 0)
+        self.local_bytes = sum(array.bytes for array in module.arrays if array.space == "local")
+        self.promotions: dict[tuple[int, str], Promotion] = {}
+        self.changes: dict[tuple[int, str], Change] = {}
+        for function, call in reversed(module.functions):
+            for promotion in function.promotions.values():
+                at = call or promotion.line
+                self.promotions.setdefault((at, promotion.operand), replace(promotion, line=at))
+            for change in function.constants.changes.values():
+                at = call or change.line
+                self.changes.setdefault((at, change.name), replace(change, line=at))
+        #: may a launch start again block by block, because threads wait for others, or some of them do not reach a
+        #: barrier of the grid?
+        self.may_begin_anew = self.program.waits or self.cooperative
+        scope: dict[str, Any] = {**SCOPE, **module.constants}
+        try:
+            exec(compile(self.text, "<simulated kernel>", "exec"), scope)
+        except SyntaxError:  # Python takes 100 levels of indentation
+            raise too_deep(source.name, source.tree.lineno) from None
+        self.make: Callable[[list[Any]], Callable[..., Any]] = scope["make"]
+
+    @property
+    def holds(self) -> bool:
+        """Whether all global names still have the values that they had when the kernel was compiled."""
+        return all(function(*arguments) is thing for function, arguments, thing in self._found)
+
+    def may_write(self, *arguments: str) -> bool:
+        """Whether the kernel may store to one of these arguments."""
+        return self._written is None or not self._written.isdisjoint(arguments)
+
+
+class CompiledKernels:
+    """The cache of the latest compiled kernels: launches that differ only in sizes share one."""
+
+    MOST = 64
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], CompiledKernel] = {}
+
+    def of(
+        self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: Tracing, patient: bool
+    ) -> CompiledKernel:
+        """Return the kernel compiled for this launch, or for an earlier one with the same code."""
+        key = (source, launch.block, launch.dynamic_shared, tracing, patient, *arguments.items())
+        known = self._known.get(key) or self._known.get((*key, launch.grid))
+        if known is not None and known.holds:
+            return known
+        unit = CompiledKernel(launch, source, arguments, tracing, patient)
+        if not unit.outside:  # its arrays belong to one launch
+            if len(self._known) >= self.MOST:
+                del self._known[next(iter(self._known))]
+            self._known[(*key, launch.grid) if unit.asks_grid else key] = unit
+        return unit
+
+
+#: The names that generated code uses.
+SCOPE: dict[str, object] = {"__builtins__": {}, "np": np, "Barrier": Barrier, "LOOKS": loops.LOOKS} | {
+    name: thing
+    for module in (arithmetic, choice, elementwise, loops, masks, view)
+    for name, thing in vars(module).items()
+    if callable(thing) and getattr(thing, "__module__", None) == module.__name__
+}

@@ -1,0 +1,1 @@
+"""The typed program: expressions and statements, each of which writes its code."""

@@ -1,0 +1,407 @@
+"""The nodes of the typed program's expressions, and the code that is generated for each.
+
+An expression has a type, and the reason if that is float64 by accident (:mod:`reasons`). Operators and most functions
+apply the code of a row of the tables in :mod:`calls` or :mod:`operators` to operands of the row's types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import ClassVar, dataclass_transform
+
+import numpy as np
+
+from ..types.reasons import Why
+from ..types.value_types import COMPILE_TIME, DTYPE, NONE, SCALARS, ArrayType, OptionalType, TupleType, Type
+from .writer import Code, Writer
+
+#: How an element is accessed.
+ACCESSES = ("load", "store", "atomic")
+#: Longer code gets a name, because Python allows 200 nested parentheses.
+LONG = 1000
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True, frozen_default=True)
+class Node:
+    """A part of an expression. The fields of a subclass are those of a frozen dataclass, given by name.
+
+    ``acts``: the node itself has an effect, apart from its operands.
+    """
+
+    _acts: ClassVar[bool]
+
+    def __init_subclass__(cls, acts: bool = False) -> None:
+        dataclass(frozen=True, eq=False, kw_only=True)(cls)
+        cls._acts = acts
+
+
+class Expr(Node):
+    """``type`` is a dtype's name, an ArrayType, a TupleType, NONE or COMPILE_TIME."""
+
+    type: Type
+    why: Why = None
+
+    def write(self, out: Writer) -> Code:
+        """Write the statements of the node's effects; return the code of its value."""
+        raise NotImplementedError
+
+    @property
+    def acts(self) -> bool:
+        return self._acts
+
+    @cached_property
+    def operands(self) -> tuple[Expr, ...]:
+        """The expressions in the node's fields, in order; fields may hold tuples of them."""
+        return tuple(_expressions_in(getattr(self, name) for name in self.__dataclass_fields__))
+
+    @cached_property
+    def effect(self) -> bool:
+        """Whether it must run in program order, under the mask of the lanes that evaluate it."""
+        return self.acts or any(operand.effect for operand in self.operands)
+
+    @cached_property
+    def does(self) -> bool:
+        """Whether it must be evaluated even if its value is not used."""
+        return self.acts or any(operand.does for operand in self.operands)
+
+    @property
+    def is_scalar(self) -> bool:
+        return self.type in SCALARS
+
+    @property
+    def array_type(self) -> ArrayType:
+        assert isinstance(self.type, ArrayType)
+        return self.type
+
+    @property
+    def tuple_type(self) -> TupleType:
+        assert isinstance(self.type, TupleType)
+        return self.type
+
+
+class Const(Expr):
+    """A number known at compile time; ``literal``: numba knows it when it types the kernel."""
+
+    value: np.generic
+    literal: bool = True
+
+    def write(self, out: Writer) -> Code:
+        return Code(out.module.constant(self.value), True, True)
+
+
+class Nothing(Expr):
+    type: Type = NONE
+
+    def write(self, out: Writer) -> Code:
+        return Code("None")
+
+
+class Static(Expr):
+    """An object that exists only while the kernel is compiled: a module, a function, a type."""
+
+    thing: object
+    type: Type = COMPILE_TIME
+
+    def write(self, out: Writer) -> Code:
+        return Code(out.module.named(self.thing), True, True)
+
+
+class Local(Expr):
+    """A variable; ``unsure``: some path has not assigned it."""
+
+    name: str
+    line: int = 0
+    unsure: bool = False
+
+    @property
+    def acts(self) -> bool:
+        return self.unsure
+
+    def write(self, out: Writer) -> Code:
+        code = out.version(self.name, self.type)
+        chosen = out.module.chooses and isinstance(self.type, ArrayType)
+        if self.unsure:
+            out.emit(f"w.tell_missing('variable', h_{self.name}, {out.mask}, {self.name!r}, {out.at(self.line)})")
+            if isinstance(self.type, OptionalType):
+                missing = out.cast("None", NONE, self.type)
+            elif isinstance(self.type, ArrayType):
+                dtype, ndim = out.module.dtype(self.type.dtype), self.type.ndim
+                missing = f"w.no_array({self.name!r}, {dtype}, {ndim}, {out.mask})"
+                missing = f"as_view({missing})" if self.type.view else missing
+            else:
+                missing = out.module.constant(DTYPE[str(self.type)].type(0))
+            out.emit(f"if {code} is None: {code} = {missing}")
+        return Code(f"array_of({code}, {out.mask})") if chosen else Code(code, True)
+
+
+class LoopValue(Expr):
+    """The value that a for loop assigns in an iteration: the iterator's value, or the part of it at ``path``."""
+
+    path: tuple[int, ...]
+
+    def write(self, out: Writer) -> Code:
+        return Code(out.bound + "".join(f"[{i}]" for i in self.path))
+
+
+class Apply(Expr):
+    """An operation applied to ``args``; ``text`` is the source of a comparison, for the trace.
+
+    ``code`` is Python: ``{0}``, ``{1}`` are the operands, ``{dtype}`` is that of the result, and ``w`` is the warp. If
+    it names ``{mask}``, the lanes that take part, or ``{line}``, it must run in program order, and once. ``{place}`` is
+    this execution's place in program order, and ``{branch}`` the line of the branch around it. ``sites`` are
+    the accesses that it makes, (op, elements a lane); ``{sites}`` in its code. ``stores`` is the array that it changes,
+    and ``variable`` the one that the source indexes, if it is one. ``chooses``: its value may be another array in each
+    lane. ``{load}``, ``{store}`` and ``{atomic}`` begin the call that accesses a whole array.
+    """
+
+    code: str
+    line: int
+    type: Type = NONE
+    args: tuple[Expr, ...] = ()
+    text: str = ""
+    sites: tuple[tuple[str, int], ...] = ()
+    stores: Expr | None = None
+    variable: str = ""
+    chooses: bool = False
+
+    @property
+    def acts(self) -> bool:
+        return "{mask}" in self.code or "{line}" in self.code
+
+    def write(self, out: Writer) -> Code:
+        if self.stores is not None:
+            out.function.stored.append(self.stores)
+        operands = [code if len(code) < LONG else out.keep(code).text for code in (out.text(a) for a in self.args)]
+        told = out.module.tracing == "values" and self.text and not out.function.foreign
+        if told:
+            operands = [out.keep(operand).text for operand in operands]
+        dtype = out.module.dtype(str(self.type)) if "{dtype}" in self.code else ""
+        sites = ", ".join(out.site(self.line, *accesses, self.variable) for accesses in self.sites)
+        where = {"place": out.place(), "branch": out.branch()} if "{place}" in self.code else {}
+        out.module.finds_choices |= self.chooses
+        through = f"_through({sites}, "
+        where |= {how: f"{how}{through}" if out.module.chooses else f"{sites}.{how}(" for how in ACCESSES}
+        code = self.code.format(*operands, mask=out.mask, line=out.at(self.line), dtype=dtype, sites=sites, **where)
+        if told:
+            truth = out.keep(code)
+            what = f"{self.text!r}, ({operands[0]}, {operands[1]}), {truth.text}"
+            out.emit(f"w.tell('tested', {self.line}, {what}, {out.mask})")
+            return truth
+        if not self.acts:
+            return Code(code)
+        *before, last = code.split("\n")
+        for line in before:
+            out.emit(line)
+        if self.type == NONE:
+            out.emit(last)
+            return Code("None")
+        return out.keep(last)
+
+
+class Cast(Expr):
+    """``value`` converted to ``type``, item by item if it is a tuple; see :func:`.operators.cast`."""
+
+    value: Expr
+
+    def write(self, out: Writer) -> Code:
+        code = out.expr(self.value)
+        if isinstance(self.type, (TupleType, OptionalType)) and not code.name:
+            code = out.keep(code.text)
+        return Code(out.cast(code.text, self.value.type, self.type))
+
+
+class Saved(Expr, acts=True):
+    """``value``, evaluated once: its first use assigns it to a new name, later uses read that name."""
+
+    value: Expr
+
+    @cached_property
+    def does(self) -> bool:
+        return self.value.does
+
+    def write(self, out: Writer) -> Code:
+        if self not in out.saved:
+            code = out.expr(self.value)
+            out.saved[self] = code if code.kept else out.keep(code.text)
+        return out.saved[self]
+
+
+class After(Expr):
+    """``value``, after ``first`` is evaluated for its effects."""
+
+    first: tuple[Expr, ...]
+    value: Expr
+
+    def write(self, out: Writer) -> Code:
+        for part in self.first:
+            out.expr(part)
+        return out.expr(self.value)
+
+
+class MakeTuple(Expr):
+    items: tuple[Expr, ...]
+
+    def write(self, out: Writer) -> Code:
+        return Code(out.items(self.items))
+
+
+class Item(Expr):
+    """Item ``index`` of a tuple; the index is known at compile time."""
+
+    value: Expr
+    index: int
+
+    def write(self, out: Writer) -> Code:
+        return Code(f"{out.text(self.value)}[{self.index}]")
+
+
+class Slice(Node):
+    """``start:stop:step`` of one dimension; None where it is left out."""
+
+    start: Expr | None = None
+    stop: Expr | None = None
+    step: Expr | None = None
+
+
+class MakeView(Expr):
+    """A part of an array: an index or a slice for each dimension."""
+
+    array: Expr
+    parts: tuple[Expr | Slice, ...]
+    line: int
+
+    def write(self, out: Writer) -> Code:
+        array, parts = out.text(self.array), []
+        for part in self.parts:
+            if isinstance(part, Slice):
+                bounds = ("None" if b is None else out.text(b) for b in (part.start, part.stop, part.step))
+                parts.append(f"({', '.join(bounds)})")
+            else:
+                parts.append(out.text(part))
+        return Code(f"view({array}, ({''.join(f'{part}, ' for part in parts)}), {out.at(self.line)})")
+
+
+class Select(Expr):
+    """``yes if test else no``; each side is evaluated only in its own lanes."""
+
+    test: Expr
+    yes: Expr
+    no: Expr
+    line: int
+
+    @cached_property
+    def effect(self) -> bool:
+        return self.type not in SCALARS or any(o.effect for o in self.operands)
+
+    def write(self, out: Writer) -> Code:
+        test = out.text(self.test)
+        if self.is_scalar and not (self.yes.effect or self.no.effect):
+            return Code(f"pick({test}, {out.text(self.yes)}, {out.text(self.no)})")
+        yes, no, result = out.fresh("m"), out.fresh("m"), out.fresh("t")
+        out.emit(f"{result} = None")
+        out.emit(f"{yes}, {no} = split({out.mask}, {test})")
+        for mask, side in ((yes, self.yes), (no, self.no)):
+            with out.under(mask):
+                code = out.text(side)
+                out.emit(f"{result} = {out.blended(mask, code, result, self.type)}")
+        return Code(result, True, True)
+
+
+class Logical(Expr):
+    """``and`` or ``or`` of conditions; each is evaluated only in lanes that the earlier ones do not decide."""
+
+    conjunction: bool
+    parts: tuple[Expr, ...]
+
+    def write(self, out: Writer) -> Code:
+        combine = "both" if self.conjunction else "either"
+        first, *rest = self.parts
+        left = out.expr(first)
+        for part in rest:
+            if not part.effect and out.module.tracing != "values":  # a trace records only what a lane evaluates
+                left = Code(f"{combine}({left.text}, {out.text(part)})")
+                continue
+            mask, result = out.fresh("m"), out.fresh("t")
+            out.emit(f"{result} = {left.text}")
+            masks = f"{mask}, {mask}_" if self.conjunction else f"{mask}_, {mask}"
+            out.emit(f"{masks} = split({out.mask}, {result})")
+            with out.under(mask):
+                code = out.text(part)
+                out.emit(f"{result} = {combine}({result}, {code})")
+            left = Code(result, True)
+        return left
+
+
+class Allocate(Expr, acts=True):
+    space: str
+    name: str
+    shape: tuple[int, ...]
+    line: int
+    dynamic: bool = False  # its size is given by the launch
+    alignment: int = 0  # bytes, as the kernel asks for them
+    record: tuple[int, int, int, int] | None = None  # a field: number, byte in a record, its bytes, their dimensions
+
+    @property
+    def bytes(self) -> int:
+        return prod(self.shape) * DTYPE[self.array_type.dtype].itemsize
+
+    def write(self, out: Writer) -> Code:
+        number = -1 if self.dynamic else out.module.arrays.setdefault(self, len(out.module.arrays))
+        if self.space == "local":
+            out.own_arrays.append(number)
+        else:
+            out.module.shared.setdefault(number, (self.name, self.bytes, prod(self.shape), out.at(self.line)))
+        dtype = out.module.dtype(self.array_type.dtype)
+        aligned = f", alignment={self.alignment}" if self.space == "shared" and (self.alignment or self.record) else ""
+        aligned += f", record={self.record}" if self.record else ""
+        return Code(f"w.{self.space}_array({number}, {self.name!r}, {dtype}, {self.shape!r}, {out.mask}{aligned})")
+
+
+class Frozen(Expr):
+    """A global array of the program, or a field of its records, as it was when the kernel was compiled."""
+
+    name: str
+    array: np.ndarray
+    field: str = ""
+
+    def write(self, out: Writer) -> Code:
+        return Code(out.module.frozen(self.name, self.array, self.field), True, True)
+
+
+class CallWarp(Expr, acts=True):
+    """``function`` applied to the lanes' values (:mod:`intrinsics`).
+
+    ``together``: all lanes of the warp must arrive, because a lane's result depends on the others' values.
+    """
+
+    function: Callable[..., object]
+    name: str
+    args: tuple[Expr, ...]
+    line: int
+    together: bool = True
+
+    def write(self, out: Writer) -> Code:
+        values = out.items(self.args)
+        kinds = self.type.items if isinstance(self.type, TupleType) else (self.type,)
+        dtypes = "".join(f"{out.module.dtype(str(kind))}, " for kind in kinds)
+        function = out.module.named(self.function)
+        if self.together:
+            out.module.together.setdefault((out.at(self.line), self.name), self.function)
+            call = f"w.together({function}, {self.name!r}, {values}, ({dtypes}), {out.mask}, {out.at(self.line)})"
+        else:
+            call = f"w.alone({function}, {values}, ({dtypes}))"
+        result = out.keep(call)
+        return result if isinstance(self.type, TupleType) else Code(f"{result.text}[0]")
+
+
+def _expressions_in(values: Iterable[object]) -> Iterator[Expr]:
+    for value in values:
+        if isinstance(value, Expr):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _expressions_in(value)
+        elif isinstance(value, Slice):
+            yield from _expressions_in(vars(value).values())

@@ -1,0 +1,56 @@
+"""The arguments that a kernel stores to; only those are checked for races."""
+
+from functools import reduce
+
+from ..types.value_types import ArrayType, RecordsType, TupleType
+from . import nodes
+from .statements import CallDevice, Function
+
+#: Names of parameters; None: any of them.
+Names = frozenset[str] | None
+
+
+def written(function: Function, known: dict[Function, Names]) -> Names:
+    """The array parameters that ``function``, or one that it calls, stores to."""
+    if function not in known:
+        aliases = _aliases(function)
+        result: Names = frozenset()
+        for array in function.stored:
+            result = _union(result, _roots(array, aliases))
+        for call in function.called:
+            inner = written(call.function, known)
+            for (name, kind), argument in zip(call.function.parameters, call.args, strict=True):
+                if inner is None or name in inner:
+                    found: Names = None if isinstance(kind, (TupleType, RecordsType)) else frozenset()
+                    result = _union(result, _roots(argument, aliases) if isinstance(kind, ArrayType) else found)
+        known[function] = result
+    return known[function]
+
+
+def _aliases(function: Function) -> dict[str, Names]:
+    """The array parameters that each variable may refer to."""
+    aliases: dict[str, Names] = {
+        name: frozenset({name}) for name, kind in function.parameters if isinstance(kind, ArrayType)
+    }
+    before: dict[str, Names] | None = None
+    while before != aliases:
+        before = dict(aliases)
+        for name, value in function.named:
+            aliases[name] = _union(aliases.get(name, frozenset()), _roots(value, aliases))
+    return aliases
+
+
+def _roots(value: nodes.Expr, aliases: dict[str, Names]) -> Names:
+    match value:
+        case nodes.Local():
+            return aliases.get(value.name, frozenset())
+        case nodes.Allocate() | nodes.Frozen():
+            return frozenset()
+        case CallDevice():
+            return None
+    arrays = [_roots(operand, aliases) for operand in value.operands if isinstance(operand.type, ArrayType)]
+    return reduce(_union, arrays) if arrays else None
+
+
+def _union(a: Names, b: Names) -> Names:
+    return None if a is None or b is None else a | b

@@ -1,0 +1,74 @@
+"""Globals and closure variables, which are constants in compiled code.
+
+numba compiles a function once for the types of its arguments, with the values of that time; a later assignment to a
+global does not change the code. The simulator does the same, and reports the change.
+"""
+
+import weakref
+from collections.abc import Hashable
+from dataclasses import dataclass
+from types import FunctionType
+
+import numpy as np
+
+#: The types of a function's arguments.
+Signature = tuple[Hashable, ...]
+#: The values of each function's globals, by the types of its arguments.
+_kept: weakref.WeakKeyDictionary[FunctionType, dict[Signature, dict[str, object]]] = weakref.WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Change:
+    """A name that had another value when the function was first compiled."""
+
+    line: int
+    name: str
+    first: object
+    now: object
+
+
+def is_constant(thing: object) -> bool:
+    """Whether numba copies ``thing`` into the code. It looks up functions and modules by name instead."""
+    if isinstance(thing, tuple):
+        return all(map(is_constant, thing))
+    return isinstance(thing, (bool, int, float, complex, slice, np.generic, np.ndarray))
+
+
+def shown(thing: object) -> str:
+    """A constant, for a message."""
+    return f"an array of {thing.shape}" if isinstance(thing, np.ndarray) and thing.size > 8 else repr(thing)
+
+
+class Constants:
+    """The values of one function's globals for one signature; :meth:`keep` stores them for later launches."""
+
+    def __init__(self, function: FunctionType, signature: Signature):
+        self.function, self.signature = function, signature
+        self.first = _kept.get(function, {}).get(signature, {})
+        self.found: dict[str, object] = {}
+        self.changes: dict[tuple[int, str], Change] = {}
+
+    def value(self, name: str, now: object, line: int) -> object:
+        """Return the value of ``name`` in the compiled code; report a change if it is not ``now``, Python's value."""
+        if not is_constant(now) and name not in self.first:
+            return now
+        first = self.first.get(name, self.found.get(name, now))
+        if isinstance(first, np.ndarray) and first is now:
+            first = now.copy(order="K")
+            first.flags.writeable = False
+        if not _same(first, now):
+            self.changes.setdefault((line, name), Change(line, name, first, now))
+        self.found[name] = first
+        return first
+
+    def keep(self) -> None:
+        """Store the values for later launches, after the function was compiled."""
+        _kept.setdefault(self.function, {}).setdefault(self.signature, {}).update(self.found)
+
+
+def _same(a: object, b: object) -> bool:
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+    return type(a) is type(b) and bool(a == b or (a != a and b != b))

@@ -1,0 +1,201 @@
+"""Calls that make shared, local and constant arrays; their shapes and types must be known at compile time."""
+
+import ast
+from math import prod
+
+import numpy as np
+
+from ...hardware import LOCAL_LIMIT
+from ..program.builders import literal_integer
+from ..program.nodes import Allocate, Expr, Frozen, MakeTuple, Static
+from ..source.errors import SmallerItems, UnknownShape, refuse
+from ..source.names import Symbol
+from ..types.objects import dtype_name
+from ..types.record_types import type_of_records, unfit_records
+from ..types.value_types import DTYPE, NONE, ArrayType, RecordsType, TupleType
+from . import array_members, tuples
+from .refusals import bound
+from .translation import Context
+
+
+def allocation(x: Context, node: ast.Assign, call: ast.expr) -> Expr | None:
+    """The array of ``name = cuda.shared.array(...)`` or ``cuda.local.array(...)``; None for other calls."""
+    space = space_of(x, call)
+    if space is None:
+        return None
+    assert isinstance(call, ast.Call)
+    target = node.targets[0]
+    if len(node.targets) != 1 or not isinstance(target, ast.Name):
+        refuse(node, f"give the {space} array one name: tile = cuda.{space}.array(...)")
+    given = bound(call, f"cuda.{space}.array()", ("shape", "dtype", "alignment"), optional=1)
+    if isinstance(x.constant_object(given["dtype"]) or getattr(given["dtype"], "value", None), int):
+        last = ast.unparse(given.get("alignment", ast.Name("float32")))
+        sizes = f"{ast.unparse(given['shape'])}, {ast.unparse(given['dtype'])}"
+        refuse(node, f"the shape is one argument, a tuple: write cuda.{space}.array(({sizes}), {last})")
+    shape = _static_shape(x, given["shape"], space)
+    alignment = _alignment(x, node, given["alignment"]) if "alignment" in given else 0
+    records = _records_dtype(x, given["dtype"])
+    if records is not None:
+        return _records(node, target.id, space, shape, records, alignment)
+    dtype = _static_dtype(x, given["dtype"])
+    if shape == (0,) and space == "shared":
+        return _dynamic(x, node, target.id, dtype, alignment)
+    _check_size(node, space, target.id, shape, DTYPE[dtype].itemsize)
+    kind = ArrayType(dtype, len(shape))
+    return Allocate(space=space, name=target.id, shape=shape, type=kind, line=node.lineno, alignment=alignment)
+
+
+def _check_size(node: ast.Assign, space: str, name: str, shape: tuple[int, ...], itemsize: int) -> None:
+    if space == "local" and prod(shape) * itemsize > LOCAL_LIMIT:
+        refuse(
+            node,
+            f"the local array {name!r} takes {prod(shape) * itemsize:,} bytes a thread, and a GPU allows "
+            f"{LOCAL_LIMIT:,}; use a smaller one",
+        )
+    if min(shape, default=0) < 1:
+        refuse(node, f"the {space} array {name!r} has shape {shape}; it needs a dimension, and each must be at least 1")
+
+
+def _records(node: ast.Assign, name: str, space: str, shape: tuple[int, ...], dtype: np.dtype, alignment: int) -> Expr:
+    """A shared or local array of records: an array for each field, in shared memory at its true addresses."""
+    _check_size(node, space, name, shape, dtype.itemsize)
+    records = np.zeros(shape, dtype)
+    if reason := unfit_records(records):
+        refuse(node, f"{name!r} {reason}")
+    kind, offsets = type_of_records(records), {field: int(of[1]) for field, of in (dtype.fields or {}).items()}
+    fields = tuple(
+        Allocate(
+            space=space,
+            name=f"{name}.{field}",
+            shape=records[field].shape,
+            type=item,
+            line=node.lineno,
+            alignment=alignment,
+            record=(number, offsets[field], dtype.itemsize, len(shape)) if space == "shared" else None,
+        )
+        for number, (field, item) in enumerate(zip(kind.fields, kind.items, strict=True))
+    )
+    return MakeTuple(items=fields, type=kind)
+
+
+def _records_dtype(x: Context, node: ast.expr) -> np.dtype | None:
+    """The type of records that an array is made of, from NumPy or by numba's ``from_dtype``; None for others."""
+    value = x.expr(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+    thing = value.thing if isinstance(value, Static) else None
+    thing = thing if isinstance(thing, np.dtype) else getattr(thing, "dtype", None)
+    return thing if isinstance(thing, np.dtype) and thing.names else None
+
+
+def space_of(x: Context, node: ast.AST) -> str | None:
+    """ "shared" or "local" if ``node`` is a call that makes such an array."""
+    thing = x.constant_object(node.func) if isinstance(node, ast.Call) else None
+    return thing.path[0] if isinstance(thing, Symbol) and thing.path[1:] == ("array",) else None
+
+
+def _dynamic(x: Context, node: ast.Assign, name: str, dtype: str, alignment: int) -> Expr:
+    """The whole dynamic shared memory as an array; all such arrays share this memory."""
+    analysis = x.analysis
+    count = analysis.launch.dynamic_shared // DTYPE[dtype].itemsize
+    if not count:
+        refuse(
+            node,
+            f"{name!r} has shape 0: it is the launch's dynamic shared memory, which is none; give its bytes as the "
+            "fourth number, as in [grid, block, 0, bytes]",
+        )
+    first = analysis.dynamic = analysis.dynamic or dtype
+    if first != dtype and "bool" in (first, dtype):
+        refuse(
+            node, f"the dynamic shared memory is an array of {first}, and cannot be one of {dtype}; use uint8 for bool"
+        )
+    if DTYPE[first].itemsize > DTYPE[dtype].itemsize:
+        raise SmallerItems(dtype)
+    count = analysis.launch.dynamic_shared // DTYPE[first].itemsize
+    kind = ArrayType(first, 1)
+    whole = Allocate(
+        space="shared", name=name, shape=(count,), type=kind, line=node.lineno, dynamic=True, alignment=alignment
+    )
+    return whole if first == dtype else array_members.retyped(whole, dtype, node.lineno)
+
+
+def constant_array(x: Context, node: ast.Call, used: bool) -> Expr:
+    """``cuda.const.array_like(array)`` of a global array of the program."""
+    value = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    parts = value.items if isinstance(value, MakeTuple) and isinstance(value.type, RecordsType) else [value]
+    if value is None or not all(isinstance(part, Frozen) for part in parts):
+        refuse(node, "cuda.const.array_like() takes one array from outside the kernel; give it a global's name")
+    return value
+
+
+def _alignment(x: Context, node: ast.Assign, part: ast.expr) -> int:
+    """The alignment that a kernel asks for, 0 for none."""
+    value = x.expr(part)
+    if value.type == NONE:
+        return 0
+    if (alignment := literal_integer(value)) is None:
+        refuse(node, "the alignment must be a literal number of bytes, such as 16")
+    if alignment < 1 or alignment & (alignment - 1):
+        refuse(node, "the alignment must be a power of two, such as 16")
+    return alignment
+
+
+def _static_shape(x: Context, node: ast.expr, space: str) -> tuple[int, ...]:
+    """The shape of a shared or local array, from values that numba knows when it types the kernel."""
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    if not parts:
+        refuse(node, f"a {space} array has at least one dimension; give it the shape 1")
+    outside = [x.constant_object(part) for part in (node, *parts)]
+    if any(isinstance(n, np.generic) for thing in outside for n in (thing if isinstance(thing, tuple) else (thing,))):
+        refuse(node, f"numba takes no NumPy number in the shape {ast.unparse(node)}; make it an int outside the kernel")
+    if not isinstance(node, ast.Tuple):
+        value = x.expr(node)
+        if isinstance(value.type, TupleType):
+            sizes = [size for item in tuples.items(value) if (size := tuples.known_integer(item)) is not None]
+            if len(sizes) == len(value.type.items):
+                return tuple(sizes)
+    shape = []
+    for part in parts:
+        value = x.expr(part)
+        if isinstance(part, ast.BinOp) and not all(
+            isinstance(n, (ast.Constant, ast.operator, ast.BinOp)) for n in ast.walk(part)
+        ):
+            refuse(
+                part,
+                f"numba does not fold {ast.unparse(part)} in the shape of a {space} array; give it "
+                "a name outside the kernel and use the name",
+            )
+        if (size := literal_integer(value)) is None:
+            raise UnknownShape(
+                f"the shape of a {space} array must be known when the kernel is compiled, and "
+                f"{ast.unparse(part)} is not: use a literal, a global or a closure variable",
+                part.lineno,
+            )
+        shape.append(size)
+    return tuple(shape)
+
+
+def _static_dtype(x: Context, node: ast.expr) -> str:
+    if isinstance(node, ast.Call) and x.constant_object(node.func) is np.dtype and len(node.args) == 1:
+        node = node.args[0]
+    if isinstance(node, ast.Constant):
+        thing: object = node.value
+    else:
+        value = x.expr(node)
+        thing = value.thing if isinstance(value, Static) else None
+    if isinstance(thing, str):
+        try:
+            thing = np.dtype(thing)
+        except TypeError:
+            thing = None
+    name = dtype_name(thing)
+    if name is None:
+        refuse(
+            node,
+            f"{ast.unparse(node)} is not a type that the simulator runs; use float32, float64, an integer type or bool",
+        )
+    if isinstance(thing, type) and thing in (int, float, bool, complex):  # a NumPy dtype may be equal to one
+        refuse(
+            node,
+            f"numba does not take {ast.unparse(node)} as the type of an array; write "
+            f"{'boolean' if thing is bool else name}",
+        )
+    return name

@@ -1,0 +1,150 @@
+"""Attributes and methods of arrays: ``A.fill(x)``, and forms of the same memory, such as ``A.reshape(...)``."""
+
+import ast
+from collections.abc import Callable
+
+from ..program.builders import after, cast, listed, once, tuple_of
+from ..program.nodes import Apply, Expr, Static
+from ..source.errors import refuse
+from ..types.objects import dtype_name
+from ..types.value_types import DTYPE, SIGNED, UNSIGNED, ArrayType, TupleType, TypingError, is_int
+from . import tuples
+from .translation import Context
+
+
+def transposed(x: Context, node: ast.expr, array: Expr) -> Expr:
+    kind = ArrayType(array.array_type.dtype, array.array_type.ndim, view=True)
+    return Apply(code="transposed({0})", args=(array,), type=kind, line=node.lineno)
+
+
+def transpose(x: Context, node: ast.Call, array: Expr) -> Expr:
+    if node.args or node.keywords:
+        refuse(
+            node, f"numba compiles no order of the dimensions in {ast.unparse(node)}; write .T, and swap the indices"
+        )
+    return transposed(x, node, array)
+
+
+def strides(x: Context, node: ast.expr, array: Expr) -> Expr:
+    """The bytes from one element to the next in each dimension."""
+    array = once(array)
+    codes = (f"stride({{0}}, {axis})" for axis in range(array.array_type.ndim))
+    sizes = (Apply(code=code, args=(array,), type="int64", line=node.lineno) for code in codes)
+    return after((array,), tuple_of(tuple(sizes)))
+
+
+def shape(x: Context, node: ast.expr, array: Expr) -> Expr:
+    array = once(array) if array.does else array
+    sizes = (x.dimension(node, array, axis) for axis in range(array.array_type.ndim))
+    return after((array,), tuple_of(tuple(sizes)))
+
+
+def size(x: Context, node: ast.expr, array: Expr) -> Expr:
+    return Apply(code="np.int64({0}.size)", args=(array,), type="int64", line=node.lineno)
+
+
+def nbytes(x: Context, node: ast.expr, array: Expr) -> Expr:
+    code = "np.int64({0}.size * {0}.dtype.itemsize)"
+    return Apply(code=code, args=(once(array),), type="int64", line=node.lineno)
+
+
+def reshape(x: Context, node: ast.Call, array: Expr) -> Expr:
+    """``array.reshape(shape)``; one of the sizes may be -1."""
+    if not node.args or node.keywords:
+        refuse(node, "reshape() takes the sizes without names, or a tuple of them")
+    values = [x.expr(part) for part in node.args]
+    if len(values) == 1 and isinstance(values[0].type, TupleType):
+        values = list(tuples.items(values[0]))
+    for value in values:
+        if not (isinstance(value.type, str) and is_int(value.type)):
+            refuse(node, f"the sizes in {ast.unparse(node)} must be integers; convert them with int()")
+    code = f"reshaped({{0}}, {listed(1, len(values))}, w.full, {{mask}}, {{line}})"
+    kind = ArrayType(array.array_type.dtype, len(values), view=True)
+    operands = (array, *(cast(size, "int64") for size in values))
+    return Apply(code=code, args=operands, type=kind, line=node.lineno)
+
+
+def flat(x: Context, node: ast.expr, array: Expr) -> Expr:
+    """``array.flat``: all elements in one dimension."""
+    kind = ArrayType(array.array_type.dtype, 1, view=True)
+    return Apply(code="flattened({0})", args=(array,), type=kind, line=node.lineno)
+
+
+def fill(x: Context, node: ast.Call, array: Expr) -> Expr:
+    (value,) = x.arguments(node, (1,), ast.unparse(node.func), real=False)
+    return x.filled(node.func, array, value)
+
+
+def asked_type(x: Context, node: ast.Call) -> str | None:
+    """The type that is the only argument of a call; None if it is something else."""
+    asked = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    return dtype_name(asked.thing) if isinstance(asked, Static) else None
+
+
+def view(x: Context, node: ast.Call, array: Expr) -> Expr:
+    """``array.view(dtype)``, of elements of the same size."""
+    name = asked_type(x, node)
+    if name is None:
+        refuse(node, f"{ast.unparse(node.func)}() takes one type, such as np.int32")
+    have = array.array_type.dtype
+    if DTYPE[name].itemsize != DTYPE[have].itemsize or "bool" in (have, name):
+        refuse(
+            node,
+            f"the simulator views an array as a type of the same size, and {have} has "
+            f"{DTYPE[have].itemsize} bytes, {name} {DTYPE[name].itemsize}; pass the array in the other type",
+        )
+    return retyped(array, name, node.lineno)
+
+
+def retyped(array: Expr, name: str, line: int) -> Expr:
+    """The same memory as elements of another type of their size."""
+    kind = ArrayType(name, array.array_type.ndim, view=True)
+    return Apply(code=f"retyped({{0}}, {name!r})", args=(array,), type=kind, line=line)
+
+
+def number_as(x: Context, node: ast.Call, value: Expr) -> Expr:
+    """``x.view(dtype)`` of a number: the same bits."""
+    name, have = asked_type(x, node), str(value.type)
+    if name is None or DTYPE[name].itemsize != DTYPE[have].itemsize or "bool" in (have, name):
+        raise TypingError(
+            f"{ast.unparse(node.func)}() takes a type of the size of {have}, such as np.int32 for float32"
+        )
+    return Apply(code="{0}.view({dtype})", args=(value,), type=name, line=node.lineno)
+
+
+def total(x: Context, node: ast.Call, array: Expr) -> Expr:
+    """``array.sum()``, which each thread computes by itself, in the type in which numba adds."""
+    kind = array.array_type.dtype
+    if node.args or node.keywords:
+        refuse(
+            node, f"{ast.unparse(node.func)}() takes no arguments in a kernel; write a loop over what is to be added"
+        )
+    if kind == "float16":
+        refuse(node, f"numba adds no float16 in {ast.unparse(node)}; write a loop")
+    if kind == "bool" or kind in SIGNED:
+        kind = "int64"
+    elif kind in UNSIGNED:
+        kind = "uint64"
+    code = "summed(w.steps, {sites}, {0}, {dtype}, {mask}, {line})"
+    return Apply(code=code, args=(array,), type=kind, line=node.lineno, sites=(("load", 1),))
+
+
+#: Attributes and methods of arrays.
+ATTRIBUTES: dict[str, Callable[[Context, ast.expr, Expr], Expr]] = {
+    "shape": shape,
+    "size": size,
+    "ndim": lambda x, node, array: after((array,), x.number(array.array_type.ndim)),
+    "itemsize": lambda x, node, array: after((array,), x.number(DTYPE[array.array_type.dtype].itemsize, literal=False)),
+    "dtype": lambda x, node, array: after((array,), Static(thing=DTYPE[array.array_type.dtype])),
+    "T": transposed,
+    "strides": strides,
+    "nbytes": nbytes,
+    "flat": flat,
+}
+METHODS: dict[str, Callable[[Context, ast.Call, Expr], Expr]] = {
+    "fill": fill,
+    "reshape": reshape,
+    "sum": total,
+    "transpose": transpose,
+    "view": view,
+}

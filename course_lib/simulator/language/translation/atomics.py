@@ -1,0 +1,98 @@
+"""Atomics, and the loads and stores that have a hint for the caches."""
+
+import ast
+
+from ..program import builders, nodes
+from ..program.builders import cast, cut
+from ..source.errors import refuse
+from ..tables import gaps
+from ..types.value_types import ArrayType, TupleType, TypingError
+from . import tuples
+from .given import Given
+from .refusals import check_arguments, mistyped
+from .translation import Context
+
+#: The arguments of each atomic after the array.
+ATOMICS = dict.fromkeys(
+    ("add", "sub", "max", "min", "nanmax", "nanmin", "and_", "or_", "xor", "exch", "inc", "dec"),
+    ("the index", "the value"),
+) | {
+    "cas": ("the index", "the expected value", "the new value"),
+    "compare_and_swap": ("the expected value", "the new value"),
+}
+#: The element types that numba supports for each atomic.
+_WHOLE = ("int32", "uint32", "int64", "uint64")
+ATOMIC_TYPES = dict.fromkeys(("add", "sub", "max", "min", "nanmax", "nanmin"), ("float32", "float64", *_WHOLE)) | (
+    dict.fromkeys(("and_", "or_", "xor", "exch", "cas", "compare_and_swap"), _WHOLE)
+    | dict.fromkeys(("inc", "dec"), ("uint32", "uint64"))
+)
+
+
+def atomic(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+    """``cuda.atomic.<name>(...)``."""
+    takes = ("the array", *ATOMICS[name])
+    said = f"{', '.join(takes[:-1])} and {takes[-1]}"
+    check_arguments(node, f"{len(takes)} arguments, {said}", len(takes))
+    array = x.expr(node.args[0])
+    if not isinstance(array.type, ArrayType):
+        mistyped(node.args[0], array.type, f"cuda.atomic.{name} takes {said}")
+    place: ast.expr
+    if name == "compare_and_swap":
+        place, values = ast.copy_location(ast.Constant(0), node), node.args[1:]
+    else:
+        place, values = node.args[1], node.args[2:]
+    if isinstance(place, ast.Tuple) and len(place.elts) == 1:
+        refuse(node, f"numba does not take a tuple of one index here; write {ast.unparse(place.elts[0])}")
+    subscript = ast.copy_location(ast.Subscript(node.args[0], _place(x, place), ast.Load()), node)
+    array, indices = x.element(subscript)
+    dtype = array.array_type.dtype
+    _check_atomic(name, dtype, ast.unparse(node.args[0]), array.array_type.ndim)
+    numbers = [x.scalar(v) for v in values]
+    element = ast.unparse(ast.Subscript(node.args[0], node.args[1], ast.Load()))
+    for number in numbers:
+        x.kept_in(node, element, dtype, number)
+    operands = tuple(cast(number, dtype) for number in numbers)
+    return builders.atomic(name, array, indices, operands, node.lineno, used)
+
+
+def _place(x: Context, place: ast.expr) -> ast.expr:
+    """The index of an atomic operation, of which numba cuts floats."""
+    if isinstance(place, ast.Tuple):
+        return ast.copy_location(ast.Tuple([_place(x, part) for part in place.elts], ast.Load()), place)
+    if isinstance(place, (ast.Slice, ast.Starred)) or (isinstance(place, ast.Constant) and place.value in (None, ...)):
+        return place
+    value = x.present(place, x.expr(place))
+    if isinstance(value.type, TupleType):
+        return Given(builders.after((value,), builders.tuple_of(tuple(map(cut, tuples.items(value))))), place)
+    return Given(cut(value), place)
+
+
+def _check_atomic(name: str, dtype: str, text: str, ndim: int) -> None:
+    """Raise TypingError if numba does not have this atomic."""
+    if not ndim:
+        raise TypingError(f"cuda.atomic.{name} does not take an array without dimensions; pass one of shape (1,)")
+    if name == "compare_and_swap" and ndim != 1:
+        raise TypingError(f"cuda.atomic.{name} takes an array of one dimension; use cuda.atomic.cas with an index")
+    allowed = ATOMIC_TYPES[name]
+    if dtype not in allowed:
+        raise TypingError(
+            f"cuda.atomic.{name} needs an array of {', '.join(allowed[:-1])} or {allowed[-1]}, and {text} "
+            f"holds {dtype}; convert the array before the launch"
+        )
+
+
+#: The functions of numba-cuda that load or store an element with a hint for the caches, which changes no value.
+HINTED_LOADS = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")
+HINTED_STORES = ("stcg", "stcs", "stwb", "stwt")
+
+
+def hinted(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+    """``cuda.ldcs(array, index)`` and ``cuda.stcs(array, index, value)``."""
+    gaps.check(f"cuda.{name}", ())
+    loads = name in HINTED_LOADS
+    check_arguments(node, f"an array, an index{'' if loads else ' and a value'}", 3 - loads)
+    place = ast.copy_location(ast.Subscript(node.args[0], node.args[1], ast.Load()), node)
+    array, index = x.element(place)
+    if loads:
+        return x.load(place, array, index)
+    return builders.store(array, index, x.stored(place, array, x.scalar(node.args[2])), node.lineno)

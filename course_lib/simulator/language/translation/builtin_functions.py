@@ -1,0 +1,210 @@
+"""Functions of Python that are not functions of numbers alone, and those of the module operator."""
+
+import ast
+import operator
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from ...tables import plural
+from ..program import builders, nodes
+from ..program.builders import after, compile_time, settled, tuple_of
+from ..program.nodes import Expr, Static
+from ..source import literals
+from ..source.errors import refuse
+from ..tables import gaps
+from ..types.objects import dtype_name
+from ..types.value_types import (
+    COMPILE_TIME,
+    DTYPE,
+    NONE,
+    ArrayType,
+    RecordsType,
+    TupleType,
+    TypingError,
+    describe_type,
+    is_complex,
+    is_float,
+    is_int,
+)
+from . import array_members, records, tuples
+from .refusals import bound, check_arguments, mistyped, refuse_construct
+from .translation import Context
+
+#: Functions of operator, by the name of their operator in Python's syntax tree; some also exist in place.
+_BINARY = {getattr(operator, f.__name__): node.__name__ for node, f in literals.PYTHON.items()}
+UNARY: dict[object, str] = {f: _BINARY.pop(f) for f in (operator.neg, operator.pos, operator.invert)}
+UNARY[operator.not_] = "Not"
+BINARY = _BINARY | {getattr(operator, f"i{f.__name__.strip('_')}"): name for f, name in _BINARY.items()}
+COMPARISONS: dict[object, str] = {
+    **{operator.lt: "Lt", operator.le: "LtE", operator.gt: "Gt", operator.ge: "GtE"},
+    **{operator.eq: "Eq", operator.ne: "NotEq"},
+}
+
+
+def of_operator(thing: object, x: Context, node: ast.Call, used: bool) -> Expr:
+    """``operator.add(a, b)`` and the like."""
+    count = 1 if thing in UNARY else 2
+    check_arguments(node, plural(count, "value"), count)
+    first = node.args[0]
+    made: ast.expr
+    if thing is operator.getitem:
+        made = ast.Subscript(first, node.args[1], ast.Load())
+    elif thing in UNARY:
+        made = ast.UnaryOp(getattr(ast, UNARY[thing])(), first)
+    elif thing in COMPARISONS:
+        made = ast.Compare(first, [getattr(ast, COMPARISONS[thing])()], [node.args[1]])
+    else:
+        left, right = x.expr(first), x.expr(node.args[1])
+        if isinstance(left.type, TupleType) or isinstance(right.type, TupleType):
+            return tuples.combined(node, BINARY[thing], left, right)
+        return x.binary(node, BINARY[thing], left, right, first, node.args[1])
+    return x.expr(ast.copy_location(made, node))
+
+
+def total(x: Context, node: ast.Call, used: bool) -> Expr:
+    """``sum`` of a tuple, which begins with an integer 0."""
+    check_arguments(node, "a tuple, and perhaps a first number", 1, 2)
+    value = x.expr(node.args[0])
+    if not isinstance(value.type, TupleType):
+        refuse(node, f"the simulator runs sum() of tuples, not of {describe_type(value.type)}; add in a loop")
+    if not value.type.items:
+        refuse(node, "numba compiles no sum() of an empty tuple; write 0")
+    if len(node.args) == 1:
+        gaps.check("sum() without a first number", ())
+    value = settled(value)
+    result = x.scalar(node.args[1]) if len(node.args) == 2 else x.number(0, literal=False)
+    for item in tuples.items(value):
+        result = x.binary(node, "Add", result, item, node.args[0], node.args[0])
+    return after((value,), result)
+
+
+#: Classes whose instances, if there are any in a kernel, are not numbers.
+_OTHERS = (str, bytes, list, dict, set, range)
+
+
+def is_instance(x: Context, node: ast.Call, used: bool) -> Expr:
+    """``isinstance``, by the exact type: int is int64 and float is float64, as in numba."""
+    check_arguments(node, "a value and a type", 2)
+    value, asked = x.expr(node.args[0]), compile_time(x.expr(node.args[1]))
+    kinds = asked[0] if asked and isinstance(asked[0], tuple) else asked or ()
+    if value.type in (NONE, COMPILE_TIME) or not kinds:
+        refuse(node, f"{ast.unparse(node)}: numba compares the type of a number, a tuple or an array with classes")
+    found = False
+    for kind in kinds:
+        name = dtype_name(kind)
+        if kind is tuple:
+            found |= isinstance(value.type, TupleType)
+        elif name:
+            found |= value.type == name
+        elif kind not in _OTHERS:
+            refuse(
+                node, f"numba cannot ask for {getattr(kind, '__name__', kind)}; ask for int, float, float32 and so on"
+            )
+    return after((value,), x.number(found))
+
+
+def make_tuple(x: Context, node: ast.Call, used: bool) -> Expr:
+    """``tuple`` of a tuple."""
+    value = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    if value is None or not isinstance(value.type, TupleType):
+        refuse(node, "the simulator runs tuple() of a tuple alone; write the items out, as in (a, b)")
+    value = settled(value)
+    return after((value,), tuple_of(tuples.items(value)))
+
+
+def type_of(x: Context, node: ast.Call, used: bool) -> Expr:
+    """``type`` of a number, as in ``type(x)(0)``."""
+    check_arguments(node, "one number", 1)
+    value = x.scalar(node.args[0])
+    return after((value,), Static(thing=DTYPE[str(value.type)].type))
+
+
+def limits(x: Context, node: ast.Call, used: bool) -> Expr:
+    """``np.finfo(np.float32)`` and ``np.iinfo(np.int32)``, whose attributes are numbers."""
+    thing = x.constant_object(node.func)
+    assert isinstance(thing, type)
+    gaps.check(f"np.{thing.__name__}", ())
+    name = array_members.asked_type(x, node)
+    if name is None or is_float(name) != (thing is np.finfo) or not (is_float(name) or is_int(name)):
+        refuse(node, f"{ast.unparse(node.func)}() takes one type of {'floats' if thing is np.finfo else 'integers'}")
+    return Static(thing=thing(name))
+
+
+#: The functions of Python, and its operators as functions.
+BUILTINS: dict[object, Callable[[Context, ast.Call, bool], Expr]] = {
+    sum: total,
+    isinstance: is_instance,
+    tuple: make_tuple,
+    type: type_of,
+    np.finfo: limits,
+    np.iinfo: limits,
+    **{thing: partial(of_operator, thing) for thing in (*UNARY, *BINARY, *COMPARISONS, operator.getitem)},
+}
+
+
+def length(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+    if len(node.args) != 1:
+        refuse(node, "len() takes one argument, an array or a tuple")
+    value = x.present(node.args[0], x.expr(node.args[0]))
+    if isinstance(value.type, ArrayType) and value.type.ndim:
+        return x.dimension(node, value, 0)
+    if isinstance(value.type, RecordsType) and value.type.ndim:
+        return x.dimension(node, records.field(node.args[0], value, value.type.fields[0]), 0)
+    if isinstance(value.type, TupleType):
+        return builders.after((value,), x.number(len(value.type.items)))
+    mistyped(node.args[0], value.type, "len() takes an array or a tuple")
+
+
+def power(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+    if len(node.args) != 2 or node.keywords:
+        refuse(node, "pow() takes two numbers without names; for a remainder write a ** b % c")
+    return x.expr(ast.copy_location(ast.BinOp(node.args[0], ast.Pow(), node.args[1]), node))
+
+
+def quotient_and_remainder(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+    check_arguments(node, "two numbers", 2)
+    a, b = (builders.once(x.scalar(part)) for part in node.args)
+    return builders.tuple_of(
+        tuple(x.binary(node, name, a, b, node.args[0], node.args[1]) for name in ("FloorDiv", "Mod"))
+    )
+
+
+def named_tuple(x: Context, node: ast.Call, thing: type) -> nodes.Expr:
+    """``Point(x, y)`` of a namedtuple."""
+    fields = tuple(getattr(thing, "_fields", ()))
+    given = bound(node, thing.__name__, fields)
+    values = {name: builders.settled(x.expr(part)) for name, part in given.items()}
+    return builders.after(values.values(), builders.tuple_of(tuple(values[name] for name in fields), fields))
+
+
+def say(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+    """``print`` of literal texts and of numbers."""
+    check_arguments(node, "texts and numbers of one line")
+    parts: list[str] = []
+    values: list[nodes.Expr] = []
+    for part in node.args:
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            parts.append(repr(part.value).replace("{", "{{").replace("}", "}}"))
+            continue
+        value = x.as_number(part, x.expr(part))
+        if is_complex(str(value.type)):
+            raise TypingError(f"print() does not take {value.type}; print .real and .imag")
+        if value.type == "bool":
+            raise TypingError("numba's print() does not take a bool; print int(...) of it")
+        parts.append(f"{{{len(values)}}}")
+        values.append(value)
+    code = f"w.say(({''.join(f'{part}, ' for part in parts)}), {{mask}})"
+    return nodes.Apply(code=code, args=tuple(values), line=node.lineno)
+
+
+def failure(node: ast.Assert | ast.Raise) -> nodes.Expr:
+    """Report a failed ``assert`` or a ``raise``, in which a thread ends."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.FormattedValue):
+            refuse_construct(ast.copy_location(ast.JoinedStr([part]), part))
+    kind = "failed-assertion" if isinstance(node, ast.Assert) else "raised-exception"
+    text = ast.unparse(node).replace("{", "{{").replace("}", "}}")
+    code = f"w.failed({kind!r}, {text!r}, {{mask}}, {{line}})"
+    return nodes.Apply(code=code, line=node.lineno)

@@ -1,0 +1,228 @@
+"""Calls: what a kernel calls, and the function that translates it.
+
+Functions of numbers are rows of :mod:`..tables.functions`. Each other call (it takes an array or a shape, or allocates)
+has a function of its own. Intrinsics that are defined outside the simulator describe themselves (:mod:`intrinsics`).
+"""
+
+import ast
+import cmath
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import FunctionType
+from typing import NoReturn
+
+import numpy as np
+
+from ..program.nodes import Apply, Expr, Static
+from ..source.errors import refuse
+from ..source.function import Inner
+from ..source.names import COORDINATES, Symbol
+from ..tables import alternatives, gaps
+from ..tables import functions as tables
+from ..types.objects import dtype_name, vector_of
+from ..types.value_types import NONE, ArrayType, TupleType, describe_type
+from . import (
+    allocations,
+    array_members,
+    atomics,
+    barriers,
+    builtin_functions,
+    device_functions,
+    functions,
+    intrinsics,
+    numbers,
+    positions,
+    tuples,
+)
+from .given import Given
+from .translation import Context
+
+#: ``form(context, call, used)`` translates a call; ``used``: its value is used.
+Form = Callable[[Context, ast.Call, bool], Expr]
+
+
+def _rows(table: Mapping[str, tables.Row]) -> dict[str, Form]:
+    """The translation of each function of a table."""
+    return {name: partial(functions.of_row, row) for name, row in table.items()}
+
+
+#: The functions of cmath.
+CMATH: dict[str, Form] = {
+    **_rows(tables.CMATH),
+    "log": functions.complex_log,
+    "rect": partial(functions.of_row, tables.RECT),
+    "polar": functions.polar,
+}
+#: The functions of numba.cuda.
+CUDA: dict[str, Form] = {
+    **_rows(tables.CUDA),
+    **{name: partial(atomics.hinted, name) for name in (*atomics.HINTED_LOADS, *atomics.HINTED_STORES)},
+    **{f"libdevice.{name}": partial(numbers.parts, name, "d->d") for name in numbers.TUPLES},
+    **{f"libdevice.{name}f": partial(numbers.parts, name, "f->f") for name in numbers.TUPLES},
+    "match_all_sync": functions.match_all,
+    "const.array_like": allocations.constant_array,
+    "grid": positions.grid,
+    "gridsize": positions.gridsize,
+    "cg.this_grid": barriers.grid_group,
+    "cg.this_grid().sync": partial(barriers.syncthreads, grid=True),
+    "syncthreads": barriers.syncthreads,
+    "syncwarp": barriers.syncwarp,
+    "nanosleep": barriers.pause,
+    "threadfence": barriers.fence,
+    "threadfence_block": partial(barriers.fence, code=barriers.BLOCK_FENCE),
+    "threadfence_system": barriers.fence,
+    **{f"syncthreads_{name}": partial(barriers.reduction, f"syncthreads_{name}") for name in ("count", "and", "or")},
+    **{f"atomic.{name}": partial(atomics.atomic, name) for name in atomics.ATOMICS},
+}
+
+
+#: The functions of Python, its modules and NumPy.
+PYTHON: dict[object, Form] = {
+    min: partial(numbers.extreme, smaller=True),
+    max: partial(numbers.extreme, smaller=False),
+    abs: numbers.absolute,
+    len: builtin_functions.length,
+    pow: builtin_functions.power,
+    divmod: builtin_functions.quotient_and_remainder,
+    complex: numbers.complex_number,
+    print: builtin_functions.say,
+    round: functions.rounded,
+    **builtin_functions.BUILTINS,
+    math.frexp: partial(numbers.parts, "frexp", "f->f d->d"),
+    math.modf: partial(numbers.parts, "modf", "d->d f->f"),
+    **{getattr(math, name): form for name, form in _rows(tables.MATH).items()},
+    **{getattr(cmath, name): form for name, form in CMATH.items()},
+    **{getattr(np, name): form for name, form in _rows(tables.NUMPY_TESTS).items()},
+    **{getattr(np, name): partial(functions.of_numpy, row) for name, row in tables.NUMPY.items()},
+}
+
+
+def call(x: Context, node: ast.Call, used: bool) -> Expr:
+    """Translate a call; ``used``: its value is used."""
+    made = _called(x, node, used)
+    if used and isinstance(made, Apply) and made.type == NONE and ast.unparse(node.func) != "print":
+        refuse(node, f"{ast.unparse(node)} has no value; write it as a statement of its own")
+    return made
+
+
+def _called(x: Context, node: ast.Call, used: bool) -> Expr:
+    if any(isinstance(part, ast.Starred) for part in node.args):
+        values = [Given(value, part) for part in node.args for value in tuples.unpacked(x, part)]
+        node = ast.copy_location(ast.Call(node.func, [*values], node.keywords), node)
+    if isinstance(node.func, ast.Attribute) and (made := _method(x, node, node.func, used)) is not None:
+        return made
+    thing = x.constant_object(node.func)
+    if thing is None:
+        target = x.expr(node.func)
+        if not isinstance(target, Static):
+            advice = "index it with [ ]" if isinstance(target.type, (ArrayType, TupleType)) else "leave out the ( )"
+            refuse(node, f"{ast.unparse(node.func)} is {describe_type(target.type)}, and cannot be called; {advice}")
+        thing = target.thing
+    return _call_of(x, node, thing, used)
+
+
+def _call_of(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
+    if isinstance(thing, Symbol):
+        return _cuda(x, node, thing, used)
+    if isinstance(thing, Inner):
+        return device_functions.inner(x, node, thing, used)
+    if intrinsics.declared(thing) is not None:
+        return intrinsics.call(x, node, thing)
+    form = PYTHON.get(thing) if isinstance(thing, (type, type(abs), np.ufunc)) else None
+    if form is not None:
+        return form(x, node, used)
+    if not isinstance(thing, str) and dtype_name(thing):
+        return numbers.conversion(x, node, thing)
+    if isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields"):
+        return builtin_functions.named_tuple(x, node, thing)
+    if getattr(thing, "__module__", None) in alternatives.MODULES:
+        _refuse_call(node, thing)
+    if getattr(thing, "py_func", None) is not None:
+        return device_functions.device(x, node, thing, used)
+    if isinstance(thing, FunctionType) and (made := device_functions.overloaded(x, node, thing, used)) is not None:
+        return made
+    _refuse_call(node, thing)
+
+
+#: The methods of arrays and numbers.
+METHODS = (*array_members.METHODS, "bit_count")
+
+
+def _method(x: Context, node: ast.Call, function: ast.Attribute, used: bool) -> Expr | None:
+    """Translate the call of a method of an array or a number; None for other calls."""
+    name = function.attr
+    if name == "conjugate" and not (node.args or node.keywords):
+        return numbers.conjugate(x, node)
+    if name not in METHODS or x.constant_object(function) is not None:
+        return None
+    owner = x.present(function.value, x.expr(function.value))
+    if isinstance(owner.type, ArrayType) and name in array_members.METHODS:
+        return array_members.METHODS[name](x, node, owner)
+    if owner.is_scalar and name == "view":
+        return array_members.number_as(x, node, owner)
+    if owner.is_scalar and name == "bit_count" and not (node.args or node.keywords):
+        gaps.check("int.bit_count", (str(owner.type),))
+        return CUDA["popc"](x, ast.copy_location(ast.Call(function, [function.value], []), node), used)
+    return None
+
+
+def _cuda(x: Context, node: ast.Call, symbol: Symbol, used: bool) -> Expr:
+    name = ".".join(symbol.path)
+    if not name:
+        refuse(node, f"{ast.unparse(node.func)} is a module, and cannot be called; call one of its functions")
+    vector = vector_of(symbol.thing)
+    if vector is not None:
+        return numbers.vector(x, node, *vector)
+    if name in CUDA:
+        return CUDA[name](x, node, used)
+    if getattr(symbol.thing, "py_func", None) is not None:
+        return device_functions.device(x, node, symbol.thing, used)
+    first = symbol.path[0]
+    if name in ("shared.array", "local.array"):
+        refuse(node, f"assign cuda.{name}(...) to a name first: tile = cuda.{name}(...)")
+    if first == "atomic" and len(symbol.path) == 2:
+        refuse(node, f"numba.cuda has no {name}; it has {', '.join(atomics.ATOMICS)}")
+    if first in (*COORDINATES, "laneid", "warpsize"):
+        refuse(node, f"cuda.{name} is a value, and cannot be called; leave out the ( )")
+    if first in alternatives.CUDA or symbol.thing is not None:
+        advice = alternatives.CUDA.get(first, "call it outside the kernel, or leave it out")
+        refuse(node, f"the simulator does not run cuda.{name}; {advice}")
+    refuse(node, f"numba.cuda has no {name!r}; look up how it is spelled")
+
+
+def _refuse_call(node: ast.Call, thing: object) -> NoReturn:
+    """Refuse a call of ``thing``, which is not a function that a kernel can call."""
+    text, name = ast.unparse(node.func), str(getattr(thing, "__name__", thing))
+    home = str(getattr(thing, "__module__", None) or "")
+    if home in alternatives.MODULES:
+        refuse(node, f"the simulator does not run {text}(); {alternatives.MODULES[home]}")
+    if home == "math":
+        advice = alternatives.MATH.get(name, "write it out with arithmetic and other functions of math")
+        refuse(node, f"the simulator does not run math.{name}; {advice}")
+    if isinstance(thing, np.ufunc) or home.split(".")[0] == "numpy":
+        in_math = tables.MATH_OF_NUMPY.get(name)
+        known = f"math.{in_math}" if in_math else "math functions and single elements"
+        advice = alternatives.NUMPY.get(name, known)
+        refuse(node, f"the simulator does not run {text}(), a NumPy function; use {advice}")
+    if isinstance(thing, FunctionType):
+        refuse(
+            node,
+            f"{text} is a plain Python function; decorate it with @cuda.jit(device=True) to call it from a kernel",
+        )
+    if type(thing).__name__ == "ExternFunction":
+        refuse(node, f"{text} is only declared, and its code is in another language; write it in Python to run it here")
+    if not callable(thing):
+        refuse(node, f"{text} is no function, and cannot be called; leave out the ( )")
+    owner = getattr(thing, "__self__", None)
+    if owner is not None and type(owner) is not type(math):
+        refuse(
+            node,
+            f"{text}() is a method of an object outside the kernel, of type {type(owner).__name__}, which no kernel "
+            "calls; call it before the launch and pass its result",
+        )
+    advice = "write the operator itself" if home == "_operator" else alternatives.BUILTINS.get(name, "")
+    refuse(
+        node,
+        f"the simulator does not run {text}(); {advice or 'write it out with arithmetic, comparisons, if and for'}",
+    )

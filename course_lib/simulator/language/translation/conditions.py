@@ -1,0 +1,326 @@
+"""Comparisons and conditions: ``<``, ``and``, ``or``, ``not``."""
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import reduce
+
+from ..program.builders import after, applied, cast, once, settled
+from ..program.nodes import Apply, Const, Expr, Logical, Saved, Select, Static
+from ..source.errors import refuse
+from ..tables import operators
+from ..types import reasons, rules
+from ..types.reasons import Part
+from ..types.unification import unify_types
+from ..types.value_types import DTYPE, NONE, SCALARS, OptionalType, TupleType, Type, TypingError, describe_type
+from . import tuples
+from .given import Given
+from .translation import Context
+
+
+def truth(x: Context, value: Expr, line: int) -> Expr:
+    """``value`` as a condition: a number that is not 0, a tuple that is not empty."""
+    if value.type == "bool":
+        return value
+    if isinstance(value.type, TupleType):
+        return after((value,), x.number(len(value.type.items) > 0))
+    if value.type == NONE:
+        return after((value,), x.number(False))
+    if not value.is_scalar:
+        how = "x is not None" if isinstance(value.type, OptionalType) else "x > 0"
+        raise TypingError(f"{describe_type(value.type)} is not a condition; write a comparison, as in {how}")
+    if value.type == "float16":
+        raise TypingError("numba cannot take a float16 as a condition; compare it, as in x != 0")
+    if isinstance(value, Const):
+        return replace(x.number(bool(value.value)), literal=value.literal)
+    zero = Const(type=value.type, value=DTYPE[str(value.type)].type(0))
+    return applied(operators.COMPARISONS["NotEq"], (value, zero), "bool", line)
+
+
+def condition(x: Context, node: ast.expr) -> Expr:
+    """Translate ``node`` as a condition; since only its truth is needed, ``n and x`` may mix types."""
+    if isinstance(node, ast.BoolOp):
+        ends = isinstance(node.op, ast.Or)
+        parts: list[Expr] = []
+        for operand in node.values:
+            parts.append(condition(x, operand))
+            if decided(x, operand) is ends:  # no lane evaluates the next one
+                break
+        return logical(x, not ends, parts)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        if isinstance(node.operand, ast.Name):
+            return negated(truth(x, x.present(node.operand, x.expr(node.operand)), node.lineno), node.lineno)
+        return negated(condition(x, node.operand), node.lineno)
+    value = x.expr(node)
+    if value.type == OptionalType("bool"):  # which numba takes, but no other type that may be None
+        value = x.present(node, value)
+    return truth(x, value, node.lineno)
+
+
+def decided(x: Context, node: ast.expr) -> bool | None:
+    """The outcome of a condition, if numba drops the other branch: of a constant, or one operator between constants.
+
+    Each part of ``and``, ``or`` and a chain of comparisons is a branch of its own.
+    """
+    match node:
+        case ast.Name(name) if name in x.env and x.env[name].outcome is not None:
+            return x.env[name].outcome
+        case ast.UnaryOp(ast.Not(), ast.Compare(_, [ast.In()], _)) | ast.Compare(_, [ast.NotIn()], _):
+            return None  # it is not one operator to numba
+        case ast.UnaryOp(ast.Not(), operand):
+            outcome = decided(x, operand)
+            return None if outcome is None else not outcome
+        case ast.BoolOp(op, values):
+            ends, unknown = isinstance(op, ast.Or), False
+            for part in values:
+                if (outcome := decided(x, part)) is ends:
+                    return ends
+                unknown |= outcome is None
+            return None if unknown else not ends
+        case ast.Compare(left, [_, _, *_], comparators):
+            return decided(x, ast.BoolOp(ast.And(), [*_links(node, [left, *comparators])]))
+        case ast.Compare(left, _, [right]) | ast.BinOp(left, _, right):
+            parts = [left, right]
+        case _:
+            parts = [node]
+    value = x.expr(node) if all(_known(x, part) for part in parts) else None
+    if value is not None and isinstance(value.type, TupleType):
+        value = truth(x, value, node.lineno)
+    return bool(value.value) if isinstance(value, Const) else None
+
+
+def _known(x: Context, node: ast.expr) -> bool:
+    """Whether numba knows the value of ``node`` before it infers types, if it is a constant."""
+    if isinstance(node, ast.Name) and node.id in x.env:
+        return not x.env[node.id].joined
+    if not isinstance(node, (ast.Name, ast.Attribute)):  # it makes the tuples that a kernel writes out at run time
+        return not any(isinstance(part, (ast.Name, ast.Tuple)) for part in ast.walk(node))
+    value = x.expr(node)
+    return not isinstance(value, Const) or value.literal
+
+
+def negated(value: Expr, line: int) -> Expr:
+    return applied(operators.NOT, (value,), "bool", line)
+
+
+def logical(x: Context, conjunction: bool, parts: list[Expr]) -> Expr:
+    """``and`` or ``or`` of conditions; a constant if they are constants."""
+    first, *rest = parts
+    for part in list(rest):
+        if not (isinstance(first, Const) and isinstance(part, Const)):
+            break
+        yes = bool(first.value and part.value if conjunction else first.value or part.value)
+        first = replace(x.number(yes), literal=first.literal and part.literal)
+        del rest[0]
+    return Logical(conjunction=conjunction, parts=(first, *rest), type="bool") if rest else first
+
+
+def compare(x: Context, node: ast.Compare) -> Expr:
+    if len(node.ops) > 1:
+        return _chain(x, node)
+    if isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+        return _identity(x, node, isinstance(node.ops[0], ast.Is))
+    texts = [_text(x, part) for part in (node.left, node.comparators[0])]
+    if None not in texts and isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
+        return x.number((texts[0] == texts[1]) == isinstance(node.ops[0], ast.Eq))
+    return compared(x, node, type(node.ops[0]).__name__, x.expr(node.left), x.expr(node.comparators[0]))
+
+
+def _text(x: Context, node: ast.expr) -> str | None:
+    """A string that is known when the kernel is compiled."""
+    thing = node.value if isinstance(node, ast.Constant) else x.constant_object(node)
+    return thing if isinstance(thing, str) else None
+
+
+def _chain(x: Context, node: ast.Compare) -> Expr:
+    """``a < b < c``: c is evaluated in the lanes where a < b."""
+    *between, last = node.comparators
+    sides = [node.left, *(Given(once(x.scalar(part)), part) for part in between), last]
+    return logical(x, True, [compare(x, link) for link in _links(node, sides)])
+
+
+def _links(node: ast.Compare, sides: list[ast.expr]) -> list[ast.Compare]:
+    """The comparisons of a chain, each of two neighbours."""
+    pairs = zip(sides, node.ops, sides[1:], strict=False)
+    return [ast.copy_location(ast.Compare(a, [op], [b]), node) for a, op, b in pairs]
+
+
+def compared(x: Context, node: ast.Compare, name: str, left: Expr, right: Expr) -> Expr:
+    """Compare ``left`` and ``right``; ``name`` is the operator's name in Python's syntax tree."""
+    if name in ("In", "NotIn"):
+        found = _membership(x, node, left, right)
+        return found if name == "In" else negated(found, node.lineno)
+    if name not in operators.COMPARISONS:
+        refuse(node, f"{ast.unparse(node)}: compare numbers with < <= > >= == !=")
+    if isinstance(left.type, TupleType) and isinstance(right.type, TupleType):
+        if name in STRICT:
+            return _ordered(x, node, name, left, right)
+        result = _equal(x, node, left, right)
+        return result if name == "Eq" else negated(result, node.lineno)
+    things = [value.thing for value in (left, right) if isinstance(value, Static) and isinstance(value.thing, Enum)]
+    if len(things) == 2 and name in ("Eq", "NotEq"):
+        return x.number((things[0] is things[1]) == (name == "Eq"))
+    if name in ("Eq", "NotEq") and NONE in (left.type, right.type):
+        for value in (left, right):
+            if isinstance(value.type, OptionalType):
+                return _is_none(value, node.lineno, name == "Eq")
+    left, right = x.present(node.left, left), x.present(node.comparators[-1], right)
+    for value in (left, right):
+        if not value.is_scalar:
+            refuse(node, f"{ast.unparse(node)} compares {describe_type(value.type)}; compare single numbers")
+    kind = rules.comparison(str(left.type), str(right.type), name not in ("Eq", "NotEq"))
+    if "uint64" in (left.type, right.type) and kind == "float64":
+        left, right = cast(left, kind), cast(right, kind)
+    result = applied(operators.COMPARISONS[name], (left, right), "bool", node.lineno)
+    return replace(result, text=ast.unparse(node)) if isinstance(result, Apply) else result
+
+
+#: For each order comparison, the one that decides at the first items that differ.
+STRICT = {"Lt": "Lt", "LtE": "Lt", "Gt": "Gt", "GtE": "Gt"}
+
+
+def _ordered(x: Context, node: ast.Compare, name: str, left: Expr, right: Expr) -> Expr:
+    """``left < right`` of tuples: the first items that differ decide, then the lengths."""
+    sides = settled(left), settled(right)
+    a, b = map(tuples.items, sides)
+    lengths = (x.number(len(part), literal=False) for part in (a, b))
+    result = applied(operators.COMPARISONS[name], tuple(lengths), "bool", node.lineno)
+    for one, other in reversed(list(zip(a, b, strict=False))):
+        rest = applied(operators.AND, (_equal(x, node, one, other), result), "bool", node.lineno)
+        result = applied(operators.OR, (compared(x, node, STRICT[name], one, other), rest), "bool", node.lineno)
+    return after(sides, result)
+
+
+def _equal(x: Context, node: ast.Compare, left: Expr, right: Expr) -> Expr:
+    """``left == right``, of numbers or tuples of them."""
+    if not (isinstance(left.type, TupleType) and isinstance(right.type, TupleType)):
+        return compared(x, node, "Eq", left, right)
+    sides = left, right = settled(left), settled(right)
+    assert isinstance(left.type, TupleType) and isinstance(right.type, TupleType)
+    if len(left.type.items) != len(right.type.items):
+        return after(sides, x.number(False))
+    result: Expr = x.number(True)
+    for a, b in zip(tuples.items(left), tuples.items(right), strict=True):
+        result = applied(operators.AND, (result, _equal(x, node, a, b)), "bool", node.lineno)
+    return after(sides, result)
+
+
+def _membership(x: Context, node: ast.Compare, left: Expr, right: Expr) -> Expr:
+    """``left in right``, of a number and a tuple."""
+    if not isinstance(right.type, TupleType):
+        refuse(
+            node,
+            f"{ast.unparse(node)}: a kernel can look for a number only in a tuple, such as "
+            "(1, 2, 4); loop over an array and compare",
+        )
+    tuples.item_type(right, node.comparators[-1])
+    left = once(left)
+    result, *parts = (_equal(x, node, left, item) for item in tuples.items(right))
+    for part in parts:
+        result = applied(operators.OR, (result, part), "bool", node.lineno)
+    return result
+
+
+def _identity(x: Context, node: ast.Compare, same: bool) -> Expr:
+    """``x is None``, which is known when the kernel is compiled, as are other types; ``x is True`` of a bool."""
+    sides = (node.left, node.comparators[0])
+    values = [x.expr(side) for side in sides]
+    if any(isinstance(s, ast.Constant) and isinstance(s.value, bool) for s in sides):
+        if all(value.type == "bool" for value in values):
+            found = applied(operators.COMPARISONS["Eq"], tuple(values), "bool", node.lineno)
+            return found if same else negated(found, node.lineno)
+        return after(values, x.number(not same))
+    things = [part.thing for part in values if isinstance(part, Static) and isinstance(part.thing, Enum)]
+    if len(things) == 2:
+        return x.number((things[0] is things[1]) == same)
+    if not any(isinstance(s, ast.Constant) and s.value is None for s in sides):
+        refuse(node, f"{ast.unparse(node)}: is compares with None only; compare numbers with == or !=")
+    for value in values:
+        if isinstance(value.type, OptionalType):
+            return _is_none(value, node.lineno, same)
+    return after(values, x.number((values[0].type == values[1].type == NONE) == same))
+
+
+def _is_none(value: Expr, line: int, same: bool) -> Expr:
+    have = Apply(code="{0}[0]", args=(value,), type="bool", line=line)
+    return negated(have, line) if same else have
+
+
+def and_or(x: Context, node: ast.BoolOp) -> Expr:
+    """``and`` and ``or`` as values: the value of the operand that decides."""
+    root = _decide(x, node)
+    chosen = root.value({True, False})
+    assert chosen is not None
+    parts = _leaves(chosen)
+    kind = reduce(unify_types, (value.type for value in parts))
+    if kind not in SCALARS:
+        refuse(node, f"{ast.unparse(node)} has no type that holds all its values; write it with if and else")
+    if kind == "bool":  # a condition needs no value in separate lanes
+        return root.truth
+    found = tuple(Part(v.type, v.why) for v in parts)
+    widened = reasons.Reason(f"{ast.unparse(node)}, of {' and '.join(str(v.type) for v in parts)}")
+    reason = reasons.of_parts(kind, found, widened)
+    return Saved(value=_selected(chosen, kind, node.lineno), type=kind, why=reason)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What ``and`` and ``or`` test: its ``truth``, and the ``outcomes`` (True, False) that are possible.
+
+    ``value`` is the value for some outcomes: in ``a and b or c`` the value of a is never the result, so its type does
+    not affect that of the result.
+    """
+
+    truth: Expr
+    outcomes: set[bool]
+    value: "Callable[[set[bool]], Chosen | None]"  # None if no lane has one
+
+
+#: A value; or a test, its outcome that ends the evaluation, the value then, and the value else.
+Chosen = Expr | tuple[Expr, bool, "Chosen | None", "Chosen | None"]
+
+
+def _decide(x: Context, node: ast.expr) -> Decision:
+    if not isinstance(node, ast.BoolOp):
+        value = once(x.as_number(node, x.expr(node)))
+        test = truth(x, value, node.lineno)
+        outcome = decided(x, node)
+        outcomes = {True, False} if outcome is None else {outcome}
+        return Decision(test, outcomes, lambda wanted: value if wanted & outcomes else None)
+    conjunction = isinstance(node.op, ast.And)
+    parts: list[Decision] = []
+    for operand in node.values:
+        parts.append(_decide(x, operand))
+        if conjunction not in parts[-1].outcomes:  # no lane evaluates the next one
+            break
+
+    def chosen(wanted: set[bool], first: int = 0) -> Chosen | None:
+        if first + 1 == len(node.values):
+            return parts[first].value(wanted)
+        rest = chosen(wanted, first + 1) if first + 1 < len(parts) else None
+        if (not conjunction) not in wanted:  # no part has ended the evaluation
+            return rest
+        ended = parts[first].value({not conjunction})
+        return None if ended is rest is None else (parts[first].truth, not conjunction, ended, rest)
+
+    ends = {not conjunction} if any((not conjunction) in part.outcomes for part in parts) else set()
+    outcomes = ends | parts[-1].outcomes & {conjunction}
+    return Decision(logical(x, conjunction, [part.truth for part in parts]), outcomes, chosen)
+
+
+def _leaves(chosen: Chosen | None) -> list[Expr]:
+    if isinstance(chosen, tuple):
+        return _leaves(chosen[2]) + _leaves(chosen[3])
+    return [] if chosen is None else [chosen]
+
+
+def _selected(chosen: Chosen, kind: Type, line: int) -> Expr:
+    """The expression of the value, converted to ``kind``."""
+    if isinstance(chosen, Expr):
+        return cast(chosen, kind)
+    test, outcome, *sides = chosen
+    found = [_selected(side, kind, line) for side in sides if side is not None]
+    if len(found) == 1:
+        return after((test,), found[0])
+    return Select(test=test, yes=found[not outcome], no=found[outcome], type=kind, line=line)

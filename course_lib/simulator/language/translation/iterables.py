@@ -1,0 +1,146 @@
+"""The iterables of for loops."""
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from ..program.builders import applied, cast, once, tuple_of
+from ..program.nodes import Const, Expr, Local, LoopValue, Saved
+from ..program.statements import EACH, NUMBERED, RANGE, TOGETHER, Iterable
+from ..source.errors import refuse
+from ..tables import alternatives, gaps
+from ..tables.operators import BINARY, INTEGER_QUOTIENT
+from ..types.rules import range_type
+from ..types.value_types import DTYPE, ArrayType, RecordsType, TupleType, describe_type, is_int
+from . import records
+from .refusals import check_arguments, mistyped
+from .translation import Context
+from .tuples import any_why, item_type, items
+
+
+@dataclass(frozen=True)
+class Iterated:
+    """The iterable of a for loop, and the values it assigns, given the path to their part of the iterator's value."""
+
+    iterable: Iterable
+    item: Callable[[tuple[int, ...]], Expr]
+
+
+def iterated(x: Context, node: ast.expr) -> Iterated:
+    """Translate the iterable of ``for ... in node``."""
+    if isinstance(node, ast.Call):
+        thing = x.constant_object(node.func)
+        if thing is range:
+            return _range(x, node)
+        if thing is enumerate:
+            return _enumerate(x, node)
+        if thing is zip:
+            return _zip(x, node)
+        if thing in (np.ndindex, np.ndenumerate):
+            return _indices(x, node, thing is np.ndenumerate)
+        name = getattr(thing, "__name__", None)
+        if callable(thing) and name in alternatives.LOOPS:
+            refuse(node, f"a kernel does not loop over {name}(...); {alternatives.LOOPS[name]}")
+    value = x.present(node, x.expr(node))
+    if isinstance(value.type, TupleType):
+        kind, reason = item_type(value, node), any_why(value)
+        return Iterated(Iterable(EACH, (value,), node.lineno), lambda path: LoopValue(path=path, type=kind, why=reason))
+    if isinstance(value.type, ArrayType) and value.type.ndim:
+        array = _kept(value)
+        through = _counted("int64", (x.dimension(node, array, 0),), node.lineno)
+        return Iterated(through, lambda path: _row(x, node, array, LoopValue(path=path, type="int64")))
+    if isinstance(value.type, RecordsType) and value.type.ndim == 1:
+        arrays = _kept(value)
+        size = x.dimension(node, records.of_numbers(node, arrays)[0], 0)
+        through = _counted("int64", (size,), node.lineno)
+        return Iterated(through, lambda path: records.record(x, node, arrays, [LoopValue(path=path, type="int64")]))
+    advice = f"; write range({ast.unparse(node)})" if isinstance(value.type, str) and is_int(value.type) else ""
+    mistyped(node, value.type, f"a kernel loops over range(...), a tuple or an array{advice}")
+
+
+def _kept(value: Expr) -> Expr:
+    """The value that a loop runs through, even if its body assigns another one to the variable."""
+    return Saved(value=value, type=value.type, why=value.why) if isinstance(value, Local) else once(value)
+
+
+def _counted(kind: str, bounds: tuple[Expr, ...], line: int) -> Iterable:
+    """``range(*bounds)``, in numbers of the type ``kind``."""
+    zero, one = (Const(type=kind, value=DTYPE[kind].type(n)) for n in (0, 1))
+    return Iterable(RANGE, (zero, *bounds, one) if len(bounds) == 1 else (*bounds, one)[:3], line)
+
+
+def _row(x: Context, node: ast.expr, array: Expr, index: Expr) -> Expr:
+    """``array[index]``: an element, or a part of an array of more dimensions."""
+    return x.load(node, array, (index,)) if array.array_type.ndim == 1 else x.part(node, array, [index])
+
+
+def _indices(x: Context, node: ast.Call, with_elements: bool) -> Iterated:
+    """``np.ndindex(shape)``; ``np.ndenumerate(array)``, which also gives the elements."""
+    if node.keywords or not node.args or (with_elements and len(node.args) > 1):
+        refuse(
+            node,
+            f"{ast.unparse(node.func)}() takes {'an array' if with_elements else 'sizes or a shape'}, without names",
+        )
+    gaps.check("np.ndenumerate" if with_elements else "np.ndindex", ())
+    given = [x.expr(part) for part in node.args]
+    array = _kept(given[0])
+    if with_elements:
+        if not (isinstance(array.type, ArrayType) and array.type.ndim):
+            refuse(node, f"{ast.unparse(node.args[0])} is {describe_type(array.type)}, not an array with dimensions")
+        sizes: tuple[Expr, ...] = tuple(x.dimension(node, array, axis) for axis in range(array.type.ndim))
+    else:
+        sizes = tuple(
+            part for value in given for part in (items(value) if isinstance(value.type, TupleType) else (value,))
+        )
+    if not all(isinstance(size.type, str) and is_int(size.type) for size in sizes) or not sizes:
+        refuse(node, f"the sizes in {ast.unparse(node)} must be integers; convert them with int()")
+    sizes = tuple(_kept(cast(size, "int64")) for size in sizes)
+
+    def product(a: Expr, b: Expr) -> Expr:
+        return applied(BINARY["Mult"], (a, b), "int64", node.lineno)
+
+    def part(path: tuple[int, ...], axis: int) -> Expr:
+        """The index in one dimension, of the number of an iteration."""
+        here: Expr = LoopValue(path=path, type="int64")
+        inner = reduce(product, sizes[axis + 1 :], cast(x.number(1), "int64"))
+        here = applied(INTEGER_QUOTIENT, (here, inner), "int64", node.lineno)
+        return applied(BINARY["Mod"], (here, sizes[axis]), "int64", node.lineno) if axis else here
+
+    def found(path: tuple[int, ...]) -> Expr:
+        indices = tuple(once(part(path, axis)) for axis in range(len(sizes)))
+        return tuple_of((tuple_of(indices), x.load(node, array, indices))) if with_elements else tuple_of(indices)
+
+    return Iterated(_counted("int64", (reduce(product, sizes),), node.lineno), found)
+
+
+def _range(x: Context, node: ast.Call) -> Iterated:
+    check_arguments(node, "a stop, or a start and a stop, and perhaps a step", 1, 2, 3)
+    given = [x.scalar(a) for a in node.args]
+    kind = range_type([str(a.type) for a in given])
+    through = _counted(kind, tuple(cast(a, kind) for a in given), node.lineno)
+    return Iterated(through, lambda path: LoopValue(path=path, type=kind))
+
+
+def _enumerate(x: Context, node: ast.Call) -> Iterated:
+    check_arguments(node, "an iterable, and perhaps the first number", 1, 2)
+    inner = iterated(x, node.args[0])
+    start = x.number(0) if len(node.args) == 1 else x.scalar(node.args[1])
+    if not is_int(str(start.type)):
+        refuse(node, f"enumerate() counts from {ast.unparse(node.args[1])}, which is {start.type}; give an integer")
+    return Iterated(
+        Iterable(NUMBERED, (inner.iterable, _kept(cast(start, "int64"))), node.lineno),
+        lambda path: tuple_of((LoopValue(path=(*path, 0), type="int64"), inner.item((*path, 1)))),
+    )
+
+
+def _zip(x: Context, node: ast.Call) -> Iterated:
+    if node.keywords or not node.args:
+        refuse(node, "zip() takes iterables, such as zip(a, b)")
+    parts = [iterated(x, a) for a in node.args]
+    return Iterated(
+        Iterable(TOGETHER, tuple(p.iterable for p in parts), node.lineno),
+        lambda path: tuple_of(tuple(p.item((*path, i)) for i, p in enumerate(parts))),
+    )

@@ -1,0 +1,150 @@
+"""Conversions, and the functions of numbers whose rules need more than a row of a table."""
+
+import ast
+from dataclasses import replace
+from functools import reduce
+
+from ...tables import plural
+from ..program import builders, nodes
+from ..program.builders import cast
+from ..source.errors import refuse
+from ..tables import gaps
+from ..tables.functions import LARGER, MAGNITUDE, SMALLER
+from ..types import rules, unification
+from ..types.objects import dtype_name
+from ..types.rules import complex_result
+from ..types.value_types import PART, OptionalType, TupleType, TypingError, is_complex, is_float, is_int
+from . import conditions, tuples
+from .translation import Context
+
+#: The functions of libdevice that return a tuple: the code of its items, and the type of the second if it is another.
+TUPLES = {
+    "frexp": (("cast(np.frexp({0})[0], {dtype})", "cast(np.frexp({0})[1], {dtype})"), "int32"),
+    "modf": (("np.modf({0})[0]", "np.modf({0})[1]"), ""),
+    "sincos": (("np.sin({0})", "np.cos({0})"), ""),
+}
+
+
+def vector(x: Context, node: ast.Call, kind: str, count: int) -> nodes.Expr:
+    """``cuda.float32x4(...)``, of numbers and of shorter vectors of the same type: a tuple with x, y, z and w."""
+    values: list[nodes.Expr] = []
+    for part in node.args:
+        value = x.expr(part)
+        if isinstance(value.type, TupleType) and value.type.fields and {*value.type.items} == {kind}:
+            values += tuples.items(builders.settled(value))
+        else:
+            values.append(cast(x.as_number(part, value), kind))
+    if len(values) != count or node.keywords:
+        refuse(
+            node,
+            f"{ast.unparse(node.func)}() takes {plural(count, 'number')}, or vectors of {kind} that hold them",
+        )
+    return builders.tuple_of(tuple(values), tuple("xyzw"[:count]))
+
+
+def conversion(x: Context, node: ast.Call, thing: object) -> nodes.Expr:
+    """``float32(x)``, ``int(x)``: the kernel itself asks for the type."""
+    if thing is not int:
+        _refuse_none(x, node)
+    (value,) = x.arguments(node, (1,), ast.unparse(node.func), real=False)
+    have = str(value.type)
+    if thing is float and have == "bool":
+        raise TypingError("numba has no float() of a bool; write float32(x), or 1.0 if x else 0.0")
+    if thing is float:
+        kind = have if is_float(have) else "float64"
+    elif thing is int:
+        kind = have if is_int(have) else "int64"
+    else:
+        kind = str(dtype_name(thing))
+    result = conditions.truth(x, value, node.lineno) if kind == "bool" else cast(value, kind)
+    return replace(result, literal=False, why=None) if isinstance(result, nodes.Const) else replace(result, why=None)
+
+
+def _refuse_none(x: Context, node: ast.Call) -> None:
+    """Refuse arguments that may be None, which numba takes for a number in arithmetic, and not here."""
+    for part in node.args:
+        if isinstance(x.expr(part).type, OptionalType):
+            x.as_number(part, x.expr(part))
+
+
+def complex_number(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+    """``complex(x)``, which is complex64 only for a float32, and ``complex(real, imaginary)``."""
+    _refuse_none(x, node)
+    values = x.arguments(node, (1, 2), "complex", real=False)
+    kind = complex_result(*(str(v.type) for v in values))
+    if len(values) == 1:
+        return replace(cast(values[0], kind), why=None)
+    operands = tuple(cast(v, PART[kind]) for v in values)
+    return nodes.Apply(code="complex_of({0}, {1})", args=operands, type=kind, line=node.lineno)
+
+
+def conjugate(x: Context, node: ast.Call) -> nodes.Expr:
+    """``x.conjugate()`` of a number; a real one is unchanged."""
+    assert isinstance(node.func, ast.Attribute)
+    value = x.scalar(node.func.value)
+    if value.type == "bool":
+        raise TypingError("a bool has no conjugate; leave it out")
+    if not is_complex(str(value.type)):
+        return value
+    return nodes.Apply(code="np.conjugate({0})", args=(value,), type=value.type, line=node.lineno, why=value.why)
+
+
+def extreme(x: Context, node: ast.Call, used: bool, smaller: bool) -> nodes.Expr:
+    """``min`` and ``max``."""
+    whole = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    if whole is not None and isinstance(whole.type, TupleType) and whole.type.items:
+        gaps.check("min() and max() of a tuple", ())
+        whole = builders.settled(whole)
+        items = tuples.items(whole)
+        return builders.after((whole,), _extreme_of(x, node, smaller, list(items), node.args * len(items)))
+    if len(node.args) < 2 or node.keywords:
+        refuse(
+            node,
+            "min() and max() take two or more numbers without names, or a tuple; compare the elements of an array in a "
+            "loop",
+        )
+    if any(isinstance(x.expr(a).type, OptionalType) for a in node.args):
+        gaps.check("min() and max() of what may be None", ())
+    return _extreme_of(x, node, smaller, [x.scalar(a) for a in node.args], node.args)
+
+
+def _extreme_of(
+    x: Context, node: ast.Call, smaller: bool, values: list[nodes.Expr], places: list[ast.expr]
+) -> nodes.Expr:
+    """numba has CUDA's function for two arguments of float32 or float64; else it takes a later one that compares so."""
+    for value, part in zip(values, places, strict=True):
+        x.as_number(part, value)
+    kind = reduce(unification.unify, (str(value.type) for value in values))
+    rules.comparison(kind, kind)
+    reason = x.reason(node, kind, list(zip(values, places, strict=True)), "of")
+    code = "later_if(np.less, {0}, {1})" if smaller else "later_if(np.greater, {0}, {1})"
+    if is_int(kind):
+        code = "np.minimum({0}, {1})" if smaller else "np.maximum({0}, {1})"
+    elif len(node.args) == 2 and all(str(value.type) in ("float32", "float64") for value in values):
+        code = SMALLER if smaller else LARGER
+    result, *rest = (cast(value, kind) for value in values)
+    for value in rest:
+        result = nodes.Apply(code=code, args=(result, value), type=kind, line=node.lineno)
+    return replace(result, why=reason)
+
+
+def absolute(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+    (value,) = x.arguments(node, (1,), "abs", real=False)
+    have = str(value.type)
+    if is_complex(have):
+        return nodes.Apply(code=MAGNITUDE, args=(value,), type=PART[have], line=node.lineno, why=value.why)
+    kind = "int8" if have == "bool" else have
+    return nodes.Apply(code="np.abs({0})", args=(cast(value, kind),), type=kind, line=node.lineno, why=value.why)
+
+
+def parts(name: str, overloads: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+    """A function of ``TUPLES``: ``math.frexp(x)``, ``libdevice.sincos(x)``."""
+    (value,) = x.arguments(node, (1,), ast.unparse(node.func))
+    codes, other = TUPLES[name]
+    kind = rules.best(overloads, str(value.type))[0]
+    reason = x.reason(node, kind, [(value, node.args[0])], "math of")
+    number = builders.once(cast(value, kind))
+    kinds = zip(codes, (kind, other or kind), (reason, None if other else reason), strict=True)
+    return builders.tuple_of(
+        tuple(nodes.Apply(code=c, args=(number,), type=k, line=node.lineno, why=w) for c, k, w in kinds)
+    )

@@ -1,0 +1,86 @@
+"""Arrays of records: an array for each field, under one index."""
+
+import ast
+from dataclasses import replace
+
+from ..program.builders import elementwise, once, settled, store
+from ..program.nodes import Expr, Item, MakeTuple, MakeView, Slice
+from ..source.errors import refuse
+from ..types.value_types import ArrayType, RecordsType
+from .translation import Context, itself
+
+
+def field(node: ast.expr, owner: Expr, name: str) -> Expr:
+    """The array of a field; of one record, the field as a part of that array without dimensions."""
+    kind = owner.type
+    assert isinstance(kind, RecordsType)
+    if name not in kind.fields:
+        refuse(node, f"{ast.unparse(node)}: this {kind.noun} has the fields {', '.join(kind.fields)}; name one of them")
+    index = kind.fields.index(name)
+    if isinstance(owner, MakeTuple):
+        return owner.items[index]
+    of = kind.items[index]
+    array = Item(value=owner, index=index, type=of)
+    if kind.ndim or of.view:
+        return array
+    by_value = replace(of, view=True)
+    return MakeView(array=array, parts=(Slice(),) * of.ndim, type=by_value, line=node.lineno)
+
+
+def of_numbers(node: ast.expr, owner: Expr) -> tuple[Expr, ArrayType]:
+    """The array of the first field that is a number: it has the shape of the array of records."""
+    kind = owner.type
+    assert isinstance(kind, RecordsType)
+    for name, of in zip(kind.fields, kind.items, strict=True):
+        if of.ndim == kind.ndim:
+            return field(node, owner, name), of
+    refuse(node, f"all fields of {ast.unparse(node)} are arrays, and the simulator does not know its size; pass it")
+
+
+def copies(x: Context, target: ast.Subscript, value: Expr) -> list[Expr]:
+    """The stores of a whole record, or of an array to a field that is one; empty for other assignments."""
+    base = x.expr(target.value)
+    if not isinstance(base.type, RecordsType) or not isinstance(value.type, (ArrayType, RecordsType)):
+        return []
+    owner, text = at(x, target, base), ast.unparse(target)
+    kind, have = owner.type, value.type
+    if isinstance(kind, RecordsType) and isinstance(have, RecordsType) and not kind.ndim:
+        fields, given = ([(n, i.dtype, i.ndim) for n, i in zip(r.fields, r.items, strict=True)] for r in (kind, have))
+        if fields != given:
+            refuse(target, f"{text} takes a record with the same names and types alone; store each field")
+        value = settled(value)
+        pairs = [(field(target, owner, name), field(target, value, name)) for name in kind.fields]
+        return [copy for to, of in pairs for copy in _copy(x, target, to, of)]
+    if isinstance(kind, ArrayType) and isinstance(have, ArrayType) and kind.ndim:
+        if (kind.dtype, kind.ndim) != (have.dtype, have.ndim):
+            refuse(target, f"{text} is {kind}, and is given {have}; copy single elements in a loop")
+        return _copy(x, target, owner, value)
+    return []
+
+
+def _copy(x: Context, target: ast.Subscript, to: Expr, of: Expr) -> list[Expr]:
+    if not to.array_type.ndim:
+        return [store(to, (), x.load(target, of, ()), target.lineno)]
+    return [elementwise(to, itself, (of,), target.lineno, whole=True)]
+
+
+def at(x: Context, node: ast.Subscript, owner: Expr) -> Expr:
+    """``owner["field"]``, or the record ``owner[i, j]``."""
+    kind, place = owner.type, node.slice
+    assert isinstance(kind, RecordsType)
+    name = place.value if isinstance(place, ast.Constant) else x.constant_object(place)
+    if isinstance(name, str) or not kind.ndim:
+        return field(node, owner, str(name))
+    parts = place.elts if isinstance(place, ast.Tuple) else [place]
+    if len(parts) != kind.ndim or any(isinstance(part, ast.Slice) for part in parts):
+        refuse(node, f"{ast.unparse(node)} is a part of an array of records; give one index for each dimension")
+    return record(x, node, once(owner), [once(x.integer_index(node, part, x.scalar(part))) for part in parts])
+
+
+def record(x: Context, node: ast.expr, arrays: Expr, indices: list[Expr]) -> Expr:
+    """One record of an array of them, as a part of each field's array."""
+    kind = arrays.type
+    assert isinstance(kind, RecordsType)
+    views = tuple(x.part(node, field(node, arrays, name), [*indices]) for name in kind.fields)
+    kinds = tuple(view.type for view in views if isinstance(view.type, ArrayType))
+    return MakeTuple(items=views, type=RecordsType(kinds, kind.fields, 0))

@@ -1,0 +1,632 @@
+"""Translate a kernel's syntax tree to its typed program.
+
+Each version of a variable has its own type; versions are unified where control flow merges, as in numba. A loop is
+translated again until the types at the begin and the end of an iteration agree; each device function is translated once
+for the types of its arguments.
+"""
+
+import ast
+from dataclasses import dataclass, field, replace
+from functools import reduce
+
+import numpy as np
+
+from ...findings import UnsupportedKernelError
+from ...geometry import Launch
+from ..program.builders import compile_time, once, store
+from ..program.nodes import Const, Expr, MakeTuple, Nothing, Saved, Static
+from ..program.statements import (
+    Assign,
+    Block,
+    Break,
+    Continue,
+    Convert,
+    Evaluate,
+    Function,
+    If,
+    Loop,
+    Mark,
+    Return,
+    Stmt,
+)
+from ..source.errors import SmallerItems, UnknownShape, refuse
+from ..source.function import Inner, Source
+from ..source.names import Symbol
+from ..source.tree import names_in
+from ..tables import gaps
+from ..types import rules
+from ..types.reasons import Part, Reason, Why, meeting, of_parts
+from ..types.unification import unify_types
+from ..types.value_types import (
+    COMPILE_TIME,
+    CONFLICT,
+    NONE,
+    SCALARS,
+    ArrayType,
+    OptionalType,
+    RecordsType,
+    TupleType,
+    Type,
+    TypingError,
+    describe_type,
+    is_int,
+)
+from ..types.variables import Numbers, Variable, Variables, merge, merge_all
+from . import allocations, builtin_functions, conditions, iterables, records, tuples
+from .calls import CUDA, call
+from .expressions import Expressions
+from .given import Given
+from .refusals import refuse_construct
+from .translation import Analysis
+
+#: Limit for the translations of a loop, which is repeated until its types are final.
+MOST_PASSES = 12
+
+
+def known_integers(value: Expr) -> np.generic | Numbers | None:
+    """The literal integer or bool that ``value`` is, or those of a tuple; else None."""
+    if isinstance(value, Const) and value.literal and (value.type == "bool" or is_int(str(value.type))):
+        return value.value
+    if isinstance(value, MakeTuple):
+        items = tuple(item for part in value.items if isinstance(item := known_integers(part), np.generic))
+        return Numbers(items) if len(items) == len(value.items) else None
+    return None
+
+
+def identity(thing: object) -> object:
+    """A key for objects that exist only while a kernel is compiled."""
+    return tuple(map(identity, thing)) if isinstance(thing, tuple) else id(thing)
+
+
+def refuse_mixed(name: str, value: Expr) -> None:
+    """Refuse a tuple that mixes values with objects that exist only while the kernel is compiled."""
+    if isinstance(value.type, TupleType) and COMPILE_TIME in value.type.items:
+        raise TypingError(f"{name} holds a function, a module or a type beside values; give each a name of its own")
+
+
+def _argument(value: Expr, by_value: bool) -> Variable:
+    """Describe an argument of a device function; ``by_value``: include the values of literals."""
+    thing = compile_time(value)
+    if thing is not None:
+        return Variable(COMPILE_TIME, None, thing)
+    refuse_mixed("an argument", value)
+    return Variable(value.type, value.why, known_integers(value) if by_value else None)
+
+
+@dataclass
+class OpenLoop:
+    """A loop while it is translated. Each dict holds the variables at one point of it, by name."""
+
+    header: Variables  # at the begin of an iteration
+    after: Variables | None = None  # after the loop, where all lanes meet
+    edges: list[Variables] = field(default_factory=list)  # before the loop, at an iteration's end, at each continue
+    breaks: list[Variables] = field(default_factory=list)  # at each break
+
+    def merged_edges(self) -> Variables:
+        """Merge the variables of all edges; one assigned only in an iteration may be unassigned."""
+        merged = dict(self.edges[0])
+        for edge in self.edges[1:]:
+            for name, variable in edge.items():
+                merged[name] = merge(merged.get(name), variable)
+        return merged
+
+
+class Statements(Expressions):
+    """Translates the statements of one function; ``env`` holds its variables at the current statement."""
+
+    def __init__(
+        self,
+        analysis: Analysis,
+        source: Source,
+        arguments: Variables,
+        stack: tuple[object, ...],
+        *,
+        kernel: bool = False,
+        declared: Type | None = None,
+    ):
+        super().__init__(analysis, source, arguments, (*stack, source.key), kernel)
+        self.declared = declared
+        self.out: list[Stmt] = []
+        self.loops: list[OpenLoop] = []
+        self.headers: dict[int, Variables] = {}  # the last known header of each loop
+        self.results: list[Part] = []
+        self.line = source.tree.lineno
+
+    def function(self) -> Function:
+        made = self.made
+        if made.kernel and self.source.rest:
+            refuse(self.source.tree, f"the simulator runs no kernel with *{self.source.rest}; name each argument")
+        made.body = self.block(self.source.tree.body)
+        if not made.kernel:
+            made.result, made.result_why, made.partial = self._result(made.body.ends)
+        made.constants.keep()
+        return made
+
+    def device(self, node: ast.Call, source: Source, values: list[Expr], result: Type | None) -> Function:
+        """The typed program of the device function called in ``node``, with its declared ``result``.
+
+        As in numba, it is compiled for the values of literal integers if the shapes of its arrays depend on them.
+        """
+        try:
+            return self._device(node, source, values, result, False)
+        except UnknownShape:
+            if all(known_integers(v) is None for v in values):
+                raise
+            return self._device(node, source, values, result, True)
+
+    def _device(
+        self, node: ast.Call, source: Source, values: list[Expr], result: Type | None, by_value: bool
+    ) -> Function:
+        analysis = self.analysis
+        variables = [_argument(v, by_value) for v in values]
+        known = (identity(v.const) if isinstance(v.const, tuple) else v.const for v in variables)
+        key = (source.key, *((v.type, v.why) for v in variables), *known)
+        if key not in analysis.functions:
+            arguments = dict(zip(source.parameters, variables, strict=True))
+            if source.filename == analysis.sources[0].filename and source.lines and source not in analysis.sources:
+                analysis.sources.append(source)
+            try:
+                inner = Statements(analysis, source, arguments, self.stack, declared=result)
+                analysis.functions[key] = inner.function()
+            except UnsupportedKernelError as error:
+                if error.line is not None and source.filename != self.source.filename:
+                    kind = UnknownShape if isinstance(error, UnknownShape) else UnsupportedKernelError
+                    raise kind(f"in the device function {source.name}: {error}", node.lineno) from None
+                raise
+        return analysis.functions[key]
+
+    def _result(self, ends: bool) -> tuple[Type, Why, bool]:
+        """The type that a device function returns, why it is float64, and whether some paths return nothing."""
+        found = [part for part in self.results if part.type != NONE]
+        partial = not ends or len(found) < len(self.results)
+        or_none = not ends or Part(NONE, None) in self.results
+        if not found:
+            return NONE, None, False
+        if self.declared is not None:
+            return self._declared(found, self.declared), None, partial
+        kind = reduce(unify_types, (part.type for part in found))
+        if kind in (CONFLICT, COMPILE_TIME):
+            returned = " on one path and ".join(map(describe_type, dict.fromkeys(p.type for p in found)))
+            refuse(
+                self.source.tree,
+                f"this device function returns {returned} on another; return one kind of value on every path",
+            )
+        if or_none and (kind in SCALARS or isinstance(kind, OptionalType)):
+            kind, partial = unify_types(kind, NONE), False
+        if partial and kind not in SCALARS:
+            refuse(
+                self.source.tree,
+                f"this device function returns {describe_type(kind)} on some paths only; end it with a return",
+            )
+        return kind, of_parts(kind, found, meeting(found[0].type, found[-1].type)), partial
+
+    def _declared(self, found: list[Part], want: Type) -> Type:
+        """The result type ``want`` of the function's signature; refused unless what it returns converts to it."""
+        for part in found if want != NONE else ():
+            scalar = part.type in SCALARS and want in SCALARS
+            if part.type != want and not (scalar and rules.conversion(str(part.type), str(want))):
+                refuse(
+                    self.source.tree,
+                    f"this device function returns {describe_type(part.type)}, and its signature says "
+                    f"{describe_type(want)}; correct the signature",
+                )
+        return want
+
+    def block(self, body: list[ast.stmt]) -> Block:
+        """Translate ``body``, up to a statement after which no lane continues."""
+        outer, self.out = self.out, []
+        ends = any(self.statement(statement) for statement in body)
+        block = Block(id(body), self.out, ends)
+        self.out = outer
+        return block
+
+    def statement(self, node: ast.stmt) -> bool:
+        """Translate a statement by the method of its kind; return True if no lane reaches its end."""
+        self.line = node.lineno
+        if not isinstance(node, (ast.Pass, ast.While, ast.For)) and not docstring(node):
+            self.out.append(Mark(node.lineno))
+        form = getattr(self, f"visit_{type(node).__name__}", None)
+        if form is None:
+            refuse_construct(node)
+        try:
+            return bool(form(node))
+        except TypingError as error:
+            if not self.lenient:
+                refuse(node, str(error))
+        except UnsupportedKernelError:
+            if not self.lenient:
+                raise
+        return False
+
+    def visit_Pass(self, node: ast.Pass) -> None:
+        pass
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.assign_name(node.name, self.defined(node))
+
+    def visit_Raise(self, node: ast.Raise) -> bool:
+        if node.exc is None:
+            refuse(node, "a kernel cannot raise again what it did not catch; name the exception")
+        self.out += self._end(node)
+        return True
+
+    def visit_Break(self, node: ast.Break | ast.Continue) -> bool:
+        """End an iteration, and with break the loop."""
+        loop = self.loops[-1]
+        ends = isinstance(node, ast.Break)
+        (loop.breaks if ends else loop.edges).append(self.env)
+        self.out += self.converts(self.env, loop.after if ends and loop.after is not None else loop.header)
+        self.out.append(Break() if ends else Continue())
+        return True
+
+    visit_Continue = visit_Break
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        if docstring(node):
+            return
+        if isinstance(node.value, (ast.Yield, ast.YieldFrom, ast.Await)):
+            self.expr(node.value)  # refused
+        if not any(isinstance(part, ast.Call) for part in ast.walk(node)):
+            thing = self.constant_object(node.value)
+            if callable(thing) or isinstance(thing, Symbol) and ".".join(thing.path) in CUDA:
+                text = ast.unparse(node.value)
+                refuse(node, f"{text} is not called; write {text}()")
+            refuse(node, "this expression has no effect; assign it to a variable or an array element")
+        try:
+            value = call(self, node.value, used=False) if isinstance(node.value, ast.Call) else self.expr(node.value)
+        except TypingError as error:
+            refuse(node, f"{error} (in {ast.unparse(node)})")
+        if value.effect:
+            self.out.append(Evaluate(value))
+
+    def visit_Return(self, node: ast.Return) -> bool:
+        value: Expr = Nothing()
+        if self.made.kernel:
+            if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
+                refuse(node, "a kernel cannot return a value; write it to an array")
+        elif node.value is not None:
+            value = self.expr(node.value)
+            refuse_mixed("the result", value)
+            array = isinstance(value.type, ArrayType) and value.type.ndim
+            here = isinstance(self.source, Inner) or self.source.inlined
+            if (
+                array
+                and not here
+                and not (isinstance(node.value, ast.Name) and node.value.id in self.source.parameters)
+            ):
+                refuse(node, "numba returns only an array that is an argument, under its name; take the result as one")
+        self.results.append(Part(value.type, value.why))
+        self.out.append(Return(value, node.lineno))
+        return True
+
+    def visit_Assert(self, node: ast.Assert) -> None:
+        test = conditions.negated(conditions.condition(self, node.test), node.lineno)
+        failing = Block(id(node), self._end(node), True)
+        self.out.append(If(test, failing, Block(id(node.test), []), node.lineno))
+
+    def _end(self, node: ast.Assert | ast.Raise) -> list[Stmt]:
+        """End the thread and report it; a device function returns nothing to its caller then."""
+        self.results.append(Part(NONE, Reason("the thread ends")))
+        return [Evaluate(builtin_functions.failure(node)), Return(Nothing(), node.lineno)]
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        (target, *others), given = node.targets, node.value
+        if not others and isinstance(target, ast.Tuple) and isinstance(given, ast.Tuple):
+            makes = any(allocations.space_of(self, part) for part in ast.walk(given))
+            if makes and not {*names_in(target)} & {*names_in(given)} and len(target.elts) == len(given.elts):
+                for one, part in zip(target.elts, given.elts, strict=True):
+                    self.visit_Assign(ast.copy_location(ast.Assign([one], part), node))
+                return
+        call = given.value if isinstance(given, ast.Subscript) else given  # as in cuda.shared.array(0, int32)[1:]
+        if (array := allocations.allocation(self, node, call)) is not None:
+            whole: ast.expr = Given(array, call)
+            part = ast.Subscript(whole, given.slice, ast.Load()) if isinstance(given, ast.Subscript) else whole
+            given = ast.copy_location(part, given)
+        value = self.expr(given)
+        link = isinstance(given, (ast.Name, ast.BinOp)) or (isinstance(given, ast.Compare) and len(given.ops) == 1)
+        outcome = conditions.decided(self, given) if link else None
+        folded = not isinstance(given, ast.Tuple) or len(given.elts) > 3 or not names_in(given)
+        joined = isinstance(value.type, TupleType)  # which the kernel makes at run time
+        if isinstance(given, ast.Name):
+            joined = given.id in self.env and self.env[given.id].joined
+        if len(node.targets) > 1:
+            value = self.kept(value)
+        for target in node.targets:
+            self.assign(target, value, node)
+            if isinstance(target, ast.Name):
+                self.env[target.id] = replace(self.env[target.id], outcome=outcome, joined=joined)
+            elif isinstance(target, (ast.Tuple, ast.List)) and folded:  # Python makes one tuple of the values
+                self.env |= {n: replace(self.env[n], joined=True) for n in names_in(target) if n in self.env}
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit_Assign(ast.copy_location(ast.Assign([node.target], node.value), node))
+
+    def kept(self, value: Expr) -> Expr:
+        """Keep the current value of ``value``, even if its variables are assigned before it is used."""
+        if isinstance(value, (Const, Nothing, Static)):
+            return value
+        saved = value if isinstance(value, Saved) else Saved(value=value, type=value.type, why=value.why)
+        self.out.append(Evaluate(saved))
+        return saved
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Name):
+            left = self.expr(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+            self.assign_name(node.target.id, self._augmented(node, left))
+            return
+        if isinstance(node.target, ast.Subscript):
+            array, index = self.element(node.target)
+        else:
+            array, index = self._field(node.target), ()
+        array, index = once(array), tuple(map(once, index))
+        left = self.load(node.target, array, index)
+        self.store(node.target, array, index, self._augmented(node, left))
+
+    def _augmented(self, node: ast.AugAssign, left: Expr) -> Expr:
+        right = self.expr(node.value)
+        if isinstance(node.op, ast.Div):
+            gaps.check("/=", (str(left.type), str(right.type)))
+        return self.binary(node, type(node.op).__name__, left, right, node.target, node.value)
+
+    def _field(self, target: ast.expr) -> Expr:
+        """The field of a record that is assigned in ``record.field = ...``; refuses other targets."""
+        if isinstance(target, ast.Attribute) and self.constant_object(target) is None:
+            owner = self.expr(target.value)
+            if isinstance(owner.type, RecordsType) and not owner.type.ndim:
+                place = records.field(target, owner, target.attr)
+                if isinstance(place.type, ArrayType) and place.type.ndim:
+                    text = ast.unparse(target)
+                    refuse(target, f"{text} is an array; store to its elements, as in {text}[:] = ...")
+                return place
+        refuse(
+            target, f"{ast.unparse(target)} cannot be assigned in a kernel; assign to a variable or to an array element"
+        )
+
+    def assign(self, target: ast.expr, value: Expr, node: ast.Assign | ast.For) -> None:
+        if isinstance(target, ast.Name):
+            self.assign_name(target.id, value)
+        elif isinstance(target, ast.Subscript):
+            value = self.present(node.value, value) if isinstance(node, ast.Assign) else value
+            copies = [] if value.is_scalar else records.copies(self, target, value)
+            if not (value.is_scalar or copies) and isinstance(node, ast.Assign) and target in node.targets:
+                self.refuse_in_array(target, node.value, value)
+            self.out += map(Evaluate, copies)
+            if not copies:
+                self._assign_subscript(target, value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            if any(isinstance(e, ast.Starred) for e in target.elts):
+                refuse(node, "* cannot collect items in a kernel; name each item")
+            if not isinstance(value.type, TupleType) or len(value.type.items) != len(target.elts):
+                refuse(
+                    node,
+                    f"{ast.unparse(target)} takes {len(target.elts)} values and is given "
+                    f"{describe_type(value.type)}; write one name for each item of a tuple",
+                )
+            items = [self.kept(item) for item in tuples.items(value)]
+            for element, item in zip(target.elts, items, strict=True):
+                self.assign(element, item, node)
+        else:
+            self.store(target, self._field(target), (), value)
+
+    def store(self, node: ast.expr, array: Expr, index: tuple[Expr, ...], value: Expr) -> None:
+        self.out.append(Evaluate(store(array, index, self.stored(node, array, value), node.lineno)))
+
+    def _assign_subscript(self, target: ast.Subscript, value: Expr) -> None:
+        array, index = self.place(target)
+        if len(index) == array.array_type.ndim:
+            self.store(target, array, index, value)
+        else:
+            if index and not self.made.foreign:
+                self.analysis.parts[target.lineno] = ast.unparse(target)
+            self.out.append(Evaluate(self.filled(target, self.part(target, array, [*index]), value)))
+
+    def assign_name(self, name: str, value: Expr) -> None:
+        thing = compile_time(value)
+        if thing is not None:  # another name for cuda.threadIdx, a device function, a type, or a tuple of them
+            self.env[name] = Variable(COMPILE_TIME, None, thing)
+            return
+        refuse_mixed(name, value)
+        self.out.append(Assign(name, value, self.line, self.source.regions.get(name)))
+        known = value.value if isinstance(value, Const) and value.literal else known_integers(value)
+        self.env[name] = Variable(value.type, value.why, known)
+
+    def converts(self, have: Variables, want: Variables) -> list[Stmt]:
+        """Convert ``have`` to the types in ``want``; where these hold less, the loop is translated again."""
+        found = ((name, one.type, want[name].type) for name, one in have.items() if name in want)
+        return [
+            Convert(name, old, new, self.line)
+            for name, old, new in found
+            if old != new != CONFLICT and unify_types(old, new) == new
+        ]
+
+    def visit_If(self, node: ast.If) -> bool:
+        test, outcome = self.test(node.test)
+        if outcome is not None:
+            taken = self.block(node.body if outcome else node.orelse)
+            self.out += [*[Evaluate(test)] * test.does, taken]
+            return taken.ends
+        env, blocks, envs = dict(self.env), [], []
+        for body in (node.body, node.orelse):
+            self.env = dict(env)
+            blocks.append(self.block(body))
+            envs.append(self.env)
+        live = [branch for branch, block in zip(envs, blocks, strict=True) if not block.ends]
+        self.env = reduce(merge_all, live) if live else env
+        for block, branch in zip(blocks, envs, strict=True):
+            if not block.ends:
+                block.body += self.converts(branch, self.env)
+        self.out.append(If(test, blocks[0], blocks[1], node.lineno))
+        return not live
+
+    def visit_For(self, node: ast.For | ast.While) -> bool:
+        """Translate a loop until the types at the begin and the end of an iteration agree."""
+        iterated = iterables.iterated(self, node.iter) if isinstance(node, ast.For) else None
+        entry, changed = dict(self.env), self.source.assigned(node)
+        header = {name: replace(v, const=None, outcome=None) if name in changed else v for name, v in entry.items()}
+        for name, variable in self.headers.get(id(node), {}).items():
+            if name in changed:
+                header[name] = merge(header[name], variable) if name in header else variable
+        self.env = header
+        if isinstance(node, ast.While) and conditions.decided(self, node.test) is False:
+            test, taken = conditions.condition(self, node.test), self.block(node.orelse)
+            self.out += [*[Evaluate(test)] * test.does, taken]
+            return taken.ends
+        after: Variables | None = None
+        at_once = isinstance(node, ast.While) and conditions.decided(self, node.test)
+        late: set[str] = set()
+        for _ in range(MOST_PASSES):
+            state = dict(self.made.promotions), set(self.made.unsure), self.made.barriers, self.calls, len(self.results)
+            loop, made = self._tolerant(node, iterated, header, after, entry, changed)
+            merged = loop.merged_edges()
+            settled = merged == header and made is not None
+            found = {name for name in header if header[name].type == NONE != merged[name].type}
+            late |= found
+            self.late |= found
+            if settled and made is not None:
+                after, settled, ends = self._after(node, loop, made)
+            if settled and made is not None:
+                self.late -= late if at_once else set()
+                self.headers[id(node)] = header
+                self.out.append(made)
+                self.env = header if after is None else after
+                return ends
+            header = merged
+            self.suspected |= self.made.promotions
+            self.made.promotions, self.made.unsure, self.made.barriers, self.calls = state[:4]
+            del self.results[state[4] :]
+        refuse(
+            node,
+            "the types of this loop's variables change in every iteration; give each variable the "
+            "type that it keeps before the loop, as in x = float32(0)",
+        )
+
+    visit_While = visit_For
+
+    def _tolerant(
+        self,
+        node: ast.For | ast.While,
+        iterated: iterables.Iterated | None,
+        header: Variables,
+        after: Variables | None,
+        entry: Variables,
+        changed: frozenset[str],
+    ) -> tuple[OpenLoop, Loop | None]:
+        """Translate the body of a loop once, and again without what is refused if a variable is still None in it.
+
+        numba infers types from the statements whose types it knows; None meets the variable's other type later.
+        """
+        loop = OpenLoop(header, after, [header])
+        outer = self.out, self.calls, len(self.loops), self.lenient
+        try:
+            return loop, self._pass(node, iterated, loop, entry, changed)
+        except UnsupportedKernelError:
+            if not any(header[name].type == NONE for name in changed & header.keys()):
+                raise
+            self.out, self.calls, count, _ = outer
+            del self.loops[count:]
+            loop, self.lenient = OpenLoop(header, after, [header]), True
+            self._pass(node, iterated, loop, entry, changed)
+            if loop.merged_edges() == header:
+                raise
+            return loop, None
+        finally:
+            self.lenient = outer[3]
+
+    def _pass(
+        self,
+        node: ast.For | ast.While,
+        iterated: iterables.Iterated | None,
+        loop: OpenLoop,
+        entry: Variables,
+        changed: frozenset[str],
+    ) -> Loop:
+        """Translate the body of a loop once."""
+        outer = self.out
+        calls, self.calls = self.calls, False
+        before = self.converts(entry, loop.header)
+        self.env = dict(loop.header)
+        first: list[Stmt] = []
+        self.out = first
+        test = None
+        if isinstance(node, ast.While):
+            test = conditions.condition(self, node.test)
+        elif iterated is not None:
+            self.out.append(Mark(node.lineno, head=True))
+            self.line = node.lineno
+            self.assign(node.target, iterated.item(()), node)
+        self.loops.append(loop)
+        body = self.block(node.body)
+        if not body.ends:
+            loop.edges.append(self.env)
+            body.body += self.converts(self.env, loop.header)
+        self.loops.pop()
+        watched = None
+        if isinstance(node, ast.While):
+            self.made.waits = True
+            watched = tuple(
+                (name, variable.type)
+                for name, variable in self.env.items()
+                if name in changed and variable.type not in (COMPILE_TIME, NONE)
+            )
+        calling, self.calls, self.out = self.calls, self.calls or calls, outer
+        return Loop(
+            line=node.lineno,
+            entry=before,
+            iterable=iterated.iterable if iterated is not None else None,
+            test=test,
+            first=first,
+            body=body,
+            orelse=None,
+            watched=watched,
+            calls=calling,
+        )
+
+    def _after(self, node: ast.For | ast.While, loop: OpenLoop, made: Loop) -> tuple[Variables | None, bool, bool]:
+        """Translate a loop's else, and merge its lanes with those that broke.
+
+        Returns the variables after the loop, whether the breaks were translated with these types, and whether no lane
+        gets there.
+        """
+        envs = list(loop.breaks)
+        used = loop.header if loop.after is None else loop.after
+        self.env = dict(loop.header)
+        endless = isinstance(node, ast.While) and conditions.decided(self, node.test)
+        if not endless and (loop.breaks or node.orelse):
+            made.orelse = self.block(node.orelse)
+            if not made.orelse.ends:
+                envs.append(self.env)
+                made.orelse.body += self.converts(self.env, used)
+        elif not endless:
+            envs.append(loop.header)
+        if not envs:
+            return None, True, True
+        after = reduce(merge_all, envs)
+        settled = all(
+            used.get(name, variable).type == after[name].type for env in envs for name, variable in env.items()
+        )
+        return after, settled, False
+
+
+def docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def analyse(
+    launch: Launch, source: Source, arguments: dict[str, Variable], dynamic: str | None = None
+) -> tuple[Analysis, Function]:
+    """Translate a kernel; return the analysis of its functions and the typed program.
+
+    ``dynamic`` is the type of the smallest elements of dynamic shared memory, if it is known.
+
+    Raises UnsupportedKernelError if numba or the simulator does not support something in it.
+    """
+    analysis = Analysis(launch, source)
+    analysis.dynamic = dynamic
+    try:
+        program = Statements(analysis, source, arguments, (), kernel=True).function()
+        return analysis, program
+    except SmallerItems as smaller:
+        return analyse(launch, source, arguments, smaller.dtype)
+    except UnknownShape as error:  # only the caller of a device function can handle it
+        raise UnsupportedKernelError(error.text, error.line) from None

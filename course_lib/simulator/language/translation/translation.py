@@ -1,0 +1,472 @@
+"""The translation of one function, as far as all parts of the language need it: names, constants, elements, reasons.
+
+The modules for conditions, tuples, calls and allocations take a :class:`Context`; :mod:`expressions` combines them.
+"""
+
+import ast
+import difflib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Container
+from dataclasses import replace
+from enum import Enum, EnumMeta
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ...geometry import Launch
+from ...tables import plural
+from ..program import builders, nodes
+from ..program.builders import applied, cast
+from ..program.statements import Function
+from ..source.constants import Constants, is_constant
+from ..source.errors import refuse
+from ..source.function import Inner, Source, inner
+from ..source.literals import NUMBERS
+from ..source.names import COORDINATES, KernelName, Symbol, cuda_name, is_cuda_module
+from ..tables import gaps, operators
+from ..tables.alternatives import ABSENT, CUDA, NOT_TAKEN, ORIGINS
+from ..types import reasons, rules, unification
+from ..types.objects import of_value, part_of_cuda, vector_of
+from ..types.reasons import Part, Promotion, Reason, Why
+from ..types.record_types import type_of_records, unfit_records
+from ..types.rules import BITS
+from ..types.value_types import (
+    COMPILE_TIME,
+    DOUBLE,
+    DTYPE,
+    SCALARS,
+    ArrayType,
+    FromEnd,
+    OptionalType,
+    TupleType,
+    Type,
+    TypingError,
+    describe_type,
+    is_complex,
+    is_float,
+    is_int,
+)
+from ..types.variables import Variables
+from .given import Given
+
+#: Kinds of global objects whose attributes numba can read in a kernel.
+KNOWN_OWNERS = (tuple, Enum, np.ndarray, np.generic, np.dtype, *NUMBERS)
+AXES = {"x": 0, "y": 1, "z": 2}
+#: The code of numba.cuda's values that are not called; they are int32.
+VALUES = {
+    (name, axis): f"w.{attribute}[{number}]"
+    for name, attribute in (("threadIdx", "thread"), ("blockIdx", "block"))
+    for axis, number in AXES.items()
+} | {("laneid",): "w.lanes.lane"}
+
+
+class Analysis:
+    """The data that all functions of one launch share.
+
+    Attributes:
+        sources: the kernel's source, and those of device functions in its file.
+        cooperative: the kernel has a barrier of the whole grid.
+        fences, copies, products: the kernel calls threadfence; it starts asynchronous copies, products of warpgroups.
+        syncwarps: it calls syncwarp.
+        groups: it calls syncwarp with a mask that may name a part of the warp.
+        asks_grid: the program contains the size of the grid.
+        parts: the parts of arrays to which a statement stores one number because it gives few indices, by line.
+        dynamic: the element type of the dynamic shared memory, once it is known.
+        functions: the compiled device functions, by what they were compiled for.
+        found: the look-ups of global names: a function, its arguments, and its result.
+    """
+
+    def __init__(self, launch: Launch, kernel: Source) -> None:
+        self.launch, self.sources = launch, [kernel]
+        self.fences = self.copies = self.products = self.cooperative = False
+        self.syncwarps = self.groups = self.asks_grid = False
+        self.parts: dict[int, str] = {}
+        self.dynamic: str | None = None
+        self.functions: dict[tuple[object, ...], Function] = {}
+        self.found: list[tuple[Callable[..., object], tuple[Any, ...], object]] = []
+
+
+class Context(ABC):
+    """One function while it is translated to ``made``; ``env`` holds its variables at the current statement."""
+
+    functions: Container[str]  # of numba.cuda that the simulator runs
+
+    def __init__(
+        self, analysis: Analysis, source: Source, arguments: Variables, stack: tuple[object, ...], kernel: bool
+    ):
+        self.analysis, self.source, self.locals, self.stack = analysis, source, source.locals, stack
+        self.env: Variables = dict(arguments)
+        self.made = Function(
+            source=source,
+            kernel=kernel,
+            foreign=source.filename != analysis.sources[0].filename,
+            parameters=[(name, known.type) for name, known in arguments.items() if known.type != COMPILE_TIME],
+            constants=Constants(source.function, tuple(known.type for known in arguments.values())),
+        )
+        #: promotions found before the types were final, until a later pass confirms them
+        self.suspected: dict[tuple[int, str], Promotion] = {}
+        #: what each operation in a loop gave in the earlier passes, too: numba keeps all its types
+        self.kinds: dict[tuple[ast.AST, str], str] = {}
+        self.calls = False
+        self.lenient = False  # leave out the statements that are refused?
+        #: variables that are None before a loop, and a number or an array in it
+        self.late: set[str] = set()
+
+    @abstractmethod
+    def expr(self, node: ast.AST) -> nodes.Expr:
+        """Translate any expression."""
+
+    @abstractmethod
+    def element(self, node: ast.Subscript) -> tuple[nodes.Expr, tuple[nodes.Expr, ...]]:
+        """Translate a subscript of one element to (array, indices)."""
+
+    @abstractmethod
+    def device(self, node: ast.Call, source: Source, values: list[nodes.Expr], result: Type | None) -> Function:
+        """The typed program of the device function called in ``node``, with its declared ``result``."""
+
+    def defined(self, node: ast.FunctionDef | ast.Lambda) -> nodes.Expr:
+        """The function that ``node`` defines inside this one, known while the kernel is compiled."""
+        if isinstance(node, ast.FunctionDef) and node.decorator_list:
+            refuse(node, f"numba compiles no decorator inside a kernel; leave out that of {node.name}")
+        values: list[object] = []
+        for part in node.args.defaults:
+            default = self.expr(part)
+            if not isinstance(default, nodes.Const):
+                refuse(
+                    node, f"the default {ast.unparse(part)} of an inner function is no constant; pass it in each call"
+                )
+            values.append(default.value)
+        read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & self.locals
+        known = [self.env[name].const for name in read if name in self.env]
+        functions = [known[0] for known in known if isinstance(known, tuple) and isinstance(known[0], Inner)]
+        more = {name for function in functions for name in function.free}
+        constants = {name: v.const for name, v in self.env.items() if isinstance(v.const, np.generic)}
+        made = inner(self.source, node, tuple(values), more, constants)
+        for name in made.free:
+            if name not in self.env:
+                refuse(node, f"{made.name} reads {name}, which has no value yet; assign it before the function")
+        return nodes.Static(thing=made)
+
+    def scalar(self, node: ast.AST) -> nodes.Expr:
+        """Translate an expression that must be a number."""
+        return self.as_number(node, self.present(node, self.expr(node)))
+
+    def present(self, node: ast.AST, value: nodes.Expr) -> nodes.Expr:
+        """The number or the array that an optional ``value`` holds; a thread in which it is None is reported."""
+        if not isinstance(value.type, OptionalType):
+            return value
+        if isinstance(value, nodes.Local) and value.name in self.late:
+            gaps.check("value in a variable that is None before the loop", ())
+        text, of = ast.unparse(node).replace("{", "{{").replace("}", "}}"), value.type.of
+        dtype, ndim = (of.dtype, of.ndim) if isinstance(of, ArrayType) else (of, 0)
+        code = f"w.present({{0}}, {text!r}, {dtype!r}, {ndim}, {{mask}}, {{line}})"
+        return nodes.Apply(code=code, args=(value,), type=of, line=getattr(node, "lineno", 0), why=value.why)
+
+    def arguments(self, node: ast.Call, counts: tuple[int, ...], what: str, real: bool = True) -> list[nodes.Expr]:
+        """Translate the arguments of a function that takes numbers, without names."""
+        if node.keywords or len(node.args) not in counts:
+            takes = " or ".join([*map(str, counts[:-1]), plural(counts[-1], "argument")])
+            given = "the name " + str(node.keywords[0].arg) if node.keywords else str(len(node.args))
+            refuse(node, f"{what}() takes {takes} without names, and is given {given}{NOT_TAKEN.get(what, '')}")
+        values = [self.scalar(a) for a in node.args]
+        for value in values:
+            if real and is_complex(str(value.type)):
+                raise TypingError(f"{what} does not take {value.type}; give it .real, .imag or abs() of it")
+        return values
+
+    def as_number(self, node: ast.AST, value: nodes.Expr) -> nodes.Expr:
+        """The value of ``node``; refused unless it is a number."""
+        if not value.is_scalar:
+            text = ast.unparse(node)
+            refuse(node, f"{text} is {describe_type(value.type)}, where a number is needed{way_to_number(text, value)}")
+        return value
+
+    def integer_index(self, node: ast.AST, part: ast.AST, index: nodes.Expr) -> nodes.Expr:
+        """``index``, the value of ``part`` of ``node``; refused unless it is an integer."""
+        if not (isinstance(index.type, str) and is_int(index.type)):
+            text = ast.unparse(part)
+            advice = f": convert it with int({text})" if index.is_scalar else way_to_number(text, index)
+            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div):
+                if all(is_int(str(self.expr(side).type)) for side in (part.left, part.right)):
+                    advice = f": write {ast.unparse(ast.BinOp(part.left, ast.FloorDiv(), part.right))}"
+            refuse(node, f"the index {text} is {describe_type(index.type)}; an index must be an integer{advice}")
+        if isinstance(index, nodes.Const) and int(index.value) < 0 and not _is_computed(part):
+            return replace(index, type="int64", value=FromEnd(int(index.value)))
+        return index
+
+    def number(self, value: object, literal: bool = True, reason: Why = None) -> nodes.Const:
+        """A constant of the type that numba gives it; ``literal``: numba knows its value when it types the kernel."""
+        kind = of_value(value)
+        if kind is None:
+            raise TypingError(f"{value!r} does not fit in 64 bits; write it as a float")
+        return nodes.Const(type=kind, value=DTYPE[kind].type(value), literal=literal, why=reason)
+
+    def constant_object(self, node: ast.AST) -> object:
+        """The compile-time object that an expression of names and attributes refers to, or None."""
+        if isinstance(node, Given):
+            return (builders.compile_time(node.value) or (None,))[0]
+        if isinstance(node, ast.Name):
+            if node.id not in self.locals:
+                return self._global(node)
+            variable = self.env.get(node.id)
+            if variable is None or variable.type != COMPILE_TIME:
+                return None
+            if variable.maybe or not isinstance(variable.const, tuple):
+                refuse(node, f"{node.id!r} does not mean one thing on every path; use its value directly")
+            return variable.const[0]
+        if not isinstance(node, (ast.Attribute, ast.Subscript)):
+            return None
+        owner = self.constant_object(node.value)
+        if isinstance(node, ast.Subscript):  # a member of an enumeration
+            name = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            return owner.__members__.get(name) if isinstance(owner, EnumMeta) and isinstance(name, str) else None
+        return None if owner is None else self._part_of(owner, node)
+
+    def _part_of(self, owner: object, node: ast.Attribute) -> object:
+        """The attribute of a compile-time object."""
+        if isinstance(owner, Symbol):
+            thing = getattr(owner.thing, node.attr, None)
+            known = node.attr in self.functions or node.attr in CUDA or (node.attr,) in VALUES
+            if not owner.path and thing is None and not known:
+                refuse(node, f"numba.cuda has no {node.attr!r}; {ABSENT.get(node.attr) or spelled(node, owner.thing)}")
+            if owner.path and owner.path[0] in COORDINATES and node.attr not in AXES:
+                refuse(node, f"{owner} has no {node.attr!r}; write {owner}.x, .y or .z")
+            return part_of_cuda((*owner.path, node.attr), thing)
+        if isinstance(owner, ModuleType):
+            if not hasattr(owner, node.attr):
+                refuse(node, f"{ast.unparse(node.value)} has no {node.attr!r}; {spelled(node, owner)}")
+            self.analysis.found.append((getattr, (owner, node.attr, None), getattr(owner, node.attr)))
+            thing = self.made.constants.value(ast.unparse(node), getattr(owner, node.attr), node.lineno)
+            if isinstance(thing, KernelName):
+                return part_of_cuda(tuple(thing.__name__.split(".")), thing)
+            return Symbol((), thing) if is_cuda_module(thing) else thing
+        thing = getattr(owner, node.attr, None)
+        of_enum = isinstance(owner, EnumMeta) and isinstance(thing, owner)
+        if is_constant(thing) and not (of_enum or isinstance(owner, KNOWN_OWNERS)):
+            kind = "class" if isinstance(owner, type) else "object"
+            refuse(
+                node,
+                f"no kernel knows {ast.unparse(node.value)}, a Python {kind}; "
+                f"give the value of {ast.unparse(node)} a name of its own outside the kernel",
+            )
+        self.analysis.found.append((getattr, (owner, node.attr, None), thing))
+        return thing
+
+    def _global(self, node: ast.Name) -> object:
+        try:
+            thing = self.source.lookup(node.id)
+        except KeyError:
+            of_cuda = node.id in (*COORDINATES, "atomic", "local", "shared") or node.id in self.functions
+            what_now = (
+                f"write cuda.{node.id}" if of_cuda else ORIGINS.get(node.id, "define it, or pass it as an argument")
+            )
+            refuse(node, f"the name {node.id!r} is not defined; {what_now}")
+        except ValueError:
+            refuse(
+                node,
+                f"the name {node.id!r} has no value yet in the enclosing function; assign it before the launch",
+            )
+        self.analysis.found.append((self.source.lookup, (node.id,), thing))
+        thing = self.made.constants.value(node.id, thing, node.lineno)
+        if is_cuda_module(thing):
+            return Symbol((), thing)
+        known = cuda_name(thing) if not isinstance(thing, NUMBERS) else None
+        if known and getattr(thing, "__module__", "") == "numba.cuda.stubs" and not vector_of(thing):
+            refuse(node, f"numba compiles no {node.id} that is imported by itself; import cuda, and write cuda.{known}")
+        return part_of_cuda(tuple(known.split(".")), thing) if known else thing
+
+    def wrap(self, thing: object, node: ast.AST) -> nodes.Expr:
+        """A compile-time object as an expression: a number becomes a constant, anything else a :class:`Static`."""
+        if isinstance(thing, (*NUMBERS, np.generic)) and of_value(thing):
+            kind = type(thing)
+            named = Reason(f"{ast.unparse(node)}, a Python {kind.__name__}") if kind in (float, complex) else None
+            return self.number(thing, reason=named)
+        if isinstance(thing, tuple):
+            return builders.tuple_of(tuple(self.wrap(t, node) for t in thing), tuple(getattr(thing, "_fields", ())))
+        if isinstance(thing, Symbol):
+            value = self._cuda_value(thing, node)
+            if value is not None:
+                return value
+        if thing is None:
+            return nodes.Nothing()
+        if isinstance(thing, np.ndarray):
+            return self.frozen(thing, node)
+        return nodes.Static(thing=thing)
+
+    def frozen(self, array: np.ndarray, node: ast.AST) -> nodes.Expr:
+        """A global array of the program, which numba copies into the code of the kernel."""
+        kind, name = array.dtype.name, ast.unparse(node)
+        if not array.flags.c_contiguous and not array.flags.f_contiguous:
+            refuse(node, f"{name} is not contiguous; freeze a copy, np.ascontiguousarray(...)")
+        if array.dtype.names:
+            if reason := unfit_records(array):
+                refuse(node, f"{name} {reason}")
+            of = type_of_records(array)
+            fields = zip(of.fields, of.items, strict=True)
+            parts = (
+                nodes.Frozen(name=f"{name}.{field}", array=array, field=field, type=part) for field, part in fields
+            )
+            return nodes.MakeTuple(items=tuple(parts), type=of)
+        if kind not in SCALARS or not array.dtype.isnative:
+            refuse(node, f"{name} is an array of {array.dtype}; the simulator runs numbers: convert it")
+        return nodes.Frozen(name=name, array=array, type=ArrayType(kind, array.ndim))
+
+    def _cuda_value(self, symbol: Symbol, node: ast.AST) -> nodes.Expr | None:
+        """``threadIdx.x``, ``laneid`` and the like; None if ``symbol`` is not a number."""
+        path, launch = symbol.path, self.analysis.launch
+        if path in VALUES:
+            return nodes.Apply(code=VALUES[path], type="int32", line=getattr(node, "lineno", 0))
+        if len(path) == 2 and path[1] in AXES and path[0] in ("blockDim", "gridDim"):
+            self.analysis.asks_grid |= path[0] == "gridDim"
+            size = (launch.block if path[0] == "blockDim" else launch.grid)[AXES[path[1]]]
+            return self.number(np.int32(size), literal=False)
+        if path == ("warpsize",):
+            return self.number(np.int32(32), literal=False)
+        return None
+
+    def dimension(self, node: ast.expr, array: nodes.Expr, axis: int) -> nodes.Expr:
+        return nodes.Apply(code=f"np.int64({{0}}.shape[{axis}])", args=(array,), type="int64", line=node.lineno)
+
+    def reason(
+        self, node: ast.expr | ast.stmt, result: Type, operands: list[tuple[nodes.Expr, ast.AST]], widened: str
+    ) -> Why:
+        """Return why the ``result`` of ``node`` is of double precision; record a warning if nobody asked for that.
+
+        ``widened`` is the text for an operation that widens, followed by the types of its ``operands``.
+        """
+        asked = any(value.type in DOUBLE and not value.why for value, _ in operands)
+        if result not in DOUBLE or asked:
+            return None
+        text, line = ast.unparse(node), node.lineno
+        parts = [Part(value.type, value.why, ast.unparse(place)) for value, place in operands]
+        if (found := reasons.promotion(line, text, result, parts)) is not None:
+            warning, cause, why = found
+            self.made.promotions.setdefault((line, cause), warning)
+            return replace(why, told=True)
+        in_single = reasons.in_single(node, parts)
+        narrowed = in_single if widened == "math of" else ""
+        words = f"{text}, {widened} {' and '.join(str(part.type) for part in parts)}"
+        of = reasons.of_parts(result, parts, Reason(words, names=text, narrowed=narrowed))
+        if isinstance(of, Reason):
+            constant = all(_is_constant(value) for value, _ in operands)
+            of = replace(of, computed="" if constant else in_single, constant=constant)
+        if of and any(part.type in DOUBLE for part in parts):
+            for key, known in self.suspected.items():
+                if known.line == line and known.expression == text:
+                    self.made.promotions.setdefault(key, known)
+        return of
+
+    def binary(
+        self, node: ast.expr | ast.stmt, op: str, left: nodes.Expr, right: nodes.Expr, a: ast.AST, b: ast.AST
+    ) -> nodes.Expr:
+        """``left op right``; ``a`` and ``b`` are their syntax trees in ``node``."""
+        left, right = self.present(a, left), self.present(b, right)
+        self.as_number(a, left)
+        self.as_number(b, right)
+        line, x, y = node.lineno, str(left.type), str(right.type)
+        exponent = builders.literal_integer(right) if op == "Pow" else None
+        if exponent is not None and not is_complex(x):
+            result = x if is_float(x) else "int64"
+            result = "float32" if result == "float16" else result
+        else:
+            result = rules.binary(op, x, y)
+        result = self.kinds[node, op] = unification.unify(result, self.kinds.get((node, op), result))
+        reason = self.reason(node, result, [(left, a), (right, b)], "a quotient of")
+        unchecked = ("float16", *["float32"] * (self.source.fast and op == "Div"))
+        if self.source.debug and op in ("Div", "FloorDiv", "Mod") and result not in unchecked:
+            if not isinstance(right, nodes.Const) or right.value == 0:
+                right = nodes.Apply(code=operators.NOT_ZERO, args=(right,), type=y, line=line)
+        if is_float(result) and op in BITS:  # the types of a loop's first pass are in the result
+            own = rules.binary(op, x, y)
+            return cast(applied(operators.BINARY[op], (cast(left, own), cast(right, own)), own, line), result)
+        code, operands = operators.BINARY[op], (cast(left, result), cast(right, result))
+        promoted = np.promote_types(x, y).name
+        if exponent is not None and is_float(result) and abs(exponent) <= 0x10000:
+            code, operands = operators.LITERAL_POWER, (operands[0], cast(right, "int64"))
+        elif is_complex(result) and op in operators.COMPLEX:
+            code = operators.COMPLEX[op]
+        elif is_float(result) and op in operators.FLOOR_DIVISION:
+            code = operators.FLOOR_DIVISION[op]
+        elif op == "FloorDiv" and is_int(result) and not (isinstance(right, nodes.Const) and right.value != -1):
+            code = operators.INTEGER_QUOTIENT
+        elif promoted == result and op not in ("Pow", "LShift", "RShift") and (op != "Div" or is_float(promoted)):
+            operands = left, right  # NumPy converts them itself
+        return applied(code, operands, result, line, reason)
+
+    def part(self, node: ast.AST, array: nodes.Expr, places: list[nodes.Expr | nodes.Slice]) -> nodes.Expr:
+        """A part of ``array``; dimensions without an entry in ``places`` are taken whole, and None is a new one."""
+        of = array.array_type
+        places = places + [nodes.Slice()] * (of.ndim - sum(not isinstance(p, nodes.Nothing) for p in places))
+        kind = ArrayType(of.dtype, sum(isinstance(p, (nodes.Slice, nodes.Nothing)) for p in places), view=True)
+        return nodes.MakeView(array=array, parts=tuple(places), type=kind, line=getattr(node, "lineno", 0))
+
+    def load(self, node: ast.expr, array: nodes.Expr, indices: tuple[nodes.Expr, ...]) -> nodes.Expr:
+        return builders.load(array, indices, array.array_type.dtype, node.lineno)
+
+    def filled(self, node: ast.expr, array: nodes.Expr, value: nodes.Expr) -> nodes.Expr:
+        """Store the number ``value`` to all elements of ``array``, one after another."""
+        return builders.elementwise(array, itself, (self.stored(node, array, value),), node.lineno)
+
+    def stored(self, node: ast.AST, array: nodes.Expr, value: nodes.Expr) -> nodes.Expr:
+        """Convert ``value`` to be stored in an element of ``array``; refused if that is impossible."""
+        if isinstance(array, nodes.Frozen):
+            refuse(node, f"{array.name} is a constant of the kernel, and cannot be written; pass it as an argument")
+        value = self.present(node, value)
+        if not value.is_scalar:
+            refuse(
+                node,
+                f"{ast.unparse(node)} holds one number, and cannot take {describe_type(value.type)}; "
+                "store one number at a time",
+            )
+        if is_complex(str(value.type)):
+            cast(value, array.array_type.dtype)  # refused if the array holds real numbers
+        self.kept_in(node, ast.unparse(node), array.array_type.dtype, value)
+        return value
+
+    def kept_in(self, node: ast.AST, place: str, element: Type, value: nodes.Expr) -> None:
+        """Record a warning if ``value`` was computed in double precision by accident, and ``place`` holds less."""
+        why, line = value.why, getattr(node, "lineno", 0)
+        if isinstance(why, Reason) and why.computed and not why.told and element not in DOUBLE:
+            self.made.promotions.setdefault((line, place), reasons.storing(line, place, element, why))
+
+
+def _is_constant(value: nodes.Expr) -> bool:
+    """Whether the compiler knows a number: it is a constant, or computed from constants alone."""
+    return isinstance(value, nodes.Const) or (isinstance(value.why, Reason) and value.why.constant)
+
+
+def of_literal(text: str) -> Reason:
+    return Reason(f"the literal {text}", names=text)
+
+
+def itself(value: Any) -> Any:
+    return value
+
+
+def way_to_number(text: str, value: nodes.Expr) -> str:
+    """The end of a message: how to get a number from ``value``, which is ``text`` in the source."""
+    if isinstance(value.type, ArrayType):
+        return f"; write an element, {text}[{', '.join('ijklmnop'[: value.type.ndim]) or '()'}]"
+    if isinstance(value.type, OptionalType):
+        return f"; write int({text})" if is_int(str(value.type.of)) else "; begin with a number in the place of None"
+    if isinstance(value.type, TupleType) and value.type.items:
+        return f"; write an item, such as {text}[0]"
+    if isinstance(value, nodes.Static) and isinstance(value.thing, Symbol):
+        if value.thing.path[:1] in [(name,) for name in COORDINATES]:
+            return f"; write cuda.{value.thing.path[0]}.x, .y or .z"
+    return ""
+
+
+def spelled(node: ast.Attribute, owner: object) -> str:
+    """Return what to write for a name that ``owner`` does not have."""
+    known = [name for name in dir(owner) if not name.startswith("_")]
+    meant = [n for n in known if n.lower() == node.attr.lower()] or difflib.get_close_matches(node.attr, known, 1)
+    module = "cuda" if is_cuda_module(owner) else ast.unparse(node.value)
+    return f"write {module}.{meant[0]}" if meant else "look up how it is spelled"
+
+
+def _is_computed(part: ast.AST) -> bool:
+    """Whether an index is the result of an operator, as ``n - 1`` is, even of constants; ``-1`` and ``-N`` are not."""
+    written = part.place if isinstance(part, Given) else part
+    return any(isinstance(node, ast.BinOp) for node in ast.walk(written))

@@ -1,0 +1,55 @@
+"""The types of Python's, NumPy's and numba's objects."""
+
+import numpy as np
+
+from ..source.names import OTHER_NAMES, Symbol
+from . import stand_in_types
+from .value_types import SCALARS
+
+
+def of_value(value: object) -> str | None:
+    """The type numba gives a Python or NumPy scalar, or None for other objects."""
+    if isinstance(value, np.generic):
+        return value.dtype.name if value.dtype.name in SCALARS else None
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int):
+        return "int64" if -(2**63) <= value < 2**63 else ("uint64" if value < 2**64 and value > 0 else None)
+    return "float64" if isinstance(value, float) else "complex128" if isinstance(value, complex) else None
+
+
+#: Types of NumPy that are none of a number: NumPy 2.0 takes them for another type.
+_ABSTRACT = (
+    *(np.generic, np.number, np.integer, np.signedinteger, np.unsignedinteger),
+    *(np.inexact, np.floating, np.complexfloating, np.flexible, np.character),
+)
+
+
+def dtype_name(thing: object) -> str | None:
+    """The name of a scalar type, given as a numba type, a NumPy type or dtype, a Python type or a name."""
+    if isinstance(thing, type) and thing in (int, float, bool, complex):  # a NumPy dtype may be equal to one of them
+        return {int: "int64", float: "float64", bool: "bool", complex: "complex128"}[thing]
+    if isinstance(thing, np.dtype) or (isinstance(thing, type) and issubclass(thing, np.generic)):
+        if any(thing is each for each in _ABSTRACT):
+            return None
+        name = np.dtype(thing).name
+    elif isinstance(thing, str):
+        name = thing
+    elif isinstance(thing, stand_in_types.NumbaScalar) or (
+        type(thing).__module__.startswith("numba") and hasattr(thing, "name")
+    ):
+        name = str(thing.name)
+    else:
+        return None
+    name = {"boolean": "bool"}.get(name, name)
+    return name if name in SCALARS else None
+
+
+def vector_of(thing: object) -> tuple[str, int] | None:
+    """The type and the number of the items of a vector type such as ``cuda.float32x4``; None for other objects."""
+    return stand_in_types.vector(str(getattr(thing, "__name__", getattr(thing, "name", ""))))
+
+
+def part_of_cuda(path: tuple[str, ...], thing: object) -> object:
+    """The meaning of ``cuda.<path>``: the type that ``thing`` is, else a symbol."""
+    return thing if dtype_name(thing) else Symbol(OTHER_NAMES.get(path, path), thing)

@@ -1,0 +1,182 @@
+"""Signatures in decorators, such as ``@cuda.jit("int32(int32, int32)", device=True)``: numba casts to them.
+
+If there are several, numba takes the one to which the arguments convert best. The package that decorated a kernel reads
+its signatures.
+"""
+
+import ast
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from ..source.errors import refuse
+from ..source.function import Source
+from . import stand_in_types
+from .objects import dtype_name
+from .rules import Cost, cost
+from .unification import unify_types
+from .value_types import CONFLICT, NONE, SCALARS, ArrayType, TupleType, Type, TypingError, describe_type
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The types of the arguments, and of the result; None if the result is not declared."""
+
+    arguments: tuple[Type, ...]
+    result: Type | None
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.arguments))})"
+
+
+#: For each package of numba, the modules that have its types and read its signatures; "" is that of a plain function.
+_READERS = {
+    "numba": [("numba.core.types", "numba.core.sigutils"), ("numba.cuda.types", "numba.cuda.core.sigutils")],
+    "numba_cuda_mlir": [("numba_cuda_mlir.types", "numba_cuda_mlir.numba_cuda.core.sigutils")],
+}
+_READERS[""] = [names for rows in _READERS.values() for names in rows]
+
+
+def _reader(kernel: object) -> tuple[Any, Callable[[Any], Any]]:
+    """Return the class of the types of the package that decorated a kernel, and what normalizes its signatures.
+
+    Where the package is not installed, they are those of :mod:`stand_in_types`.
+    """
+    for types, sigutils in _READERS.get(type(kernel).__module__.partition(".")[0], _READERS[""]):
+        with suppress(ImportError):
+            return import_module(types).Type, import_module(sigutils).normalize_signature
+    return stand_in_types.NumbaType, stand_in_types.normalize_signature
+
+
+def _rating(given: tuple[Type, ...], wanted: tuple[Type, ...]) -> Cost | None:
+    """The cost of the conversions; None if an argument does not convert."""
+    if len(given) != len(wanted):
+        return None
+    changed = [
+        (have, want)
+        for have, want in zip(given, wanted, strict=True)
+        if have != want and not (isinstance(want, ArrayType) and unify_types(have, want) != CONFLICT)
+    ]
+    if not all(kind in SCALARS for pair in changed for kind in pair):
+        return None
+    return cost([str(have) for have, _ in changed], [str(want) for _, want in changed])
+
+
+def choose(signatures: tuple[Signature, ...], given: tuple[Type, ...], name: str) -> Signature:
+    """The signature to which ``given`` converts best. Raises TypingError if none does, or two equally well."""
+    rated = [(rating, s) for s in signatures if (rating := _rating(given, s.arguments)) is not None]
+    types = ", ".join(map(describe_type, given))
+    if not rated:
+        raise TypingError(
+            f"{name} is compiled for {' and '.join(map(str, signatures))} alone, and is given ({types}); convert the "
+            "arguments, or leave the signature out of its decorator"
+        )
+    best = min(rating for rating, _ in rated)
+    found = [s for rating, s in rated if rating == best]
+    if len(found) > 1:
+        raise TypingError(
+            f"{name} is given ({types}), which converts to {' and to '.join(map(str, found))} equally well; convert "
+            "the arguments"
+        )
+    return found[0]
+
+
+def declared(kernel: object, source: Source) -> tuple[Signature, ...]:
+    """The signatures in the decorator of a kernel or a device function; if empty, it takes any types."""
+    overloads = getattr(kernel, "overloads", None)
+    if isinstance(overloads, dict) and overloads and getattr(kernel, "_can_compile", True) is False:
+        results = (getattr(getattr(made, "signature", None), "return_type", None) for made in overloads.values())
+        return tuple(map(_signature, overloads, results))
+    if (given := getattr(kernel, "waiting_for", None)) is not None:
+        return _of_things(kernel, source.tree, given)
+    for node in source.tree.decorator_list:
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "jit":
+            given = node.args[:1] or [k.value for k in node.keywords if k.arg in ("func_or_sig", "argtypes")]
+            if given:
+                return _read(kernel, source, given[0])
+    return ()
+
+
+def _signature(arguments: Iterable[object], result: object) -> Signature:
+    return Signature(tuple(map(_of_object, arguments)), None if result is None else _of_object(result))
+
+
+def _read(kernel: object, source: Source, node: ast.expr) -> tuple[Signature, ...]:
+    """Read a decorator's first argument; its names are the function's globals."""
+    names = dict(source.function.__globals__)
+    cells = zip(source.function.__code__.co_freevars, source.function.__closure__ or (), strict=False)
+    names.update({name: cell.cell_contents for name, cell in cells})
+    try:
+        thing = _value(node, names, _reader(kernel)[0])
+    except Exception:
+        refuse(node, f"the signature {ast.unparse(node)} cannot be read here; write it as a string, or leave it out")
+    return _of_things(kernel, node, thing)
+
+
+def _of_things(kernel: object, node: ast.AST, thing: object) -> tuple[Signature, ...]:
+    """The signatures in the first argument of a decorator: one or a list."""
+    things = thing if isinstance(thing, list) else [thing]
+    return tuple(found for one in things if (found := _of_signature(kernel, node, one)) is not None)
+
+
+def _value(node: ast.expr | None, names: Mapping[str, Any], kinds: Any) -> Any:
+    """The value of a text, a type of numba, one of its arrays, or a signature; raises an exception for all else.
+
+    Nothing else is computed, since nobody may trust the text of a decorator.
+    """
+
+    def known(thing: Any) -> Any:
+        is_kind = isinstance(thing, kinds) or (isinstance(thing, type) and issubclass(thing, kinds))
+        if is_kind or isinstance(thing, (str, tuple, list, ModuleType)) or hasattr(thing, "return_type"):
+            return thing
+        raise ValueError
+
+    match node:
+        case None:
+            return None
+        case ast.Constant(str() | int() as value):
+            return value
+        case ast.Name(name):
+            return known(names[name])
+        case ast.Attribute(owner, name) if isinstance(module := _value(owner, names, kinds), ModuleType):
+            return known(getattr(module, name))
+        case ast.Subscript(owner, index) if isinstance(kind := _value(owner, names, kinds), kinds):
+            return known(kind[_value(index, names, kinds)])
+        case ast.Slice(lower, upper, step):
+            return slice(*(_value(part, names, kinds) for part in (lower, upper, step)))
+        case ast.Tuple(parts):
+            return tuple(_value(part, names, kinds) for part in parts)
+        case ast.List(parts):
+            return [_value(part, names, kinds) for part in parts]
+        case ast.Call(called, given, []) if isinstance(kind := _value(called, names, kinds), (kinds, type)):
+            return known(kind(*(_value(part, names, kinds) for part in given)))
+    raise ValueError
+
+
+def _of_signature(kernel: object, node: ast.AST, thing: object) -> Signature | None:
+    """A signature from a text or an object of numba; None for the decorated function itself."""
+    if not isinstance(thing, (str, tuple)) and not hasattr(thing, "return_type"):
+        return None
+    try:
+        arguments, result = _reader(kernel)[1](thing)
+    except Exception as error:
+        refuse(node, f"{thing!r} is no signature ({error}); write one such as 'void(float32[:], int64)'")
+    try:
+        return _signature(arguments, result)
+    except TypingError as error:
+        refuse(node, str(error))
+
+
+def _of_object(thing: object) -> Type:
+    if hasattr(thing, "dtype") and hasattr(thing, "ndim"):
+        return ArrayType(str(dtype_name(thing.dtype)), int(thing.ndim))
+    if hasattr(thing, "types") and hasattr(thing, "count"):
+        return TupleType(tuple(map(_of_object, thing.types)))
+    name = str(getattr(thing, "name", thing))
+    found = NONE if name == "none" else dtype_name(thing)
+    if found is None:
+        raise TypingError(f"the simulator knows no type {name}, which is in a signature; leave it out")
+    return found

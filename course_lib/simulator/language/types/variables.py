@@ -1,0 +1,61 @@
+"""The knowledge of a variable at one point of the program, and its merging where paths meet."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .reasons import Part, Why, meeting, of_parts
+from .unification import unify_types
+from .value_types import Type
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The items of a tuple of literal integers."""
+
+    items: tuple[np.generic, ...]
+
+
+#: The known value of a variable: a number, the items of a tuple, or a compile-time object (in a tuple of one).
+Known = np.generic | Numbers | tuple[object]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A local name: its type, the reason for it, its known value.
+
+    ``maybe``: some path has not assigned it; ``joined``: several assignments, or a tuple, give it the value, so that
+    numba does not drop a branch for it; ``outcome``: that of a condition on it, for which numba drops the other branch.
+    """
+
+    type: Type
+    why: Why = None
+    const: Known | None = None
+    maybe: bool = False
+    joined: bool = False
+    outcome: bool | None = None
+
+
+Variables = dict[str, Variable]
+
+
+def merge(a: Variable | None, b: Variable | None) -> Variable:
+    """The variable where two paths meet (None: not assigned on that path)."""
+    if a is None or b is None:
+        one = a or b
+        assert one is not None
+        return replace(one, maybe=True, const=None, outcome=None)
+    if a is b:
+        return a
+    kind = unify_types(a.type, b.type)
+    why = of_parts(kind, (Part(a.type, a.why), Part(b.type, b.why)), meeting(a.type, b.type))
+    return Variable(kind, why, a.const if same(a.const, b.const) else None, a.maybe or b.maybe, joined=True)
+
+
+def merge_all(a: Variables, b: Variables) -> Variables:
+    return {name: merge(a.get(name), b.get(name)) for name in {**a, **b}}
+
+
+def same(a: object, b: object) -> bool:
+    """Whether two constants have one type and are equal."""
+    return a is not None and type(a) is type(b) and bool(a == b)
