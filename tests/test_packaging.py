@@ -20,7 +20,7 @@ import course_lib
 from course_lib.__main__ import main
 from course_lib.classroom import lab, lessons
 from course_lib.exercises import LESSONS
-from course_lib.trace.viewer.still import VIEW
+from course_lib.trace.outputs import VIEW
 
 REPOSITORY = Path(__file__).parents[1]
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -237,11 +237,16 @@ class Server:
     def __init__(self, **configured):
         self.config = Config(configured)
         self.contents_manager = SimpleNamespace(register_pre_save_hook=lambda hook: self.hooks.append(hook))
-        self.web_app = SimpleNamespace(settings={})
         self.hooks = []
 
     def update_config(self, config):
         self.config.merge(config)
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    """The extension adds to it, and it is as it was after each test."""
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")
 
 
 def linked(**configured):
@@ -252,14 +257,13 @@ def linked(**configured):
 
 
 def test_widgets_keep_their_pictures_in_every_folder(tmp_path, monkeypatch):
-    """The server of a hub starts in the user's home: pictures and the quiet start do not depend on the folder."""
+    """The server of a hub starts in the user's home: pictures do not depend on the folder, and the rest does."""
     monkeypatch.chdir(tmp_path)
     server = linked(TemplateExporter={"preprocessors": ["another.One"]})
 
     assert server.config == {"TemplateExporter": {"preprocessors": ["another.One", lab.STILLS]}}
     assert server.hooks == [lab.without_views]
-    shown = server.web_app.settings["page_config_hook"](None, {"disabledExtensions": ["other"]})
-    assert shown == {"disabledExtensions": ["other", lab.NEWS], "buildCheck": False, "buildAvailable": False}
+    assert os.environ["JUPYTER_CONFIG_PATH"] == ""
 
 
 @pytest.mark.parametrize("inside", ["", "notebooks"])
@@ -270,7 +274,9 @@ def test_jupyter_opens_the_first_half_hour_where_the_lessons_are(tmp_path, monke
     monkeypatch.chdir(tmp_path)
     config = linked().config
     assert config.LabApp.default_url == "/lab/tree/" + first.with_name("express.ipynb").relative_to(tmp_path).as_posix()
-    assert config.ServerApp.allow_root is True
+    assert "ServerApp" not in config
+    settings = Path(os.environ["JUPYTER_CONFIG_PATH"]) / "labconfig" / "default_setting_overrides.json"
+    assert "lineNumbers" in settings.read_text(encoding="utf-8")
     first.with_name("express.ipynb").unlink()  # an edition may be without it
     assert linked().config.LabApp.default_url == "/lab/tree/" + first.relative_to(tmp_path).as_posix()
 
@@ -326,10 +332,19 @@ def test_a_notebook_is_saved_without_views_that_nothing_brings_to_life():
 
 def test_what_the_user_configured_stays(monkeypatch):
     monkeypatch.chdir(REPOSITORY)
-    server = linked(ServerApp={"allow_root": False}, LabApp={"default_url": "/tree"})
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "somewhere")
+    server = linked(LabApp={"default_url": "/tree"})
 
-    assert server.config.ServerApp.allow_root is False
     assert server.config.LabApp.default_url == "/tree"
+    assert os.environ["JUPYTER_CONFIG_PATH"] == os.pathsep.join(["somewhere", str(lab.SETTINGS)])
+
+
+def test_the_extension_needs_no_package_of_an_extra():
+    """The wheel alone brings NumPy: beside JupyterLab, it must neither break a save nor an export."""
+    absent = ["PIL", "anywidget", "ipywidgets", "matplotlib", "numba"]
+    for module in (lab.__name__, lab.STILLS.rpartition(".")[0]):
+        code = f"import sys; sys.modules |= dict.fromkeys({absent}); import {module}"
+        subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_one_version_and_one_licence():

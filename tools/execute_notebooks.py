@@ -15,11 +15,10 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat.v4 import new_output
 
-from course_lib.classroom.lessons import KEY
+from course_lib.trace.outputs import KEY, VIEW
 
 REPOSITORY = Path(__file__).parents[1]
 SANITIZE_FILE = REPOSITORY / "tests" / "nbval_sanitize.cfg"
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"file_extension": ".py", "mimetype": "text/x-python", "name": "python"},
@@ -94,7 +93,7 @@ def stable(output):
     if output.output_type == "stream":
         output.text = sanitize(output.text)
     elif "data" in output:
-        output.data.pop(WIDGET_VIEW, None)
+        output.data.pop(VIEW, None)
     return output
 
 

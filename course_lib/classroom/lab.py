@@ -1,32 +1,24 @@
 """A Jupyter server extension: opens the course where JupyterLab starts in its folder; keeps widgets' pictures anywhere.
 
-The lessons are known by their metadata, and outputs of the course's widgets by theirs, so nothing depends on the folder
-where the server starts: on a hub that is the user's home. Other notebooks and outputs are not changed.
-
 Installing the package puts ``jupyter_server_config.d/tile-by-tile.json``, which names this module, into the
 environment's etc/jupyter. So ``jupyter lab`` needs no flags, on any system, and no file of the user is changed.
+
+The lessons are known by their metadata, and outputs of the course's widgets by theirs. In a folder without the course
+JupyterLab has its own settings and opens as it does elsewhere; other notebooks and outputs are changed nowhere.
 """
 
+import os
 from pathlib import Path
 from typing import Any
 
+from ..trace.outputs import is_view
 from .lessons import opening
 
-NEWS = "@jupyterlab/apputils-extension:announcements"
+#: Settings of JupyterLab in the course's folder: cells number their lines, which findings name, and a link to a page in
+#: Markdown shows it as a page.
+SETTINGS = Path(__file__).with_name("jupyter")
 #: Keeps the pictures of widgets in the pages and documents that JupyterLab exports.
-STILLS = "course_lib.classroom.publish.stills.Stills"
-
-
-def quiet(handler: Any, page_config: dict[str, Any]) -> dict[str, Any]:
-    """Suppress dialogs on top of the lesson: on news about Jupyter, and on rebuilding JupyterLab.
-
-    JupyterLab would check at every start whether to rebuild, with Node.js where that is installed.
-    """
-    disabled = page_config.setdefault("disabledExtensions", [])
-    if NEWS not in disabled:
-        disabled.append(NEWS)
-    page_config["buildCheck"] = page_config["buildAvailable"] = False
-    return page_config
+STILLS = "course_lib.classroom.stills.Stills"
 
 
 def without_views(model: dict[str, Any], **_: Any) -> None:
@@ -34,8 +26,6 @@ def without_views(model: dict[str, Any], **_: Any) -> None:
 
     The picture before each stays. A notebook that holds the widgets' states, which is the user's choice, keeps them.
     """
-    from .publish.stills import is_view
-
     content = model.get("content")
     if model.get("type") != "notebook" or not isinstance(content, dict) or "widgets" in content.get("metadata", {}):
         return
@@ -52,7 +42,8 @@ def _link_jupyter_server_extension(server: Any) -> None:
     """Open the first lesson, and keep pictures; before the server reads its configuration, which takes precedence."""
     config = type(server.config)()
     if first := opening(Path.cwd()):
-        config.ServerApp.allow_root = True  # containers run as root, which Jupyter refuses without a flag
+        more = os.environ.get("JUPYTER_CONFIG_PATH")
+        os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join([*([more] if more else []), str(SETTINGS)])
         config.LabApp.default_url = f"/lab/tree/{first.relative_to(Path.cwd()).as_posix()}"
     config.merge(server.config)
     config.TemplateExporter.preprocessors = [*config.TemplateExporter.get("preprocessors", []), STILLS]
@@ -60,6 +51,5 @@ def _link_jupyter_server_extension(server: Any) -> None:
 
 
 def _load_jupyter_server_extension(server: Any) -> None:
-    """Register what concerns the course's outputs in notebooks of any folder, and start quietly."""
+    """Register what concerns the course's outputs in notebooks of any folder."""
     server.contents_manager.register_pre_save_hook(without_views)
-    server.web_app.settings.setdefault("page_config_hook", quiet)

@@ -16,8 +16,6 @@ import numpy as np
 if TYPE_CHECKING:
     from PIL import Image
 
-#: The key of a notebook's metadata, or of an output's, that says: this is the course's.
-KEY = "tile_by_tile"
 #: Colours of a picture that are compared with one another.
 MANY = 1 << 14
 _ELEMENT = re.compile(r'<img src="data:image/png;base64,([^"]+)" alt="[^"]*" width="(\d+)">')

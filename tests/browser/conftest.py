@@ -29,9 +29,6 @@ import functools
 import json
 import os
 import shutil
-import socket
-import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +36,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from lab_server import PATIENCE, Lab, jupyter_lab
 from playwright.sync_api import BrowserContext, Locator, Page, expect, sync_playwright
 
 import course_lib.trace.viewer
@@ -63,8 +61,8 @@ CHROMIUM_ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
-#: As long as a test waits for anything, in seconds: a machine may have more to do.
-PATIENCE = 120
+#: JupyterLab asks whether to show them; the question would cover a corner of what a test looks at.
+NEWS = "@jupyterlab/apputils-extension:announcements"
 expect.set_options(timeout=1000 * PATIENCE)
 VIEWER = Path(course_lib.trace.viewer.__file__).parent
 SHOWN = Path(__file__).with_name("shown.js").read_text(encoding="utf-8")
@@ -129,15 +127,6 @@ THEMES = {
   --jp-mirror-editor-keyword-color: #66bb6a; --jp-mirror-editor-number-color: #66bb6a; }
   body { background: #111111; color: #ffffff }""",
 }
-
-
-@dataclass(frozen=True)
-class Lab:
-    """A running JupyterLab; `folder` is its root and holds notebooks/."""
-
-    url: str
-    token: str
-    folder: Path
 
 
 @dataclass(frozen=True)
@@ -227,55 +216,13 @@ def browser(chromium):
 @pytest.fixture(scope="package")
 def lab(chromium, tmp_path_factory):
     """Needs the browser, so that without one nothing is started in vain."""
-    folder = tmp_path_factory.mktemp("lab")
+    folder, private = tmp_path_factory.mktemp("lab"), tmp_path_factory.mktemp("jupyter")
     shutil.copytree(REPOSITORY / "notebooks", folder / "notebooks", ignore=shutil.ignore_patterns(".*"))
-    private = tmp_path_factory.mktemp("jupyter")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
-    environment |= {
-        "JUPYTER_CONFIG_DIR": str(private / "config"),
-        "JUPYTER_DATA_DIR": str(private / "data"),
-        "JUPYTER_RUNTIME_DIR": str(private / "runtime"),
-        "IPYTHONDIR": str(private / "ipython"),
-    }
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--expose-app-in-browser"]
-    command += [f"--ServerApp.port={port}", f"--ServerApp.root_dir={folder}"]
-    log = private / "server.log"
-    with log.open("wb") as stream:
-        server = subprocess.Popen(
-            command,
-            cwd=folder,  # not the repository: the course is known by its lessons' metadata
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=stream,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        yield wait_for_server(server, private / "runtime", log, folder)
-    finally:
-        server.terminate()
-        try:
-            server.wait(timeout=20)
-        except subprocess.TimeoutExpired:  # a kernel that was still starting can hold it up
-            server.kill()
-            server.wait()
-
-
-def wait_for_server(server: subprocess.Popen, runtime: Path, log: Path, folder: Path) -> Lab:
-    """The server writes jpserver-<pid>.json, with the port that it takes, just before it listens."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline and server.poll() is None:
-        for description in runtime.glob("jpserver-*.json"):
-            try:
-                facts = json.loads(description.read_text(encoding="utf-8"))
-                socket.create_connection(("localhost", facts["port"])).close()
-            except (json.JSONDecodeError, ConnectionRefusedError):  # half written, not yet listening
-                continue
-            return Lab(facts["url"], facts["token"], folder)
-        time.sleep(0.1)
-    pytest.fail(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8', errors='replace')}")
+    quiet = private / "config" / "labconfig" / "page_config.json"
+    quiet.parent.mkdir(parents=True)
+    quiet.write_text(json.dumps({"disabledExtensions": {NEWS: True}}), encoding="utf-8")
+    with jupyter_lab(folder, private, "--expose-app-in-browser") as running:
+        yield running
 
 
 def new_context(browser) -> BrowserContext:

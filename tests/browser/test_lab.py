@@ -1,12 +1,10 @@
-"""JupyterLab as a student meets it: it opens without questions, runs a notebook and shows a widget."""
+"""JupyterLab as a student meets it: it opens the first lesson, runs a notebook and shows a widget."""
 
 import json
 import urllib.request
 
 import pytest
 from playwright.sync_api import expect
-
-NEWS = "@jupyterlab/apputils-extension:announcements"
 
 
 def test_kernel_starts_in_notebooks(open_notebook):
@@ -29,16 +27,6 @@ def test_saves_the_pictures_of_the_courses_widgets_and_not_their_views(open_note
     kinds = [[set(output["data"]) for output in cell["outputs"]] for cell in saved["cells"]]
     view = "application/vnd.jupyter.widget-view+json"
     assert kinds == [[{"text/html", "text/plain"}], [{view, "text/plain"}]]
-
-
-def test_asks_nothing(open_notebook):
-    """Questions about news or a rebuild would cover the corner of a lesson; other notifications stay."""
-    page = open_notebook(["1"]).page
-    settings = page.locator("#jupyter-config-data").text_content()
-
-    assert not page.evaluate(f"() => window.jupyterapp.hasPlugin('{NEWS}')")
-    assert page.evaluate("() => window.jupyterapp.hasPlugin('@jupyterlab/apputils-extension:notification')")
-    assert json.loads(settings)["buildCheck"] is False
 
 
 def test_cells_number_their_lines(open_notebook):

@@ -10,10 +10,11 @@ import pytest
 from nightly import at_night
 from playwright.sync_api import expect
 
-from course_lib.classroom.publish.convert import STATE, VIEW, html_page
+from course_lib.classroom.publish.convert import STATE, html_page
 from course_lib.simulator.geometry import linear
+from course_lib.trace.outputs import HTML, VIEW
 from course_lib.trace.replay import Timeline
-from course_lib.trace.viewer.still import HTML, mark_of
+from course_lib.trace.viewer.still import mark_of
 from course_lib.trace.viewer.words import sentence
 
 from .moments import LINK, MOMENTS, NOTEBOOKS, RACES, asked, book_of, in_a_race, links, ran

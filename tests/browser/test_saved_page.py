@@ -11,13 +11,14 @@ from nightly import NIGHTLY, at_night
 from playwright.sync_api import expect
 
 from course_lib import simulate
-from course_lib.classroom.publish.convert import STATE, VIEW, html_page, slides
+from course_lib.classroom.publish.convert import STATE, html_page, slides
 from course_lib.machine.waiting import Waiting
 from course_lib.machine.waiting import widget as waiting
 from course_lib.machine.waiting.widget import plan
+from course_lib.trace.outputs import HTML, VIEW
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper, compare
-from course_lib.trace.viewer.still import HTML, mark_of
+from course_lib.trace.viewer.still import mark_of
 from course_lib.trace.viewer.words import sentence
 
 from .conftest import drawn, violations

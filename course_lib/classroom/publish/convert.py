@@ -22,10 +22,11 @@ from ...machine.dials.widget import BUNDLE as DIALS
 from ...machine.dials.widget import recorded as recorded_dials
 from ...machine.waiting.widget import BUNDLE as WAITING
 from ...machine.waiting.widget import recorded
+from ...trace.outputs import HTML, VIEW
 from ...trace.viewer.explorer import recorded as recorded_launches
 from ...trace.viewer.page import STEPPER, Bundle, module, place, style
-from ...trace.viewer.still import CLASS, HTML, VIEW, mark_of
-from .stills import STATE, Stills
+from ...trace.viewer.still import CLASS, mark_of
+from ..stills import STATE, Stills
 
 #: Of a slide, in CSS pixels: those of a projector.
 WIDTH, HEIGHT = 1280, 720

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...simulator.tables import as_code
+from ...trace.outputs import VIEW
 from ...trace.palette import COLOURS
 from ...trace.viewer.stepper import PANELS
-from ...trace.viewer.still import VIEW, show_view
+from ...trace.viewer.still import show_view
 from .stepper_at import Opened
 
 PASSED, FAILED, NOT_YET, ANSWERED = "passed", "failed", "not yet", "answered"

@@ -18,10 +18,9 @@ import ipywidgets
 import traitlets
 from IPython import get_ipython
 
-from ..png import KEY, packed_in
+from ..outputs import HTML, KEY, VIEW
+from ..png import packed_in
 
-VIEW = "application/vnd.jupyter.widget-view+json"
-HTML = "text/html"
 #: Characters by which the browser recognises a picture: a PNG ends with a checksum of all its pixels.
 MARK = 32
 #: The class of a still that is an element of HTML.

@@ -15,11 +15,10 @@ import pytest
 from launches.decode import Payload
 
 from course_lib.classroom import export
-from course_lib.classroom.lessons import KEY
 from course_lib.classroom.publish.convert import executed, html_page, living
 from course_lib.classroom.publish.convert import slides as as_slides
-from course_lib.classroom.publish.stills import Stills
-from course_lib.trace.viewer.still import HTML, VIEW
+from course_lib.classroom.stills import Stills
+from course_lib.trace.outputs import HTML, KEY, VIEW
 
 SETUP = """\
 import numpy as np

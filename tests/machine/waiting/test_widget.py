@@ -19,8 +19,9 @@ from course_lib.machine import waiting as model
 from course_lib.machine.waiting import Waiting
 from course_lib.machine.waiting.widget import SHOWN, instructions, plan, recorded
 from course_lib.simulator.hardware import SECTOR_BYTES
+from course_lib.trace.outputs import HTML, VIEW
 from course_lib.trace.png import packed_in
-from course_lib.trace.viewer.still import HTML, VIEW, show_box
+from course_lib.trace.viewer.still import show_box
 
 H200 = model.Machine.measured(measurements.load("latencies"))
 SETTINGS = [(280, 1, 4, 1), (600, 4, 8, 2), (1200, 16, 16, 1), (40, 8, 16, 2)]

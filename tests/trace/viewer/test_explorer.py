@@ -7,9 +7,9 @@ from launches.decode import LOAD, Payload
 from nightly import NIGHTLY
 
 from course_lib.kernels import rung
+from course_lib.trace.outputs import HTML
 from course_lib.trace.viewer import explore
 from course_lib.trace.viewer.explorer import recorded
-from course_lib.trace.viewer.still import HTML
 
 
 def loads(explorer):

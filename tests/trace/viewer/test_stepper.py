@@ -12,11 +12,11 @@ from oracles.scene import scene_of
 from traitlets import TraitError
 
 import course_lib.trace.viewer
+from course_lib.trace.outputs import HTML
 from course_lib.trace.png import packed_in
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper, compare
 from course_lib.trace.viewer.stepper import PANELS
-from course_lib.trace.viewer.still import HTML
 from course_lib.trace.viewer.words import sentence
 
 

@@ -11,8 +11,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from launches.samples import launch
 from traitlets.config import Config
 
+from course_lib.trace.outputs import VIEW
 from course_lib.trace.viewer import Stepper
-from course_lib.trace.viewer.still import VIEW, Still
+from course_lib.trace.viewer.still import Still
 
 MADE = []
 

@@ -7,14 +7,13 @@ jupyter_nbconvert_config.json``. It is not installed: nbconvert reads no file of
 another name could belong to the user. In JupyterLab's own export ``course_lib.classroom.lab`` does the same.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from nbconvert.preprocessors import Preprocessor
 
-from ...trace.png import packed_in
-from ...trace.viewer.still import HTML, VIEW
-from ..lessons import is_course
+from ..trace.outputs import HTML, is_view
+from ..trace.png import packed_in
+from .lessons import is_course
 
 STATE = "application/vnd.jupyter.widget-state+json"
 
@@ -22,21 +21,21 @@ STATE = "application/vnd.jupyter.widget-state+json"
 class Stills(Preprocessor):
     """Removes the views of the course's widgets, for each of which the output before has a picture.
 
-    Also removes the empty outputs before folded answers, and offers pictures without HTML. Widgets of other libraries
-    are unchanged: theirs are not the only thing in an output.
+    Also removes the empty outputs before a lesson's folded answers, and offers the course's pictures without HTML.
+    Other notebooks and widgets of other libraries are unchanged: theirs are not the only thing in an output.
     """
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Change the outputs of ``nb`` in place."""
+        lesson = is_course(nb)
         for cell in nb.cells:
             if cell.cell_type == "code":
-                cell.outputs = [output for output in cell.outputs if not is_view(output) and output.get("data") != {}]
+                cell.outputs = [
+                    output
+                    for output in cell.outputs
+                    if not is_view(output) and not (lesson and output.get("data") == {})
+                ]
             for output in cell.get("outputs", ()):
                 if packed := packed_in(output.get("data", {}).get(HTML, "")):
                     output.data.setdefault("image/png", packed)
         return nb, resources
-
-
-def is_view(output: Mapping[str, Any]) -> bool:
-    """Return whether an output is the view of one of the course's widgets: such a view is alone, and is marked."""
-    return set(output.get("data", {})) == {VIEW} and is_course(output)
