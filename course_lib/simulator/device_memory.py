@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .lanes.memory import poison as poison
+from .runtime.memory import poison as poison
 
 
 class Allocation:

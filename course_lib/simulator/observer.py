@@ -9,16 +9,16 @@ import numpy as np
 
 from .compile.compiled_kernel import CompiledKernel
 from .findings import Finding, FindingKey
-from .lanes.access import Index, Site
-from .lanes.arrays import Array, Pattern, Watcher
-from .lanes.barrier import Barrier
-from .lanes.copies import SourceUse
-from .lanes.masks import Mask
-from .lanes.products import PendingProduct
-from .lanes.vector import LaneVector
-from .lanes.view import View
-from .lanes.warp import WarpVector
 from .launch.prepare import Prepared
+from .runtime.access import Index, Site
+from .runtime.arrays import Array, Pattern, Watcher
+from .runtime.barrier import Barrier
+from .runtime.copies import SourceUse
+from .runtime.masks import Mask
+from .runtime.products import PendingProduct
+from .runtime.vector import LaneVector
+from .runtime.view import View
+from .runtime.warp import WarpVector
 
 #: The warps that met, and the lanes of each.
 Arrivals = Sequence[tuple[WarpVector, Mask]]
@@ -30,8 +30,8 @@ class Hooks:
     """The events of a launch: a method for each, which does nothing.
 
     Each is called once for a pattern, a barrier, a violation, a chunk of blocks or a launch; when tracing, also for
-    each statement. ``vector`` is a :class:`~course_lib.simulator.lanes.warp.WarpVector`, and ``lanes`` a mask over it;
-    ``site``, ``pattern`` and ``base`` describe an access, see :mod:`course_lib.simulator.lanes.access`.
+    each statement. ``vector`` is a :class:`~course_lib.simulator.runtime.warp.WarpVector`, and ``lanes`` a mask over
+    it; ``site``, ``pattern`` and ``base`` describe an access, see :mod:`course_lib.simulator.runtime.access`.
     """
 
     def warnings(self, unit: CompiledKernel) -> None:

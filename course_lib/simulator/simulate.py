@@ -17,14 +17,14 @@ from .counters.coalescing import sectors_by_block
 from .counters.traffic import TrafficObserver
 from .findings import KernelError, LaunchError
 from .hardware import FORALL, HOPPER, ceil_div
-from .lanes.arrays import Pattern
-from .lanes.loops import PartOfGrid, WaitsForOthers
 from .language.program.writer import Tracing
 from .launch.engine import Engine
 from .launch.prepare import Prepared, prepare
 from .observer import Observer
 from .occupancy import occupancy
 from .run import AnnotatedSource, Run, Traffic, TrafficRow
+from .runtime.arrays import Pattern
+from .runtime.loops import PartOfGrid, WaitsForOthers
 from .tables import plural
 
 #: The judges of the launches that run, for whoever ends the process before they do.

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..simulator.geometry import coordinates
 from ..simulator.hardware import SECTOR_BYTES, WARP_SIZE
-from ..simulator.lanes.arrays import c_strides
+from ..simulator.runtime.arrays import c_strides
 from . import columns as c
 from .columns import BARRIER, OPS, Columns, Lists, Table, taken
 from .trace import TraceArray

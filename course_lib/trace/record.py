@@ -17,9 +17,9 @@ import numpy as np
 
 from ..simulator.compile.compiled_kernel import CompiledKernel
 from ..simulator.findings import Finding, KernelError, LaunchError
-from ..simulator.lanes.arrays import ATOMIC
 from ..simulator.launch.engine import Engine
 from ..simulator.observer import Observer
+from ..simulator.runtime.arrays import ATOMIC
 from .columns import BARRIER, ITERATION, NEGATIVE, RESUMED
 from .pack import Events, TraceEncoder
 from .structure import Listing

@@ -6,7 +6,7 @@ from numba import cuda, float32
 from oracles.sources import line_of
 
 from course_lib import KernelError, simulate
-from course_lib.simulator.lanes.loops import Steps
+from course_lib.simulator.runtime.loops import Steps
 
 
 def unsynchronized(a, out):

@@ -5,8 +5,8 @@ import pytest
 from numba import cuda, float32
 
 from course_lib import simulate
-from course_lib.simulator.lanes import access
 from course_lib.simulator.launch import engine
+from course_lib.simulator.runtime import access
 
 LANES = 40  # a whole warp and a partial one
 

@@ -4,7 +4,7 @@ import numpy as np
 from numba import cuda
 
 from course_lib import simulate
-from course_lib.simulator.lanes.printed import MOST_LINES
+from course_lib.simulator.runtime.printed import MOST_LINES
 
 
 def test_threads_print_in_their_order(capsys):

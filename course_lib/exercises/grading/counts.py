@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from ...simulator.counters.coalescing import distinct, sectors_of
-from ...simulator.lanes.access import Site
-from ...simulator.lanes.arrays import Pattern
-from ...simulator.lanes.masks import Mask
-from ...simulator.lanes.warp import WarpVector
 from ...simulator.language.program.nodes import Apply, Const
 from ...simulator.launch.prepare import Prepared
 from ...simulator.observer import Arrivals, Observer
+from ...simulator.runtime.access import Site
+from ...simulator.runtime.arrays import Pattern
+from ...simulator.runtime.masks import Mask
+from ...simulator.runtime.warp import WarpVector
 
 #: What barriers are counted under; iterations are counted by the line of their loop.
 _BARRIERS = 0

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ...simulator.arithmetic import extreme
 from ...simulator.hardware import WARP_SIZE
+from ...simulator.runtime.arithmetic import extreme
 
 Array = np.ndarray
 #: A value of every thread: an array of 32-bit words or of truths.

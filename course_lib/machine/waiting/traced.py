@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...simulator.lanes.arrays import c_strides
+from ...simulator.runtime.arrays import c_strides
 from ...trace.trace import Trace
 from ..compiler import machine_code, run_block
 from ..compiler.emulator import BlockRun

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from ..findings import Finding, FindingKey
-from ..lanes.access import Site
-from ..lanes.arrays import Array, Pattern, Watcher
-from ..lanes.barrier import Barrier
-from ..lanes.masks import Mask
-from ..lanes.warp import WarpVector
 from ..launch.prepare import Prepared
 from ..observer import Arrivals, Observer, Waiting
+from ..runtime.access import Site
+from ..runtime.arrays import Array, Pattern, Watcher
+from ..runtime.barrier import Barrier
+from ..runtime.masks import Mask
+from ..runtime.warp import WarpVector
 
 
 def went_on(site: Site, pattern: Pattern, base: int, value: Any) -> None:

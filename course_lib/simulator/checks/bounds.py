@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from ..findings import Finding
-from ..lanes.access import Index, Site
-from ..lanes.arrays import Pattern
-from ..lanes.masks import Mask
-from ..lanes.view import View
 from ..language.types.value_types import FromEnd
 from ..observer import Observer
+from ..runtime.access import Index, Site
+from ..runtime.arrays import Pattern
+from ..runtime.masks import Mask
+from ..runtime.view import View
 
 
 class BoundsObserver(Observer):

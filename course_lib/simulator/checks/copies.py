@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..lanes.memory import GlobalArray, SharedArray
 from ..observer import Observer
+from ..runtime.memory import GlobalArray, SharedArray
 
 
 class CopiesObserver(Observer):

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..findings import Finding
-from ..lanes.access import Site
-from ..lanes.arrays import Array, Pattern, Watcher
-from ..lanes.memory import GlobalArray
 from ..language.source.function import Source
 from ..launch.prepare import Prepared
 from ..observer import Observer
+from ..runtime.access import Site
+from ..runtime.arrays import Array, Pattern, Watcher
+from ..runtime.memory import GlobalArray
 
 AXES = "xyz"
 VECTORS = ("threadIdx", "blockIdx", "blockDim", "gridDim")

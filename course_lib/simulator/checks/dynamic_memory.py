@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..lanes.access import Site
-from ..lanes.arrays import Array, Pattern, Watcher
-from ..lanes.memory import SharedArray
 from ..launch.prepare import Prepared
 from ..observer import Observer
+from ..runtime.access import Site
+from ..runtime.arrays import Array, Pattern, Watcher
+from ..runtime.memory import SharedArray
 
 #: A word that nobody stored to, or through what has no name of its own: a part of the memory.
 NOBODY = 0

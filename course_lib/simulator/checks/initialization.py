@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from ..lanes.access import Site
-from ..lanes.arrays import Array, Pattern, Watcher
-from ..lanes.masks import Mask
-from ..lanes.memory import GlobalArray, SharedArray
-from ..lanes.warp import WarpVector
 from ..observer import Observer
+from ..runtime.access import Site
+from ..runtime.arrays import Array, Pattern, Watcher
+from ..runtime.masks import Mask
+from ..runtime.memory import GlobalArray, SharedArray
+from ..runtime.warp import WarpVector
 
 
 class InitializationObserver(Observer):

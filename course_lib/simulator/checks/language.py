@@ -4,10 +4,10 @@ from typing import Any
 
 from ..compile.compiled_kernel import CompiledKernel
 from ..findings import Finding
-from ..lanes.warp import WarpVector
 from ..language.source.constants import shown
 from ..launch.prepare import Prepared
 from ..observer import Observer
+from ..runtime.warp import WarpVector
 
 
 class LanguageObserver(Observer):

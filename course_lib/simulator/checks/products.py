@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from ..findings import Finding
-from ..lanes.memory import LocalArray, SharedArray
-from ..lanes.products import WARPS
 from ..observer import Observer
+from ..runtime.memory import LocalArray, SharedArray
+from ..runtime.products import WARPS
 
 
 class ProductsObserver(Observer):

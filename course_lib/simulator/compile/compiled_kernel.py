@@ -6,10 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import arithmetic
 from ..geometry import Launch
-from ..lanes import choice, elementwise, loops, masks, view
-from ..lanes.barrier import Barrier
 from ..language.program.generation import generate
 from ..language.program.stored_arrays import written
 from ..language.program.writer import Tracing
@@ -19,6 +16,8 @@ from ..language.source.reading import deep_recursion, too_deep
 from ..language.translation.statements import analyse
 from ..language.types.reasons import Promotion
 from ..language.types.variables import Variable
+from ..runtime import arithmetic, choice, elementwise, loops, masks, view
+from ..runtime.barrier import Barrier
 
 
 class CompiledKernel:
@@ -26,7 +25,7 @@ class CompiledKernel:
 
     For each warp, the engine makes a site for each of ``sites``, (line, op, elements a lane, variable), and calls
     ``make`` with them. The result is a generator function of (warp vector, mask, place in program order, *arguments)
-    that yields a :class:`~course_lib.simulator.lanes.barrier.Barrier` when the warp arrives at one.
+    that yields a :class:`~course_lib.simulator.runtime.barrier.Barrier` when the warp arrives at one.
 
     Attributes:
         program: the kernel's typed program.

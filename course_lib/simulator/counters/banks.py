@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..hardware import BANKS, WARP_SIZE, WORD_BYTES
-from ..lanes.access import Site
-from ..lanes.arrays import Pattern
-from ..lanes.masks import widened
+from ..runtime.access import Site
+from ..runtime.arrays import Pattern
+from ..runtime.masks import widened
 from .copy_wavefronts import copied_places, copy_costs
 from .traffic import Counter, key_of
 

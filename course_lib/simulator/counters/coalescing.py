@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..hardware import SECTOR_BYTES
-from ..lanes.access import Site
-from ..lanes.arrays import Pattern
-from ..lanes.masks import Mask
+from ..runtime.access import Site
+from ..runtime.arrays import Pattern
+from ..runtime.masks import Mask
 from .copy_wavefronts import WIDE_BYTES, copied_places, copy_costs
 from .traffic import Counter, key_of
 

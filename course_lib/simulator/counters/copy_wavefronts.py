@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
-from ..lanes.access import Site
-from ..lanes.arrays import Pattern
+from ..runtime.access import Site
+from ..runtime.arrays import Pattern
 
 #: (target, source) of each lane, as addresses in units of the copy's size.
 Places = Sequence[tuple[int, int]]

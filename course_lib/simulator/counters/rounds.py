@@ -24,9 +24,9 @@ from functools import partial
 import numpy as np
 
 from ..hardware import WARP_SIZE
-from ..lanes.access import Site, Update
-from ..lanes.arrays import Pattern
-from ..lanes.masks import widened
+from ..runtime.access import Site, Update
+from ..runtime.arrays import Pattern
+from ..runtime.masks import widened
 from .banks import NOBODY
 from .traffic import Counter, active, key_of
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..geometry import Chunk
-from ..lanes.access import Site
-from ..lanes.arrays import Pattern
-from ..lanes.warp import WarpVector
 from ..observer import Observer
+from ..runtime.access import Site
+from ..runtime.arrays import Pattern
+from ..runtime.warp import WarpVector
 
 Key = tuple[int, str, str, str, int]  # line, array, space, op, bytes of an access
 #: Limit for the masks that are kept until the end of a chunk.

@@ -5,10 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arithmetic import cast
 from ..device_memory import AllocationView
 from ..findings import LaunchError, LaunchTypeError
-from ..lanes.memory import AllocatedArray, FieldArray, GlobalArray
 from ..language.source.function import Source
 from ..language.types import signatures
 from ..language.types.objects import of_value
@@ -16,6 +14,8 @@ from ..language.types.reasons import Reason
 from ..language.types.record_types import type_of_records, unfit_records
 from ..language.types.value_types import SCALARS, ArrayType, TupleType, TypingError
 from ..language.types.variables import Variable, Variables
+from ..runtime.arithmetic import cast
+from ..runtime.memory import AllocatedArray, FieldArray, GlobalArray
 from ..tables import plural
 
 

@@ -9,16 +9,16 @@ import numpy as np
 
 from ..findings import LaunchError
 from ..geometry import Chunk
-from ..lanes.access import REMEMBERED, MatrixSite, Site, WideSite
-from ..lanes.barrier import AtGrid, Barrier, Pause
-from ..lanes.host import Host
-from ..lanes.loops import LoopWatch, PartOfGrid, Steps, WaitsForOthers
-from ..lanes.masks import Mask
-from ..lanes.mbarriers import Mbarriers
-from ..lanes.memory import SharedArray
-from ..lanes.printed import Printed
-from ..lanes.warp import WarpVector
 from ..observer import Hooks, Observer
+from ..runtime.access import REMEMBERED, MatrixSite, Site, WideSite
+from ..runtime.barrier import AtGrid, Barrier, Pause
+from ..runtime.host import Host
+from ..runtime.loops import LoopWatch, PartOfGrid, Steps, WaitsForOthers
+from ..runtime.masks import Mask
+from ..runtime.mbarriers import Mbarriers
+from ..runtime.memory import SharedArray
+from ..runtime.printed import Printed
+from ..runtime.warp import WarpVector
 from .prepare import Prepared
 from .waits import Waits
 

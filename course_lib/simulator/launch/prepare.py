@@ -8,12 +8,12 @@ from ..compile.compiled_kernel import CompiledKernel, CompiledKernels
 from ..findings import LaunchError
 from ..geometry import Launch
 from ..hardware import HOPPER_SHARED_LIMIT, SHARED_LIMIT
-from ..lanes.memory import GlobalArray
 from ..language.program.writer import Tracing
 from ..language.source.function import Source
 from ..language.source.reading import read
 from ..language.tables import gaps
 from ..language.types.value_types import TypingError
+from ..runtime.memory import GlobalArray
 from .arguments import arrays_in, take
 
 #: Limit for the threads of a launch: each is simulated, and a grid this large by mistake would run for hours.

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..lanes.arrays import Pattern, Watcher
-from ..lanes.barrier import AtGrid, Pause
-from ..lanes.memory import GlobalArray
+from ..runtime.arrays import Pattern, Watcher
+from ..runtime.barrier import AtGrid, Pause
+from ..runtime.memory import GlobalArray
 
 #: A word of global memory: its array and its key.
 Word = tuple[GlobalArray, int]

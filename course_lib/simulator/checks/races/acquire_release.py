@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...lanes.arrays import Ints
+from ...runtime.arrays import Ints
 
 Stamps = np.ndarray[Any, np.dtype[np.int32]]
 #: A word of memory: its array, and the key of the element.

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ...lanes.access import Site
-from ...lanes.arrays import Ints, Pattern
-from ...lanes.masks import widened
-from ...lanes.memory import GlobalArray, SharedArray
+from ...runtime.access import Site
+from ...runtime.arrays import Ints, Pattern
+from ...runtime.masks import widened
+from ...runtime.memory import GlobalArray, SharedArray
 from .shadow_memory import ATOMIC, READ, Access, Reporter, Shadow
 
 #: A log of more accesses, or of more bytes of offsets, masks and values, is replayed early.

@@ -12,13 +12,13 @@ import numpy as np
 
 from ...findings import Finding, FindingKey
 from ...hardware import WARP_SIZE
-from ...lanes.access import Site
-from ...lanes.arrays import Array, Ints, Pattern, Watcher
-from ...lanes.copies import SourceUse
-from ...lanes.masks import Mask
-from ...lanes.memory import GlobalArray, SharedArray
-from ...lanes.warp import WarpVector
 from ...launch.prepare import Prepared
+from ...runtime.access import Site
+from ...runtime.arrays import Array, Ints, Pattern, Watcher
+from ...runtime.copies import SourceUse
+from ...runtime.masks import Mask
+from ...runtime.memory import GlobalArray, SharedArray
+from ...runtime.warp import WarpVector
 from .acquire_release import Releases
 from .log import GlobalLog, SharedLog
 from .shadow_memory import READ, Access, Ran, Reporter, Shadow, Way

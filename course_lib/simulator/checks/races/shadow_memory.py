@@ -11,12 +11,12 @@ import numpy as np
 from ...findings import FindingKey
 from ...geometry import Chunk
 from ...hardware import WARP_SIZE
-from ...lanes.access import Site
-from ...lanes.arrays import Ints, Pattern
-from ...lanes.masks import widened
-from ...lanes.memory import GlobalArray, SharedArray
-from ...lanes.warp import WarpVector
 from ...observer import Observer
+from ...runtime.access import Site
+from ...runtime.arrays import Ints, Pattern
+from ...runtime.masks import widened
+from ...runtime.memory import GlobalArray, SharedArray
+from ...runtime.warp import WarpVector
 from .acquire_release import Releases, Stamps
 
 #: A mask as a boolean array of a whole vector.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import arithmetic
+from ...runtime import arithmetic
 from ..types.reasons import Why
 from ..types.value_types import (
     COMPILE_TIME,

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from ...lanes.memory import FieldArray, GlobalArray
+from ...runtime.memory import FieldArray, GlobalArray
 from ..types.value_types import DTYPE, NONE, SCALARS, ArrayType, OptionalType, RecordsType, TupleType, Type
 
 #: What generated code reports: nothing, each iteration of the kernel's loops, or also statements, variables and tests.

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arithmetic import cast as machine_cast
+from ...runtime.arithmetic import cast as machine_cast
 from ...tables import plural
 from ..program.builders import cast, elementwise, function_of, once, tuple_of
 from ..program.nodes import Apply, Const, Expr, Select

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arithmetic import cast
 from ..findings import KernelError, UnsupportedKernelError
 from .access import Site
+from .arithmetic import cast
 from .arrays import Array
 from .choice import Choice
 from .masks import UNDEFINED, Mask, Vector, blend, common, minus, unite

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arithmetic import cast
 from ..findings import KernelError
 from ..hardware import SECTOR_BYTES
+from .arithmetic import cast
 from .arrays import Array, Ints, Pattern
 from .host import Host
 from .masks import Mask, minus, widened

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .findings import KernelError
-from .lanes.masks import Mask, Vector
+from ..findings import KernelError
+from .masks import Mask, Vector
 
 
 def cast(value: Vector, dtype: np.dtype) -> Vector:

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..arithmetic import later_if
 from ..hardware import SECTOR_BYTES
+from .arithmetic import later_if
 from .masks import Mask, widened
 from .vector import LaneVector
 
