@@ -34,8 +34,8 @@ class Hooks:
     it; ``site``, ``pattern`` and ``base`` describe an access, see :mod:`course_lib.simulator.runtime.access`.
     """
 
-    def warnings(self, unit: CompiledKernel) -> None:
-        """Report warnings about the source: ``unit.promotions`` lists arithmetic that became float64."""
+    def warnings(self, compiled: CompiledKernel) -> None:
+        """Report warnings about the source: ``compiled.promotions`` lists arithmetic that became float64."""
 
     def counted(self, site: Site, pattern: Pattern) -> None:
         """``pattern.tally`` holds how often ``site`` used this pattern, by byte phase of the base."""

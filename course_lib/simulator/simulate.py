@@ -165,11 +165,11 @@ class Simulation:
         tracing: Tracing = "values" if self.tracer else "loops" if self.watching else ""
         ready = partial(prepare, self.kernel, grid, block, arguments, dynamic_shared, tracing=tracing)
         prepared = ready()
-        if prepared.unit.cooperative:
+        if prepared.compiled.cooperative:
             check_resident(prepared)
         before = [
             (part, part.copy())
-            for array in (prepared.may_write if prepared.unit.may_begin_anew else ())
+            for array in (prepared.may_write if prepared.compiled.may_begin_anew else ())
             for part in (array.storage(), array.written)
             if part is not None
         ]
@@ -231,7 +231,7 @@ class Simulation:
 def check_resident(prepared: Prepared) -> None:
     """Raise LaunchError if not all blocks of the launch, which wait for each other, fit on a GPU at once."""
     launch = prepared.launch
-    known = occupancy(launch.threads_per_block, 1, prepared.unit.shared_bytes + launch.dynamic_shared, HOPPER)
+    known = occupancy(launch.threads_per_block, 1, prepared.compiled.shared_bytes + launch.dynamic_shared, HOPPER)
     most = known.blocks * HOPPER["multiprocessors"]
     if launch.blocks > most:
         raise LaunchError(

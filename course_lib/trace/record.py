@@ -33,9 +33,9 @@ COUNT_AFTER = 5_000
 
 
 @lru_cache(8)
-def listing(unit: CompiledKernel) -> Listing:
+def listing(compiled: CompiledKernel) -> Listing:
     """Return the listing of a compiled kernel, whose launches have all the same."""
-    return Listing(unit.sources)
+    return Listing(compiled.sources)
 
 
 class StepCounter(Observer):
@@ -85,7 +85,7 @@ class TraceObserver(StepCounter):
                     f"the arguments {array.name!r} and {other.name!r} are one array on the GPU, and a trace has the "
                     "values of each array by itself; pass two arrays to trace the launch"
                 )
-        self._program = listing(prepared.unit)
+        self._program = listing(prepared.compiled)
         self._before = [(array, array.flat.copy()) for array in prepared.may_write if array.flat.flags.writeable]
         #: arrays by name, and fields of records, which become arrays of the trace when the kernel first accesses them
         parts = chain.from_iterable(each if isinstance(each, tuple) else [each] for each in prepared.values)
@@ -138,7 +138,7 @@ class TraceObserver(StepCounter):
 
     def _count_all(self) -> None:
         """Run the launch from its start, unrecorded, and restore its arrays; raise LaunchError if it is too long."""
-        arrays = (*self.prepared.arrays, *self.prepared.unit.outside)
+        arrays = (*self.prepared.arrays, *self.prepared.compiled.outside)
         watchers, now = [array.watchers for array in arrays], [array.flat.copy() for array, _ in self._before]
         for array, values in self._before:
             array.flat[...] = values
@@ -274,10 +274,12 @@ class TraceObserver(StepCounter):
             findings,
             tuple(traffic),
             self._matrices(),
-            self.prepared.unit.program,
+            self.prepared.compiled.program,
             {
                 name: value
-                for (name, _), value in zip(self.prepared.unit.program.parameters, self.prepared.values, strict=True)
+                for (name, _), value in zip(
+                    self.prepared.compiled.program.parameters, self.prepared.values, strict=True
+                )
                 if isinstance(value, (np.generic, int, float, complex))
             },
         )
@@ -285,7 +287,7 @@ class TraceObserver(StepCounter):
     def _matrices(self) -> tuple[MatrixOperation, ...]:
         """Return the operations for which it is known which lane holds which element of the matrices."""
         found = {}
-        for (line, name), function in sorted(self.prepared.unit.together.items(), key=lambda item: item[0]):
+        for (line, name), function in sorted(self.prepared.compiled.together.items(), key=lambda item: item[0]):
             fragments = getattr(getattr(function, "__self__", function), "fragments", None)
             if fragments:
                 line = self._program.first.get(line, line)

@@ -43,7 +43,7 @@ def test_nested_device_functions_are_compiled_once_each():
         a[0] = function(a[0])
 
     prepared = prepare(kernel, 1, 1, (np.zeros(1, "f4"),))
-    assert prepared.unit.text.count("    def ") == 17
+    assert prepared.compiled.text.count("    def ") == 17
 
 
 def test_local_memory_is_counted_once():
@@ -66,7 +66,7 @@ def test_local_memory_is_counted_once():
             acc = acc + twice(a[0]) + twice(a[0] * a[0])
         a[0] = acc
 
-    assert prepare(kernel, 1, 1, (np.zeros(1, "f4"),)).unit.local_bytes == 64
+    assert prepare(kernel, 1, 1, (np.zeros(1, "f4"),)).compiled.local_bytes == 64
 
 
 def test_a_kernel_is_compiled_once_for_launches_that_differ_in_sizes_alone(tmp_path):
@@ -81,7 +81,7 @@ def test_a_kernel_is_compiled_once_for_launches_that_differ_in_sizes_alone(tmp_p
             prepared = prepare(kernel, grid, block, (C,))
             Engine(prepared).run()
             assert (C == {"blockDim.x": block, "gridDim.x": grid, "gridsize(1)": grid * block}[size]).all()
-            compiled.add(prepared.unit)
+            compiled.add(prepared.compiled)
         assert len(compiled) == of_grids + 2
 
 
@@ -92,7 +92,7 @@ def test_arrays_from_outside_are_taken_for_each_launch():
     def from_outside(C):
         C[cuda.grid(1)] = table[cuda.grid(1)]
 
-    first, second = (prepare(from_outside, 1, 4, (np.zeros(4, "f4"),)).unit for _ in range(2))
+    first, second = (prepare(from_outside, 1, 4, (np.zeros(4, "f4"),)).compiled for _ in range(2))
     assert first is not second
 
 
@@ -111,10 +111,10 @@ def test_a_kernel_is_compiled_anew_where_what_it_names_has_changed(tmp_path):
         simulate(module.kernel)[1, 1](out)
         return out.tolist()
 
-    def unit():
-        return prepare(module.kernel, 1, 1, (out,)).unit
+    def compiled():
+        return prepare(module.kernel, 1, 1, (out,)).compiled
 
-    assert (launched(), unit()) == ([11, 21], unit())
+    assert (launched(), compiled()) == ([11, 21], compiled())
     module.f = module.g
     assert launched() == [12, 21]
     module.home.f = module.g

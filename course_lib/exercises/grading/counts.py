@@ -24,7 +24,7 @@ class Counts(Observer):
 
     def start(self, prepared: Prepared) -> None:
         super().start(prepared)
-        self._unit = prepared.unit
+        self._compiled = prepared.compiled
         #: the counts of a warp are numbers or, where its blocks differ, arrays with one for each
         self._warps: list[Counter[Any]] = []
         self._running: defaultdict[WarpVector, Any] = defaultdict(Counter)
@@ -56,7 +56,7 @@ class Counts(Observer):
 
     def signed_loads(self, arrays: Collection[str]) -> int:
         """The loads in the text, from these arrays, with an index of a signed type that is no constant."""
-        loads = (each for each in _parts(self._unit.program, set()) if isinstance(each, Apply) and each.sites)
+        loads = (each for each in _parts(self._compiled.program, set()) if isinstance(each, Apply) and each.sites)
         return sum(
             each.variable in arrays
             and each.sites[0][0] == "load"
@@ -71,7 +71,7 @@ class Counts(Observer):
 
     def shared_elements(self) -> int:
         """The elements of the shared arrays that a block declares."""
-        return sum(elements for _, _, elements, _ in self._unit.static_shared.values())
+        return sum(elements for _, _, elements, _ in self._compiled.static_shared.values())
 
 
 def _parts(part: Any, seen: set[int]) -> Iterator[Any]:

@@ -219,7 +219,9 @@ def _code(kernel: Any, arguments: Sequence[Any], notes: list[str]) -> MachineCod
 
 
 def _residency(launch: Simulated, registers: int | None, gpu: dict[str, Any]) -> Residency:
-    static = prepare(launch.kernel, launch.grid, launch.block, launch.before, launch.shared_bytes).unit.static_shared
+    static = prepare(
+        launch.kernel, launch.grid, launch.block, launch.before, launch.shared_bytes
+    ).compiled.static_shared
     shared_bytes = launch.shared_bytes + sum(size for number, (_, size, *_) in static.items() if number >= 0)
     run = launch.run
     threads = prod(run.block)

@@ -29,7 +29,7 @@ class BarriersObserver(Observer):
         #: (branch, barrier) lines -> masks of the threads that missed that barrier, on another path
         self._paths: dict[tuple[int, int], dict[int, np.ndarray]] = {}
 
-        self._syncwarps = prepared.unit.syncwarps
+        self._syncwarps = prepared.compiled.syncwarps
 
     def watch(self, array: Array) -> Watcher | None:
         return went_on if self._syncwarps and array.space != "local" else None

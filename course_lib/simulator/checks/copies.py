@@ -17,14 +17,14 @@ class CopiesObserver(Observer):
 
     def start(self, prepared: Any) -> None:
         super().start(prepared)
-        self.copying = prepared.unit.copies
-        self.unit = prepared.unit
+        self.copying = prepared.compiled.copies
+        self.compiled = prepared.compiled
         self.sources: dict[Any, list[Any]] = {}  # by global array
         self.lines: dict[Any, np.ndarray] = {}
         self.outstanding: dict[Any, int] = {}
 
     def watch(self, array: Any) -> Callable[..., None] | None:
-        if self.copying and isinstance(array, GlobalArray) and self.unit.may_write(*array.names):
+        if self.copying and isinstance(array, GlobalArray) and self.compiled.may_write(*array.names):
             return self._source_accessed
         if not self.copying or not isinstance(array, SharedArray):
             return None

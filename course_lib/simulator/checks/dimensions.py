@@ -37,8 +37,8 @@ class DimensionsObserver(Observer):
         launch = prepared.launch
         # one thread is meant, and so is a size of 1 that was given
         flat = AXES[launch.dimensions :] if launch.blocks * launch.threads_per_block > 1 else ""
-        trees = tuple(source.tree for source in prepared.unit.sources)
-        numbers = tuple(number for source in prepared.unit.sources for number in _numbers(source)) if flat else ()
+        trees = tuple(source.tree for source in prepared.compiled.sources)
+        numbers = tuple(number for source in prepared.compiled.sources for number in _numbers(source)) if flat else ()
         of_axes = [coordinate_of(axis, prepared.source.tree, trees, numbers) for axis in AXES] if flat else []
         self._coordinates, self._others = of_axes[launch.dimensions :], of_axes[: launch.dimensions]
         self._stores: dict[str, Stores] = {}

@@ -28,15 +28,15 @@ class LanguageObserver(Observer):
         said = f"{what} at {text}; {self._on_gpu}: look at its values, with print or in the stepper"
         self.found(kind, line, vector, lanes, said)
 
-    def warnings(self, unit: CompiledKernel) -> None:
-        for change in unit.changes.values():
+    def warnings(self, compiled: CompiledKernel) -> None:
+        for change in compiled.changes.values():
             said = (
                 f"{change.name} was {shown(change.first)} when this function was first compiled for arguments of these "
                 f"types, and is {shown(change.now)} now; the compiled code keeps what it was: pass it as an argument, "
                 "or define the kernel again"
             )
             self.add(Finding("changed-constant", change.line, said))
-        for promotion in unit.promotions.values():
+        for promotion in compiled.promotions.values():
             said = (
                 f"{promotion.expression} is computed in {promotion.wide}, because {promotion.operand}; write "
                 f"{promotion.advice} to stay in {promotion.narrow}"

@@ -16,7 +16,7 @@ class ProductsObserver(Observer):
 
     def start(self, prepared: Any) -> None:
         super().start(prepared)
-        self.used = prepared.unit.products
+        self.used = prepared.compiled.products
         self.readers: dict[Any, np.ndarray] = {}  # how many unfinished products read a word
         self.reading: dict[Any, np.ndarray] = {}  # the line of the latest of them
         self.unfenced: dict[Any, np.ndarray] = {}  # the line of the store that was not fenced; 0 for none

@@ -98,12 +98,12 @@ class CompiledKernels:
         known = self._known.get(key) or self._known.get((*key, launch.grid))
         if known is not None and known.holds:
             return known
-        unit = CompiledKernel(launch, source, arguments, tracing, patient)
-        if not unit.outside:  # its arrays belong to one launch
+        compiled = CompiledKernel(launch, source, arguments, tracing, patient)
+        if not compiled.outside:  # its arrays belong to one launch
             if len(self._known) >= self.MOST:
                 del self._known[next(iter(self._known))]
-            self._known[(*key, launch.grid) if unit.asks_grid else key] = unit
-        return unit
+            self._known[(*key, launch.grid) if compiled.asks_grid else key] = compiled
+        return compiled
 
 
 #: The names that generated code uses.

@@ -65,7 +65,7 @@ class Engine(Host):
         schedule: str | int = "in-order",
         max_steps: int | None = None,
     ) -> None:
-        self.prepared, self.launch, self.unit = prepared, prepared.launch, prepared.unit
+        self.prepared, self.launch, self.compiled = prepared, prepared.launch, prepared.compiled
         self.observers = observers
         self.order = order(schedule)
         if max_steps is not None and (
@@ -75,7 +75,7 @@ class Engine(Host):
         self.steps = Steps(None if max_steps is None else int(max_steps))
         self.printed = Printed()
         self.arrays = prepared.may_write
-        self.updates = any(op == "atomic" for _, op, *_ in self.unit.sites)
+        self.updates = any(op == "atomic" for _, op, *_ in self.compiled.sites)
         self.listeners = {
             name: [getattr(o, name) for o in observers if getattr(type(o), name) is not hook]
             for name, hook in HOOKS.items()
@@ -84,11 +84,11 @@ class Engine(Host):
     def run(self) -> None:
         for observer in self.observers:
             observer.start(self.prepared)
-        self.tell("warnings", self.unit)
-        for array in (*self.prepared.arrays, *self.unit.outside):
+        self.tell("warnings", self.compiled)
+        for array in (*self.prepared.arrays, *self.compiled.outside):
             self.watch(array)
         with np.errstate(all="ignore"):
-            if self.prepared.patient or self.unit.cooperative:
+            if self.prepared.patient or self.compiled.cooperative:
                 waits = Waits()
                 try:
                     self._run_in_turns(waits)
@@ -96,7 +96,7 @@ class Engine(Host):
                     waits.close()
                 return
             sites = self._sites()
-            kernels = [self.unit.make(s) for s in sites]
+            kernels = [self.compiled.make(s) for s in sites]
             for chunk in self.launch.chunks(self._blocks_in_memory()):
                 for _ in self._run_chunk(chunk, kernels, sites):
                     pass
@@ -119,7 +119,7 @@ class Engine(Host):
             chunk = next(blocks, None)
             if chunk is not None:
                 sites = self._sites()
-                waits.start(self._run_chunk(chunk, [self.unit.make(s) for s in sites], sites))
+                waits.start(self._run_chunk(chunk, [self.compiled.make(s) for s in sites], sites))
             elif waits.awake:
                 continue
             elif waits.resting:
@@ -151,17 +151,17 @@ class Engine(Host):
 
     def _sites(self) -> list[list[Site]]:
         """Return the sites of each warp."""
-        room = REMEMBERED // max(1, len(self.unit.sites) * len(self.launch.warps))
-        learned: list[dict[Any, Any]] = [{} for _ in self.unit.sites]
+        room = REMEMBERED // max(1, len(self.compiled.sites) * len(self.launch.warps))
+        learned: list[dict[Any, Any]] = [{} for _ in self.compiled.sites]
         return [
-            [self._site(*site, room, known) for site, known in zip(self.unit.sites, learned, strict=True)]
+            [self._site(*site, room, known) for site, known in zip(self.compiled.sites, learned, strict=True)]
             for _ in self.launch.warps
         ]
 
     def _blocks_in_memory(self) -> int:
         """Return how many blocks can run together without exceeding MAX_BYTES of shared and local arrays."""
-        shared = sum(size + WATCHING_BYTES * elements for _, size, elements, _ in self.unit.static_shared.values())
-        local = self.unit.local_bytes * self.launch.threads_per_block
+        shared = sum(size + WATCHING_BYTES * elements for _, size, elements, _ in self.compiled.static_shared.values())
+        local = self.compiled.local_bytes * self.launch.threads_per_block
         return max(1, MAX_BYTES // max(1, shared + local))
 
     def _site(self, line: int, op: str, width: int, variable: str, room: int, learned: dict[Any, Any]) -> Site:

@@ -21,7 +21,7 @@ MAX_THREADS = 2**28
 
 
 #: The compiled kernels of the process.
-UNITS = CompiledKernels()
+COMPILED_KERNELS = CompiledKernels()
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Prepared:
     launch: Launch
     source: Source
     values: tuple[Any, ...]
-    unit: CompiledKernel
+    compiled: CompiledKernel
     patient: bool = False
 
     @property
@@ -45,12 +45,12 @@ class Prepared:
     @property
     def may_write(self) -> list[GlobalArray]:
         """The arrays to which the kernel may store."""
-        return [array for array in self.arrays if self.unit.may_write(*array.names)]
+        return [array for array in self.arrays if self.compiled.may_write(*array.names)]
 
     @property
     def lines(self) -> tuple[tuple[int, str], ...]:
         """The numbered lines of the kernel and of the device functions in its file, in the file's order."""
-        return tuple(sorted({line for source in self.unit.sources for line in source.lines}))
+        return tuple(sorted({line for source in self.compiled.sources for line in source.lines}))
 
 
 def prepare(
@@ -90,23 +90,23 @@ def prepare(
         )
     source = read(kernel)
     values, variables = take(kernel, source, arguments)
-    compiled = UNITS.of(launch, source, variables, tracing, patient)
+    compiled = COMPILED_KERNELS.of(launch, source, variables, tracing, patient)
     check_shared(launch, compiled)
     return Prepared(launch, source, values, compiled, patient)
 
 
-def check_shared(launch: Launch, unit: CompiledKernel) -> None:
+def check_shared(launch: Launch, compiled: CompiledKernel) -> None:
     """Refuse a launch whose shared arrays do not fit in a block's shared memory."""
-    used = unit.shared_bytes
-    limit = HOPPER_SHARED_LIMIT if unit.products else SHARED_LIMIT
+    used = compiled.shared_bytes
+    limit = HOPPER_SHARED_LIMIT if compiled.products else SHARED_LIMIT
     if used + launch.dynamic_shared > limit and launch.dynamic_shared:
         raise LaunchError(
             f"the launch asks for {launch.dynamic_shared:,} bytes of dynamic shared memory a block, beside "
             f"{used:,} of the kernel's own arrays; the limit is {limit:,} bytes ({limit // 1024} KiB): ask for less"
         )
     if used > SHARED_LIMIT:
-        parts = ", ".join(f"{name} {size:,}" for name, size, *_ in unit.static_shared.values())
-        line = max(line for *_, line in unit.static_shared.values())
+        parts = ", ".join(f"{name} {size:,}" for name, size, *_ in compiled.static_shared.values())
+        line = max(line for *_, line in compiled.static_shared.values())
         raise LaunchError(
             f"the kernel's shared arrays take {used:,} bytes a block ({parts}); the limit of static shared memory "
             f"is {SHARED_LIMIT:,} bytes (48 KiB): use smaller tiles",

@@ -36,10 +36,10 @@ class RacesObserver(Reporter):
         self.epochs = {}
         self.gravity: dict[FindingKey, tuple[bool, bool]] = {}
         self.reported = []
-        self.unit = prepared.unit
+        self.compiled = prepared.compiled
         launch = prepared.launch
-        self.releases = Releases(launch.blocks, launch.threads_per_block) if prepared.unit.fences else None
-        self.each = prepared.unit.fences or prepared.unit.groups
+        self.releases = Releases(launch.blocks, launch.threads_per_block) if prepared.compiled.fences else None
+        self.each = prepared.compiled.fences or prepared.compiled.groups
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -68,7 +68,7 @@ class RacesObserver(Reporter):
         if isinstance(array, SharedArray) and self.releases is None:
             self.logs[array] = log = SharedLog(self, array)
             return log
-        if isinstance(array, GlobalArray) and not self.unit.may_write(*array.names):
+        if isinstance(array, GlobalArray) and not self.compiled.may_write(*array.names):
             return None
         if isinstance(array, GlobalArray) and not self.each:
             return self.of_launch.setdefault(array.memory, GlobalLog(self, array.memory))
@@ -147,13 +147,13 @@ class RacesObserver(Reporter):
         across = thread_a // size != thread_b // size or thread_a % size // WARP_SIZE != thread_b % size // WARP_SIZE
         if isinstance(array, GlobalArray) and len(array.names) > 1:
             place += f" ({' and '.join(array.names)} are in one allocation)"
-        part = self.unit.parts.get(line_b, "") if line_a == line_b and READ not in (kind_a, kind_b) else ""
+        part = self.compiled.parts.get(line_b, "") if line_a == line_b and READ not in (kind_a, kind_b) else ""
         if part.startswith(f"{array.name}["):  # a line may store to another array, too
             cure = (
                 f"{part} names a part of {array.name}, so each thread stores to all elements of it; "
                 f"give {array.ndim} indices to store to one element"
             )
-        elif threads[0][0] != threads[1][0] and self.unit.fences:
+        elif threads[0][0] != threads[1][0] and self.compiled.fences:
             cure = (
                 "threadfence() orders them only if it is between the first and an atomic on a word that the other "
                 "thread updates too, before the second; threadfence_block() orders the threads of one block only"
@@ -189,7 +189,7 @@ class RacesObserver(Reporter):
 
     def _of_one_line(self, line: int, array: str) -> str:
         """Say what orders a read and a write of an array in one line."""
-        sources = self.unit.sources
+        sources = self.compiled.sources
         read = {name for source in sources for name in others_read(source.tree, line, array)}
         updates = not read and any(updates_one(source.tree, line, array) for source in sources)
         apart = "read into a variable, put a barrier, and write then"
@@ -204,7 +204,9 @@ class RacesObserver(Reporter):
 
     def _missing(self, first: int, second: int, ways: list[Way]) -> str:
         """Say where a barrier is missing between these lines: in a loop, the second may come before the first."""
-        in_loop = any(start <= first and second <= end for s in self.unit.sources for start, end in loops_of(s.tree))
+        in_loop = any(
+            start <= first and second <= end for s in self.compiled.sources for start, end in loops_of(s.tree)
+        )
         if (second, first) in ways:
             return "at the end of the loop's body" if in_loop else f"after line {second}, before line {first}"
         return "between the two" + ", and at the end of the loop's body" * (in_loop and not ways)
