@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from .lazy import fall_back, lazily
 from .simulator.findings import KernelError, LaunchError, UnsupportedKernelError
 from .simulator.run import Finding, Run, Traffic
-from .simulator.simulate import simulate
+from .trace.simulate import simulate
 
 if TYPE_CHECKING:
     from .classroom.course_map import ladder

@@ -12,7 +12,7 @@ import course_lib
 from course_lib import measurements
 from course_lib.exercises import progress
 from course_lib.kernels import rung
-from course_lib.simulator.simulate import Simulation
+from course_lib.simulator.simulation import Simulation
 from course_lib.simulator.testing import assert_clean
 
 #: What an example may use without importing it: NumPy, numba, the rungs, and what lessons import.

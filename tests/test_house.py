@@ -33,8 +33,6 @@ MAY_IMPORT = {
     # The files beside the rooms; one of them is a command of the command line.
     "root": {"kernels", "simulator", "trace", "machine", "exercises", "classroom", "__main__"},
 }
-# What a launch returns holds its trace, which one of its observers records: the front of the simulator knows the trace.
-FRONT = {"simulator.simulate": {"trace"}, "simulator.run": {"trace"}}
 # The same inside the simulator: a part of it, a folder, may import the parts named here, itself, and the files beside
 # them. Tables know no translation, and the nodes of the typed program no table.
 PARTS = {
@@ -108,7 +106,7 @@ def wrong_imports(package):
     wrong = []
     for path in sorted(package.rglob("*.py")):
         room, known = room_of(path, package), row_of(THIRD_PARTY, path, package)
-        may = MAY_IMPORT[room] | {room, "lazy"} | (row_of(FRONT, path, package) or set())
+        may = MAY_IMPORT[room] | {room, "lazy"}
         for name in sorted(imports_of(path, package)):
             top, *rest = name.split(".")
             if top == "course_lib":

@@ -21,7 +21,7 @@ from ..machine.waiting.product_launch import ProductLaunch, WrongBlock
 from ..simulator.hardware import WARP_SIZE, WORD_BYTES, ceil_div
 from ..simulator.observer import Observer
 from ..simulator.occupancy import occupancy
-from ..simulator.simulate import Simulation
+from ..simulator.simulation import Simulation
 from .grading.grades import run_uncounted
 
 MOST_REGISTERS = 255
@@ -161,7 +161,7 @@ def costs(kernel: Any, tile: Size, threads: Size, seed: int = 0, timed: bool = T
     A, B = _matrices(rng, M, N, K)
     C = np.full((M, N), np.nan, np.float32)
     flow = _Flow()
-    run = Simulation(kernel, True, "in-order", None, None, (flow,))[(_TILES, _TILES), threads](A, B, C)
+    run = Simulation(kernel, watching=(flow,))[(_TILES, _TILES), threads](A, B, C)
     if not _right(C, A, B):
         raise WrongProduct(f"C is not A @ B for M, N and K of {M}, {N} and {K}")
     multiplications = M * N * K / WARP_SIZE

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..simulator.hardware import ceil_div
 from ..simulator.run import Run
-from ..simulator.simulate import simulate
+from ..trace.simulate import simulate
 
 _Matrix = NDArray[np.float32]
 

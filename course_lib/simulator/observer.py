@@ -1,7 +1,7 @@
 """The base class of observers."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,8 @@ from .runtime.warp import WarpVector
 
 #: The warps that met, and the lanes of each.
 Arrivals = Sequence[tuple[WarpVector, Mask]]
+#: Returns sectors, wavefronts and bank conflicts of one access of a pattern, at a byte phase of the base.
+Figures = Callable[[Pattern, int], tuple[np.ndarray, np.ndarray, np.ndarray]]
 #: The barrier at which each warp waits.
 Waiting = dict[int, Barrier]
 
@@ -209,3 +211,18 @@ class Observer(Hooks):
         """Store a finding; if its key is known, only add to the count of the first one."""
         self._findings.setdefault(finding.key, finding)
         self._counts[finding.key] += finding.count
+
+
+class Recorder(Observer):
+    """An observer that makes the trace of a launch, which becomes ``Run.trace``.
+
+    ``figures(pattern, phase)`` returns the (sectors, wavefronts, bank conflicts) of one access of a pattern: arrays
+    with one number for every block of the chunk, computed by the rules of the counters.
+    """
+
+    def __init__(self, figures: Figures) -> None:
+        super().__init__()
+
+    def trace(self, findings: Sequence[Finding], traffic: Sequence[Any]) -> Any:
+        """Return the trace of a finished launch, with what the other observers found and counted."""
+        raise NotImplementedError

@@ -5,15 +5,12 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .findings import Finding
 from .tables import html_table, plural, text_table
-
-if TYPE_CHECKING:
-    from ..trace.trace import Trace
 
 __all__ = ["AnnotatedSource", "Finding", "Run", "Traffic", "TrafficRow"]
 
@@ -243,9 +240,9 @@ class AnnotatedSource:
 class Run:
     """A finished launch on the simulator.
 
-    Attributes: ``kernel_name``, ``grid`` and ``block`` (x, y, z), ``traffic``, ``findings``, ``source``,
-    ``schedule``, ``trace`` (None without ``trace=True``), ``printed``, what print() in the kernel said, in the order of
-    the threads, and ``shown``, the counts in its table.
+    Attributes: ``kernel_name``, ``grid`` and ``block`` (x, y, z), ``traffic``, ``findings``, ``source``, ``schedule``,
+    ``trace`` (a :class:`course_lib.trace.trace.Trace`; None without ``trace=True``), ``printed``, what print() in the
+    kernel said, in the order of the threads, and ``shown``, the counts in its table.
 
     >>> A, B, C = np.ones((3, 32, 32), np.float32)
     >>> run = simulate(rung("naive").make())[(2, 2), (16, 16)](A, B, C)
@@ -260,7 +257,7 @@ class Run:
     findings: tuple[Finding, ...]
     source: AnnotatedSource
     schedule: str | int
-    trace: Trace | None
+    trace: Any
     printed: str = ""
     shown: tuple[str, ...] = COUNTS
 

@@ -18,7 +18,7 @@ import numpy as np
 from ..simulator.compile.compiled_kernel import CompiledKernel
 from ..simulator.findings import Finding, KernelError, LaunchError
 from ..simulator.launch.engine import Engine
-from ..simulator.observer import Observer
+from ..simulator.observer import Figures, Observer, Recorder
 from ..simulator.runtime.arrays import ATOMIC
 from .columns import BARRIER, ITERATION, NEGATIVE, RESUMED
 from .pack import Events, TraceEncoder
@@ -44,7 +44,7 @@ class StepCounter(Observer):
     def __init__(self, shown: Container[int]):
         super().__init__()
         self._shown = shown
-        self._steps = 0
+        self.steps = 0
 
     def statement(self, vector: Any, line: int, mask: Any, head: bool) -> None:
         if line in self._shown:
@@ -52,25 +52,23 @@ class StepCounter(Observer):
 
     def count(self, vector: Any, mask: Any) -> None:
         """Count a statement of a warp: a step in each block of the chunk in which lanes execute it."""
-        self._steps += vector.chunk.count if mask is True else vector.warps_active(mask)
-        if self._steps > MAX_STEPS:
+        self.steps += vector.chunk.count if mask is True else vector.warps_active(mask)
+        if self.steps > MAX_STEPS:
             raise LaunchError(
                 f"this launch has more than {MAX_STEPS:,} steps, too many to trace: a loop may never end; else trace "
                 "fewer blocks, a smaller matrix, or K (the sum's length) of one or two tiles: all others do the same"
             )
 
 
-class TraceObserver(StepCounter):
+class TraceObserver(Recorder):
     """Records a :class:`Trace` of a whole launch.
-
-    ``figures(pattern, phase)`` returns the (sectors, wavefronts, bank conflicts) of one access of a pattern: arrays
-    with one number for every block of the chunk, computed by the rules of the observers.
 
     Raises LaunchError beyond ``MAX_STEPS`` steps, with what to trace instead.
     """
 
-    def __init__(self, figures: Callable[[Any, int], tuple[np.ndarray, np.ndarray, np.ndarray]]):
-        super().__init__(())
+    def __init__(self, figures: Figures):
+        super().__init__(figures)
+        self._counter = StepCounter(())
         self._encoder = TraceEncoder(figures)
         self._arrays: dict[str, TraceArray] = {}
         self._recorded = 0
@@ -129,9 +127,9 @@ class TraceObserver(StepCounter):
         chunk.masks.append(mask)
         chunk.flags.append(flags)
         chunk.now[warp] = chunk.latest[warp, line] = event
-        self.count(vector, mask)
+        self._counter.count(vector, mask)
         self._recorded += 1
-        if not self._counted and (self._recorded >= COUNT_AFTER or self._steps > MAX_STEPS // 8):
+        if not self._counted and (self._recorded >= COUNT_AFTER or self._counter.steps > MAX_STEPS // 8):
             self._counted = True
             self._count_all()
         return event
@@ -256,8 +254,7 @@ class TraceObserver(StepCounter):
 
     # --- the result ----------------------------------------------------------------------------------------------
 
-    def trace(self, findings: tuple[Finding, ...] = (), traffic: tuple[Any, ...] = ()) -> Trace:
-        """Return the trace of a finished launch, with what the other observers found and counted."""
+    def trace(self, findings: Sequence[Finding] = (), traffic: Sequence[Any] = ()) -> Trace:
         launch, source = self.prepared.launch, self.prepared.source
         columns = self._encoder.columns(launch, list(self._arrays))
         for name, host in self._hosts.items():
@@ -271,7 +268,7 @@ class TraceObserver(StepCounter):
             self.prepared.lines,
             self._arrays,
             steps,
-            findings,
+            tuple(findings),
             tuple(traffic),
             self._matrices(),
             self.prepared.compiled.program,

@@ -1,14 +1,14 @@
 """What budgets count beside the traffic is what the trace of the same launch shows, and the same without a trace."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 from numba import cuda, float32
 
 from course_lib.exercises.grading.counts import Counts
 from course_lib.exercises.grading.source import read
-from course_lib.simulator.simulate import Simulation
-from course_lib.trace.record import TraceObserver
+from course_lib.trace.simulate import simulate
 
 
 @cuda.jit
@@ -33,9 +33,9 @@ def kernel(A, C):
 
 
 def test_counts_are_those_of_the_trace():
-    launches = (Counts(), None), (Counts(), TraceObserver)
-    for counts, tracer in launches:
-        launched = Simulation(kernel, False, "in-order", tracer, None, (counts,))[3, 40]
+    launches = (Counts(), False), (Counts(), True)
+    for counts, trace in launches:
+        launched = replace(simulate(kernel, strict=False, trace=trace), watching=(counts,))[3, 40]
         run = launched(np.ones(70, np.float32), np.zeros(70, np.float32))
     seen = Counter()
     for step in run.trace.steps:

@@ -15,7 +15,7 @@ from oracles.sources import line_of
 from course_lib import simulate
 from course_lib.simulator.checks.races import log, rules, shadow_memory
 from course_lib.simulator.observer import Observer
-from course_lib.simulator.simulate import RUNNING
+from course_lib.simulator.simulation import RUNNING
 
 SCHEDULES = ("in-order", "reversed", 1)
 

@@ -21,9 +21,9 @@ from ...lazy import called
 from ...machine.profile.arguments import in_order
 from ...machine.profile.verdicts import of_two_warps
 from ...simulator.run import Finding, Run
-from ...simulator.simulate import simulate
 from ...trace.locate import locate
 from ...trace.replay import Timeline
+from ...trace.simulate import simulate
 from ...trace.viewer import Stepper
 from ...trace.viewer.page import STEPPER, place
 from .frame import Page, Side, assets, framed, write

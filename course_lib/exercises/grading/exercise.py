@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ...simulator.hardware import WARP_SIZE
 from ...simulator.repairs.table import RepairRow
-from ...trace.record import TraceObserver
 from .counts import Counts
 from .source import Submission
 
@@ -260,9 +259,9 @@ class Exercise:
         return shape
 
     @property
-    def tracer(self) -> type[TraceObserver] | None:
-        """The observer that records what the budgets need: a trace takes a third of a launch's time."""
-        return TraceObserver if any(budget.traced for budget in self.budgets) else None
+    def traced(self) -> bool:
+        """Whether a budget needs the trace of a launch, which takes a third of its time."""
+        return any(budget.traced for budget in self.budgets)
 
     @property
     def points(self) -> int:

@@ -22,8 +22,7 @@ from ...simulator.observer import Observer
 from ...simulator.repairs import bounds, orders
 from ...simulator.repairs.kernel import array_of
 from ...simulator.repairs.table import Candidate, Tries, candidates, proven, register
-from ...simulator.simulate import Simulation
-from ...trace.record import TraceObserver
+from ...trace.simulate import simulate
 from .baselines import KNOWN, baselines
 from .counts import Counts
 from .exercise import MOST_WORK, Array, Budget, Exercise, Hint, Launch, Outcome, Shape, differing
@@ -90,14 +89,14 @@ def launch(
     shape: Shape,
     source: Submission | None = None,
     *,
-    tracer: type[TraceObserver] | None = None,
+    trace: bool = False,
     seed: int | None = None,
     at: Launch | None = None,
     on: tuple[Array, ...] | None = None,
 ) -> Outcome:
     """Launch on matrices of small numbers, whose products and sums float32 holds exactly, with the output full of NaN.
 
-    ``source`` is needed to count loops, ``tracer`` records the launch, ``seed`` chooses other matrices, which contain
+    ``source`` is needed to count loops, ``trace`` records the launch, ``seed`` chooses other matrices, which contain
     fractions, ``at`` another grid and block, ``on`` other numbers to read, for which ``want`` does not hold. The output
     of print() is not shown: it would appear once for each launch.
     """
@@ -107,9 +106,9 @@ def launch(
     grid, block = at or exercise.task.launch(*shape)
     most_steps = exercise.task.max_steps * (1 if seed is None else MOST_WORK)
     counts = Counts()
-    launcher = Simulation(kernel, False, "in-order", tracer, most_steps, (counts,))[grid, block]
+    launcher = simulate(kernel, strict=False, trace=trace, max_steps=most_steps)
     with contextlib.redirect_stdout(io.StringIO()):
-        run = launcher(*(array.copy() for array in inputs), got)
+        run = replace(launcher, watching=(counts,))[grid, block](*(array.copy() for array in inputs), got)
     names = dict(zip(exercise.parameters, parameters(kernel), strict=True))
     return Outcome(shape, inputs, got, want, run, counts, names, source)
 
@@ -196,7 +195,7 @@ class Grading:
 
         Raises an error of `_REFUSALS` if the simulator refuses or stops one.
         """
-        run = partial(launch, self.exercise, self.kernel, source=self.source, tracer=self.exercise.tracer)
+        run = partial(launch, self.exercise, self.kernel, source=self.source, trace=self.exercise.traced)
         outcomes = tuple(run(shape) for shape in self.exercise.task.launches)
         if not any(outcome.differs.any() for outcome in outcomes):
             seed = self.seed or 0
@@ -672,10 +671,10 @@ class Grading:
 
     def _relaunched(self, outcome: Outcome) -> Callable[[tuple[Array, ...]], Array]:
         """A function that returns the output of the same launch for other inputs."""
-        return lambda inputs: self._again(outcome, on=inputs, tracer=None).got
+        return lambda inputs: self._again(outcome, on=inputs, trace=False).got
 
     def _traced(self, outcome: Outcome) -> Outcome:
-        return outcome if self.exercise.tracer else self._again(outcome)
+        return outcome if self.exercise.traced else self._again(outcome)
 
     def _tagged(self, outcome: Outcome) -> Outcome | None:
         """The launch of an outcome again, traced, on numbers of which none occurs twice; None if that cannot be."""
@@ -685,14 +684,9 @@ class Grading:
         except _REFUSALS:  # what the kernel does depends on the numbers
             return None
 
-    def _again(
-        self,
-        outcome: Outcome,
-        on: tuple[Array, ...] | None = None,
-        tracer: type[TraceObserver] | None = TraceObserver,
-    ) -> Outcome:
+    def _again(self, outcome: Outcome, on: tuple[Array, ...] | None = None, trace: bool = True) -> Outcome:
         seed = self._seed_of(outcome)
-        return launch(self.exercise, self.kernel, outcome.shape, self.source, tracer=tracer, seed=seed, on=on)
+        return launch(self.exercise, self.kernel, outcome.shape, self.source, trace=trace, seed=seed, on=on)
 
 
 def _advice(cause: Candidate) -> Hint:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...kernels import LADDER, TENSOR_CORES, WGMMA, rung
 from ...kernels.bulk_copy import Mapped, WithMaps
-from ...simulator.simulate import Simulation
+from ...simulator.simulation import Simulation
 from .. import measurements
 from ..gpu.capstone import recorded
 from ..gpu.problem import widest

@@ -27,9 +27,9 @@ from ...simulator.check_all import LAUNCHES, Checked
 from ...simulator.findings import KINDS, SimulatorError
 from ...simulator.language.source.reading import read
 from ...simulator.run import COUNTS
-from ...simulator.simulate import simulate
 from ...simulator.tables import plural
 from ...simulator.testing import exceeded, not_allowed
+from ...trace.simulate import simulate
 from .. import measurements
 from ..programs.launches import Policy, ScriptLaunch
 from ..programs.process import Request

@@ -14,8 +14,8 @@ from ...simulator.hardware import ceil_div
 from ...simulator.launch.prepare import prepare
 from ...simulator.occupancy import occupancy
 from ...simulator.run import Run, trimmed
-from ...simulator.simulate import simulate
 from ...simulator.tables import plural
+from ...trace.simulate import simulate
 from ...trace.trace import Trace
 from .. import measurements, waiting
 from ..compiler import MachineCode, NoMachineCode, machine_code
@@ -144,7 +144,7 @@ def profile(
         shared_bytes: dynamic shared memory of a block.
         registers: of a thread, as a compiler reports them, for the occupancy.
         gpu: a GPU with recordings in :mod:`course_lib.machine.measurements`.
-        max_steps: as :func:`course_lib.simulator.simulate` takes it.
+        max_steps: as :func:`course_lib.trace.simulate.simulate` takes it.
         repair_seconds: of the processor, for tries of repairs; none is tried of a launch that takes longer.
 
     Raises LaunchError and UnsupportedKernelError as ``simulate`` does, and ValueError for registers that no thread has.

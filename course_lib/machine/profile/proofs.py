@@ -25,9 +25,9 @@ from ...simulator.repairs.bounds import turned
 from ...simulator.repairs.kernel import Kernel
 from ...simulator.repairs.table import REPAIR, Candidate, Tries, candidates, proven, register
 from ...simulator.run import Run
-from ...simulator.simulate import simulate
 from ...simulator.testing import differs
 from ...trace.replay import Timeline
+from ...trace.simulate import simulate
 from . import savings
 from .costs import Cost
 from .names import NUMBA, TYPES, is_float32, is_module, sure_names

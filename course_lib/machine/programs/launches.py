@@ -20,7 +20,7 @@ import numpy as np
 from ...simulator.findings import Finding, KernelError, SimulatorError
 from ...simulator.language.source.reading import python_function
 from ...simulator.launch.prepare import prepare
-from ...simulator.simulate import error_text
+from ...simulator.simulation import error_text
 from ...simulator.tables import plural
 from ..compiler.identity import functions_of, kernel_key
 from .simulated import Simulated, iterations, simulated

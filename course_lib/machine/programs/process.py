@@ -19,7 +19,7 @@ from typing import Any
 from ...simulator.findings import LaunchError
 from ...simulator.geometry import Launch
 from ...simulator.run import trimmed
-from ...simulator.simulate import RUNNING
+from ...simulator.simulation import RUNNING
 from . import in_process, start
 from .launches import Found, Launches, LaunchJudge, Policy, ScriptLaunch
 from .records import RecordWriter

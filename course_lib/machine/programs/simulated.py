@@ -11,8 +11,8 @@ from typing import Any
 from ...simulator.device_memory import AllocationView
 from ...simulator.findings import Finding, KernelError, LaunchError, SimulatorError, UnsupportedKernelError
 from ...simulator.run import Run
-from ...simulator.simulate import simulate
 from ...trace.iterations import pair_of
+from ...trace.simulate import simulate
 from ...trace.trace import Trace
 
 

@@ -15,8 +15,8 @@ import numpy as np
 import traitlets
 
 from ...simulator.hardware import SECTOR_BYTES
-from ...simulator.simulate import simulate
 from ...simulator.tables import plural
+from ...trace.simulate import simulate
 from ...trace.viewer.page import Bundle, page
 from ...trace.viewer.still import Still
 from . import schedule

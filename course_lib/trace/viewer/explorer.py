@@ -15,7 +15,7 @@ import traitlets
 from ...simulator.findings import SimulatorError
 from ...simulator.hardware import ceil_div
 from ...simulator.run import Run
-from ...simulator.simulate import simulate
+from ..simulate import simulate
 from .payload import encode
 from .stepper import PANELS, Stepper
 from .still import Still

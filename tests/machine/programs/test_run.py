@@ -414,7 +414,7 @@ def long(x):
 def stop():
     from pathlib import Path
     from course_lib.machine.programs import start
-    from course_lib.simulator.simulate import RUNNING
+    from course_lib.simulator.simulation import RUNNING
     while not any(judge.findings_so_far() for judges in list(RUNNING) for judge in judges):
         threading.Event().wait(0.01)
     start.stop(Path(os.environ[start.FOLDER]), 0, __file__)

@@ -31,7 +31,7 @@ from course_lib.machine.gpu.capstone import kernel_in
 from course_lib.machine.gpu.command import main
 from course_lib.machine.gpu.device import available
 from course_lib.machine.gpu.verification import judge, random_matrices
-from course_lib.simulator.simulate import simulate
+from course_lib.trace.simulate import simulate
 
 #: Kernels of different quality, all with recorded times, and the milestones that they have reached.
 QUALITY = {

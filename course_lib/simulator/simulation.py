@@ -1,4 +1,4 @@
-"""The entry point of the simulator: ``run = simulate(kernel)[grid, block](A, B, C)``."""
+"""A launch on the simulator, from the kernel to its `Run`: ``Simulation(kernel)[grid, block](A, B, C)``."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
@@ -8,7 +8,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..trace.record import TraceObserver
 from .check_all import LAUNCHES, Checked, Launch, check_all
 from .checks import JUDGES
 from .counters import COUNTERS
@@ -20,7 +19,7 @@ from .hardware import FORALL, HOPPER, ceil_div
 from .language.program.writer import Tracing
 from .launch.engine import Engine
 from .launch.prepare import Prepared, prepare
-from .observer import Observer
+from .observer import Observer, Recorder
 from .occupancy import occupancy
 from .run import AnnotatedSource, Run, Traffic, TrafficRow
 from .runtime.arrays import Pattern
@@ -31,61 +30,20 @@ from .tables import plural
 RUNNING: list[list[Observer]] = []
 
 
-def simulate(
-    kernel: Any,
-    *,
-    strict: bool = True,
-    schedule: str | int = "in-order",
-    trace: bool = False,
-    max_steps: int | None = None,
-) -> "Simulation":
-    """Prepare ``kernel`` for a launch on the CPU simulator.
-
-    Args:
-        kernel: a function decorated with ``@cuda.jit``, or a plain function of the same language.
-        strict: raise :class:`KernelError` after a launch that broke a rule. With ``False`` the returned run
-            carries the findings; a launch that had to stop, as in a loop that never ends, raises all the same.
-        schedule: which warp of a block runs first between two barriers: "in-order", "reversed", "shuffled" or
-            the seed of a shuffle. A correct kernel gives the same results for all of them.
-        trace: record every statement of every warp, for the viewer. For small launches.
-        max_steps: loop iterations of a warp allowed in one launch, so that a loop that never ends is reported; by
-            default 20,000,000, of which one execution of a ``while`` loop may take 100,000, and five minutes of
-            processor time.
-
-    Returns:
-        An object to be launched as a numba kernel is: ``[grid, block](*arguments)``. Arguments are numbers and
-        NumPy arrays of bool, integers, float16, float32, float64, complex64 and complex128, C- or
-        Fortran-contiguous, of any number of dimensions. Arrays are changed in place; the launch returns a
-        :class:`Run`.
-
-    Raises (on launch):
-        KernelError: the kernel broke a rule. LaunchError: grid, block or arguments are wrong.
-        UnsupportedKernelError: the kernel uses something the simulator does not run.
-
-    >>> @cuda.jit
-    ... def double(x):
-    ...     i = cuda.grid(1)
-    ...     if i < x.size:
-    ...         x[i] = -x[i]
-    >>> run = simulate(double)[4, 32](np.arange(100, dtype=np.float32))
-    >>> run.traffic.requests, run.traffic.sectors, run.findings
-    (8, 26, ())
-    """
-    return Simulation(kernel, strict, schedule, TraceObserver if trace else None, max_steps)
-
-
 @dataclass(frozen=True, repr=False)
 class Simulation:
-    """A kernel that waits for its grid and block.
+    """A kernel that waits for its grid and block; what ``simulate`` returns.
 
-    ``tracer`` makes the observer that records its launches, if any; ``watching`` are others, which start anew.
+    ``strict``, ``schedule`` and ``max_steps`` are those of :func:`course_lib.trace.simulate.simulate`. ``recorder``
+    records a launch where ``trace`` is true; ``watching`` are other observers, which start anew.
     """
 
     kernel: Any
-    strict: bool
-    schedule: str | int
-    tracer: type[TraceObserver] | None
-    max_steps: int | None
+    strict: bool = True
+    schedule: str | int = "in-order"
+    trace: bool = False
+    recorder: type[Recorder] | None = None
+    max_steps: int | None = None
     watching: tuple[Observer, ...] = ()
 
     def __getitem__(self, configuration: Any) -> Callable[..., Run]:
@@ -143,8 +101,7 @@ class Simulation:
         """
 
         def start(schedule: str, trace: bool, grid: Any, block: Any, arguments: Sequence[Any]) -> Run:
-            tracer = TraceObserver if trace else None
-            simulation = replace(self, strict=False, schedule=schedule, tracer=tracer)
+            simulation = replace(self, strict=False, schedule=schedule, trace=trace)
             return simulation[grid, block, 0, shared_bytes](*arguments)
 
         with contextlib.redirect_stdout(None):
@@ -162,7 +119,7 @@ class Simulation:
                 f"{self.kernel.__name__} is a device function, which only a kernel calls; write @cuda.jit without "
                 "device=True to launch it"
             )
-        tracing: Tracing = "values" if self.tracer else "loops" if self.watching else ""
+        tracing: Tracing = "values" if self.trace else "loops" if self.watching else ""
         ready = partial(prepare, self.kernel, grid, block, arguments, dynamic_shared, tracing=tracing)
         prepared = ready()
         if prepared.compiled.cooperative:
@@ -185,8 +142,8 @@ class Simulation:
         traffic = TrafficObserver()
         counters = [traffic, *(make() for make in COUNTERS)]
         judges = [make() for make in JUDGES]
-        tracer = [self.tracer(request_figures)] if self.tracer else []
-        engine = Engine(prepared, [*counters, *judges, *tracer, *self.watching], self.schedule, self.max_steps)
+        recorders = [self.recorder(request_figures)] if self.trace and self.recorder else []
+        engine = Engine(prepared, [*counters, *judges, *recorders, *self.watching], self.schedule, self.max_steps)
         stopped = None
         RUNNING.append(judges)
         try:
@@ -211,7 +168,7 @@ class Simulation:
             findings,
             AnnotatedSource(prepared.lines, rows, findings),
             self.schedule,
-            tracer[0].trace(findings, rows) if tracer else None,
+            recorders[0].trace(findings, rows) if recorders else None,
             engine.printed.text(),
         )
         print(run.printed, end="")
