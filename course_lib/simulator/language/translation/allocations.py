@@ -15,12 +15,12 @@ from ..types.record_types import type_of_records, unfit_records
 from ..types.value_types import DTYPE, NONE, ArrayType, RecordsType, TupleType
 from . import array_members, tuples
 from .refusals import bound
-from .translation import Context
+from .translation import Translation
 
 
-def allocation(x: Context, node: ast.Assign, call: ast.expr) -> Expr | None:
+def allocation(translation: Translation, node: ast.Assign, call: ast.expr) -> Expr | None:
     """The array of ``name = cuda.shared.array(...)`` or ``cuda.local.array(...)``; None for other calls."""
-    space = space_of(x, call)
+    space = space_of(translation, call)
     if space is None:
         return None
     assert isinstance(call, ast.Call)
@@ -28,18 +28,18 @@ def allocation(x: Context, node: ast.Assign, call: ast.expr) -> Expr | None:
     if len(node.targets) != 1 or not isinstance(target, ast.Name):
         refuse(node, f"give the {space} array one name: tile = cuda.{space}.array(...)")
     given = bound(call, f"cuda.{space}.array()", ("shape", "dtype", "alignment"), optional=1)
-    if isinstance(x.constant_object(given["dtype"]) or getattr(given["dtype"], "value", None), int):
+    if isinstance(translation.constant_object(given["dtype"]) or getattr(given["dtype"], "value", None), int):
         last = ast.unparse(given.get("alignment", ast.Name("float32")))
         sizes = f"{ast.unparse(given['shape'])}, {ast.unparse(given['dtype'])}"
         refuse(node, f"the shape is one argument, a tuple: write cuda.{space}.array(({sizes}), {last})")
-    shape = _static_shape(x, given["shape"], space)
-    alignment = _alignment(x, node, given["alignment"]) if "alignment" in given else 0
-    records = _records_dtype(x, given["dtype"])
+    shape = _static_shape(translation, given["shape"], space)
+    alignment = _alignment(translation, node, given["alignment"]) if "alignment" in given else 0
+    records = _records_dtype(translation, given["dtype"])
     if records is not None:
         return _records(node, target.id, space, shape, records, alignment)
-    dtype = _static_dtype(x, given["dtype"])
+    dtype = _static_dtype(translation, given["dtype"])
     if shape == (0,) and space == "shared":
-        return _dynamic(x, node, target.id, dtype, alignment)
+        return _dynamic(translation, node, target.id, dtype, alignment)
     _check_size(node, space, target.id, shape, DTYPE[dtype].itemsize)
     kind = ArrayType(dtype, len(shape))
     return Allocate(space=space, name=target.id, shape=shape, type=kind, line=node.lineno, alignment=alignment)
@@ -78,23 +78,23 @@ def _records(node: ast.Assign, name: str, space: str, shape: tuple[int, ...], dt
     return MakeTuple(items=fields, type=kind)
 
 
-def _records_dtype(x: Context, node: ast.expr) -> np.dtype | None:
+def _records_dtype(translation: Translation, node: ast.expr) -> np.dtype | None:
     """The type of records that an array is made of, from NumPy or by numba's ``from_dtype``; None for others."""
-    value = x.expr(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+    value = translation.expr(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
     thing = value.thing if isinstance(value, Static) else None
     thing = thing if isinstance(thing, np.dtype) else getattr(thing, "dtype", None)
     return thing if isinstance(thing, np.dtype) and thing.names else None
 
 
-def space_of(x: Context, node: ast.AST) -> str | None:
+def space_of(translation: Translation, node: ast.AST) -> str | None:
     """ "shared" or "local" if ``node`` is a call that makes such an array."""
-    thing = x.constant_object(node.func) if isinstance(node, ast.Call) else None
+    thing = translation.constant_object(node.func) if isinstance(node, ast.Call) else None
     return thing.path[0] if isinstance(thing, Symbol) and thing.path[1:] == ("array",) else None
 
 
-def _dynamic(x: Context, node: ast.Assign, name: str, dtype: str, alignment: int) -> Expr:
+def _dynamic(translation: Translation, node: ast.Assign, name: str, dtype: str, alignment: int) -> Expr:
     """The whole dynamic shared memory as an array; all such arrays share this memory."""
-    analysis = x.analysis
+    analysis = translation.analysis
     count = analysis.launch.dynamic_shared // DTYPE[dtype].itemsize
     if not count:
         refuse(
@@ -117,18 +117,18 @@ def _dynamic(x: Context, node: ast.Assign, name: str, dtype: str, alignment: int
     return whole if first == dtype else array_members.retyped(whole, dtype, node.lineno)
 
 
-def constant_array(x: Context, node: ast.Call, used: bool) -> Expr:
+def constant_array(translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``cuda.const.array_like(array)`` of a global array of the program."""
-    value = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    value = translation.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     parts = value.items if isinstance(value, MakeTuple) and isinstance(value.type, RecordsType) else [value]
     if value is None or not all(isinstance(part, Frozen) for part in parts):
         refuse(node, "cuda.const.array_like() takes one array from outside the kernel; give it a global's name")
     return value
 
 
-def _alignment(x: Context, node: ast.Assign, part: ast.expr) -> int:
+def _alignment(translation: Translation, node: ast.Assign, part: ast.expr) -> int:
     """The alignment that a kernel asks for, 0 for none."""
-    value = x.expr(part)
+    value = translation.expr(part)
     if value.type == NONE:
         return 0
     if (alignment := literal_integer(value)) is None:
@@ -138,23 +138,23 @@ def _alignment(x: Context, node: ast.Assign, part: ast.expr) -> int:
     return alignment
 
 
-def _static_shape(x: Context, node: ast.expr, space: str) -> tuple[int, ...]:
+def _static_shape(translation: Translation, node: ast.expr, space: str) -> tuple[int, ...]:
     """The shape of a shared or local array, from values that numba knows when it types the kernel."""
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     if not parts:
         refuse(node, f"a {space} array has at least one dimension; give it the shape 1")
-    outside = [x.constant_object(part) for part in (node, *parts)]
+    outside = [translation.constant_object(part) for part in (node, *parts)]
     if any(isinstance(n, np.generic) for thing in outside for n in (thing if isinstance(thing, tuple) else (thing,))):
         refuse(node, f"numba takes no NumPy number in the shape {ast.unparse(node)}; make it an int outside the kernel")
     if not isinstance(node, ast.Tuple):
-        value = x.expr(node)
+        value = translation.expr(node)
         if isinstance(value.type, TupleType):
             sizes = [size for item in tuples.items(value) if (size := tuples.known_integer(item)) is not None]
             if len(sizes) == len(value.type.items):
                 return tuple(sizes)
     shape = []
     for part in parts:
-        value = x.expr(part)
+        value = translation.expr(part)
         if isinstance(part, ast.BinOp) and not all(
             isinstance(n, (ast.Constant, ast.operator, ast.BinOp)) for n in ast.walk(part)
         ):
@@ -173,13 +173,13 @@ def _static_shape(x: Context, node: ast.expr, space: str) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _static_dtype(x: Context, node: ast.expr) -> str:
-    if isinstance(node, ast.Call) and x.constant_object(node.func) is np.dtype and len(node.args) == 1:
+def _static_dtype(translation: Translation, node: ast.expr) -> str:
+    if isinstance(node, ast.Call) and translation.constant_object(node.func) is np.dtype and len(node.args) == 1:
         node = node.args[0]
     if isinstance(node, ast.Constant):
         thing: object = node.value
     else:
-        value = x.expr(node)
+        value = translation.expr(node)
         thing = value.thing if isinstance(value, Static) else None
     if isinstance(thing, str):
         try:

@@ -9,23 +9,23 @@ from ..source.errors import refuse
 from ..types.objects import dtype_name
 from ..types.value_types import DTYPE, SIGNED, UNSIGNED, ArrayType, TupleType, TypingError, is_int
 from . import tuples
-from .translation import Context
+from .translation import Translation
 
 
-def transposed(x: Context, node: ast.expr, array: Expr) -> Expr:
+def transposed(translation: Translation, node: ast.expr, array: Expr) -> Expr:
     kind = ArrayType(array.array_type.dtype, array.array_type.ndim, view=True)
     return Apply(code="transposed({0})", args=(array,), type=kind, line=node.lineno)
 
 
-def transpose(x: Context, node: ast.Call, array: Expr) -> Expr:
+def transpose(translation: Translation, node: ast.Call, array: Expr) -> Expr:
     if node.args or node.keywords:
         refuse(
             node, f"numba compiles no order of the dimensions in {ast.unparse(node)}; write .T, and swap the indices"
         )
-    return transposed(x, node, array)
+    return transposed(translation, node, array)
 
 
-def strides(x: Context, node: ast.expr, array: Expr) -> Expr:
+def strides(translation: Translation, node: ast.expr, array: Expr) -> Expr:
     """The bytes from one element to the next in each dimension."""
     array = once(array)
     codes = (f"stride({{0}}, {axis})" for axis in range(array.array_type.ndim))
@@ -33,26 +33,38 @@ def strides(x: Context, node: ast.expr, array: Expr) -> Expr:
     return after((array,), tuple_of(tuple(sizes)))
 
 
-def shape(x: Context, node: ast.expr, array: Expr) -> Expr:
+def shape(translation: Translation, node: ast.expr, array: Expr) -> Expr:
     array = once(array) if array.does else array
-    sizes = (x.dimension(node, array, axis) for axis in range(array.array_type.ndim))
+    sizes = (translation.dimension(node, array, axis) for axis in range(array.array_type.ndim))
     return after((array,), tuple_of(tuple(sizes)))
 
 
-def size(x: Context, node: ast.expr, array: Expr) -> Expr:
+def ndim(translation: Translation, node: ast.expr, array: Expr) -> Expr:
+    return after((array,), translation.number(array.array_type.ndim))
+
+
+def itemsize(translation: Translation, node: ast.expr, array: Expr) -> Expr:
+    return after((array,), translation.number(DTYPE[array.array_type.dtype].itemsize, literal=False))
+
+
+def dtype(translation: Translation, node: ast.expr, array: Expr) -> Expr:
+    return after((array,), Static(thing=DTYPE[array.array_type.dtype]))
+
+
+def size(translation: Translation, node: ast.expr, array: Expr) -> Expr:
     return Apply(code="np.int64({0}.size)", args=(array,), type="int64", line=node.lineno)
 
 
-def nbytes(x: Context, node: ast.expr, array: Expr) -> Expr:
+def nbytes(translation: Translation, node: ast.expr, array: Expr) -> Expr:
     code = "np.int64({0}.size * {0}.dtype.itemsize)"
     return Apply(code=code, args=(once(array),), type="int64", line=node.lineno)
 
 
-def reshape(x: Context, node: ast.Call, array: Expr) -> Expr:
+def reshape(translation: Translation, node: ast.Call, array: Expr) -> Expr:
     """``array.reshape(shape)``; one of the sizes may be -1."""
     if not node.args or node.keywords:
         refuse(node, "reshape() takes the sizes without names, or a tuple of them")
-    values = [x.expr(part) for part in node.args]
+    values = [translation.expr(part) for part in node.args]
     if len(values) == 1 and isinstance(values[0].type, TupleType):
         values = list(tuples.items(values[0]))
     for value in values:
@@ -64,26 +76,26 @@ def reshape(x: Context, node: ast.Call, array: Expr) -> Expr:
     return Apply(code=code, args=operands, type=kind, line=node.lineno)
 
 
-def flat(x: Context, node: ast.expr, array: Expr) -> Expr:
+def flat(translation: Translation, node: ast.expr, array: Expr) -> Expr:
     """``array.flat``: all elements in one dimension."""
     kind = ArrayType(array.array_type.dtype, 1, view=True)
     return Apply(code="flattened({0})", args=(array,), type=kind, line=node.lineno)
 
 
-def fill(x: Context, node: ast.Call, array: Expr) -> Expr:
-    (value,) = x.arguments(node, (1,), ast.unparse(node.func), real=False)
-    return x.filled(node.func, array, value)
+def fill(translation: Translation, node: ast.Call, array: Expr) -> Expr:
+    (value,) = translation.arguments(node, (1,), ast.unparse(node.func), real=False)
+    return translation.filled(node.func, array, value)
 
 
-def asked_type(x: Context, node: ast.Call) -> str | None:
+def asked_type(translation: Translation, node: ast.Call) -> str | None:
     """The type that is the only argument of a call; None if it is something else."""
-    asked = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    asked = translation.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     return dtype_name(asked.thing) if isinstance(asked, Static) else None
 
 
-def view(x: Context, node: ast.Call, array: Expr) -> Expr:
+def view(translation: Translation, node: ast.Call, array: Expr) -> Expr:
     """``array.view(dtype)``, of elements of the same size."""
-    name = asked_type(x, node)
+    name = asked_type(translation, node)
     if name is None:
         refuse(node, f"{ast.unparse(node.func)}() takes one type, such as np.int32")
     have = array.array_type.dtype
@@ -102,9 +114,9 @@ def retyped(array: Expr, name: str, line: int) -> Expr:
     return Apply(code=f"retyped({{0}}, {name!r})", args=(array,), type=kind, line=line)
 
 
-def number_as(x: Context, node: ast.Call, value: Expr) -> Expr:
+def number_as(translation: Translation, node: ast.Call, value: Expr) -> Expr:
     """``x.view(dtype)`` of a number: the same bits."""
-    name, have = asked_type(x, node), str(value.type)
+    name, have = asked_type(translation, node), str(value.type)
     if name is None or DTYPE[name].itemsize != DTYPE[have].itemsize or "bool" in (have, name):
         raise TypingError(
             f"{ast.unparse(node.func)}() takes a type of the size of {have}, such as np.int32 for float32"
@@ -112,7 +124,7 @@ def number_as(x: Context, node: ast.Call, value: Expr) -> Expr:
     return Apply(code="{0}.view({dtype})", args=(value,), type=name, line=node.lineno)
 
 
-def total(x: Context, node: ast.Call, array: Expr) -> Expr:
+def total(translation: Translation, node: ast.Call, array: Expr) -> Expr:
     """``array.sum()``, which each thread computes by itself, in the type in which numba adds."""
     kind = array.array_type.dtype
     if node.args or node.keywords:
@@ -130,18 +142,18 @@ def total(x: Context, node: ast.Call, array: Expr) -> Expr:
 
 
 #: Attributes and methods of arrays.
-ATTRIBUTES: dict[str, Callable[[Context, ast.expr, Expr], Expr]] = {
+ATTRIBUTES: dict[str, Callable[[Translation, ast.expr, Expr], Expr]] = {
     "shape": shape,
     "size": size,
-    "ndim": lambda x, node, array: after((array,), x.number(array.array_type.ndim)),
-    "itemsize": lambda x, node, array: after((array,), x.number(DTYPE[array.array_type.dtype].itemsize, literal=False)),
-    "dtype": lambda x, node, array: after((array,), Static(thing=DTYPE[array.array_type.dtype])),
+    "ndim": ndim,
+    "itemsize": itemsize,
+    "dtype": dtype,
     "T": transposed,
     "strides": strides,
     "nbytes": nbytes,
     "flat": flat,
 }
-METHODS: dict[str, Callable[[Context, ast.Call, Expr], Expr]] = {
+METHODS: dict[str, Callable[[Translation, ast.Call, Expr], Expr]] = {
     "fill": fill,
     "reshape": reshape,
     "sum": total,

@@ -10,7 +10,7 @@ from ..types.value_types import ArrayType, TupleType, TypingError
 from . import tuples
 from .given import Given
 from .refusals import check_arguments, mistyped
-from .translation import Context
+from .translation import Translation
 
 #: The arguments of each atomic after the array.
 ATOMICS = dict.fromkeys(
@@ -28,12 +28,12 @@ ATOMIC_TYPES = dict.fromkeys(("add", "sub", "max", "min", "nanmax", "nanmin"), (
 )
 
 
-def atomic(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+def atomic(name: str, translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     """``cuda.atomic.<name>(...)``."""
     takes = ("the array", *ATOMICS[name])
     said = f"{', '.join(takes[:-1])} and {takes[-1]}"
     check_arguments(node, f"{len(takes)} arguments, {said}", len(takes))
-    array = x.expr(node.args[0])
+    array = translation.expr(node.args[0])
     if not isinstance(array.type, ArrayType):
         mistyped(node.args[0], array.type, f"cuda.atomic.{name} takes {said}")
     place: ast.expr
@@ -43,25 +43,25 @@ def atomic(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
         place, values = node.args[1], node.args[2:]
     if isinstance(place, ast.Tuple) and len(place.elts) == 1:
         refuse(node, f"numba does not take a tuple of one index here; write {ast.unparse(place.elts[0])}")
-    subscript = ast.copy_location(ast.Subscript(node.args[0], _place(x, place), ast.Load()), node)
-    array, indices = x.element(subscript)
+    subscript = ast.copy_location(ast.Subscript(node.args[0], _place(translation, place), ast.Load()), node)
+    array, indices = translation.element(subscript)
     dtype = array.array_type.dtype
     _check_atomic(name, dtype, ast.unparse(node.args[0]), array.array_type.ndim)
-    numbers = [x.scalar(v) for v in values]
+    numbers = [translation.scalar(v) for v in values]
     element = ast.unparse(ast.Subscript(node.args[0], node.args[1], ast.Load()))
     for number in numbers:
-        x.kept_in(node, element, dtype, number)
+        translation.kept_in(node, element, dtype, number)
     operands = tuple(cast(number, dtype) for number in numbers)
     return builders.atomic(name, array, indices, operands, node.lineno, used)
 
 
-def _place(x: Context, place: ast.expr) -> ast.expr:
+def _place(translation: Translation, place: ast.expr) -> ast.expr:
     """The index of an atomic operation, of which numba cuts floats."""
     if isinstance(place, ast.Tuple):
-        return ast.copy_location(ast.Tuple([_place(x, part) for part in place.elts], ast.Load()), place)
+        return ast.copy_location(ast.Tuple([_place(translation, part) for part in place.elts], ast.Load()), place)
     if isinstance(place, (ast.Slice, ast.Starred)) or (isinstance(place, ast.Constant) and place.value in (None, ...)):
         return place
-    value = x.present(place, x.expr(place))
+    value = translation.present(place, translation.expr(place))
     if isinstance(value.type, TupleType):
         return Given(builders.after((value,), builders.tuple_of(tuple(map(cut, tuples.items(value))))), place)
     return Given(cut(value), place)
@@ -86,13 +86,13 @@ HINTED_LOADS = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")
 HINTED_STORES = ("stcg", "stcs", "stwb", "stwt")
 
 
-def hinted(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+def hinted(name: str, translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     """``cuda.ldcs(array, index)`` and ``cuda.stcs(array, index, value)``."""
     gaps.check(f"cuda.{name}", ())
     loads = name in HINTED_LOADS
     check_arguments(node, f"an array, an index{'' if loads else ' and a value'}", 3 - loads)
     place = ast.copy_location(ast.Subscript(node.args[0], node.args[1], ast.Load()), node)
-    array, index = x.element(place)
+    array, index = translation.element(place)
     if loads:
-        return x.load(place, array, index)
-    return builders.store(array, index, x.stored(place, array, x.scalar(node.args[2])), node.lineno)
+        return translation.load(place, array, index)
+    return builders.store(array, index, translation.stored(place, array, translation.scalar(node.args[2])), node.lineno)

@@ -7,57 +7,61 @@ from ..source.names import GRID_GROUP
 from ..types.value_types import NONE, TypingError, is_int
 from . import conditions
 from .refusals import check_arguments
-from .translation import Context
+from .translation import Translation
 
 FENCE, BLOCK_FENCE = (f"w.tell('fence', {{mask}}, {block_only})" for block_only in (False, True))
 
 
 def _barrier(
-    x: Context, node: ast.Call, args: tuple[nodes.Expr, ...] = (), reduction: str = "None", grid: bool = False
+    translation: Translation,
+    node: ast.Call,
+    args: tuple[nodes.Expr, ...] = (),
+    reduction: str = "None",
+    grid: bool = False,
 ) -> nodes.Expr:
     """A barrier of the block, or of the whole ``grid``; ``reduction`` names what it does with ``args``."""
-    x.made.barriers = True
+    translation.made.barriers = True
     code = f"(yield Barrier({{place}}, {{line}}, {{branch}}, {{mask}}, {reduction}, {grid}))"
     return nodes.Apply(code=code, args=args, type="int32" if args else NONE, line=node.lineno)
 
 
-def syncthreads(x: Context, node: ast.Call, used: bool, grid: bool = False) -> nodes.Expr:
+def syncthreads(translation: Translation, node: ast.Call, used: bool, grid: bool = False) -> nodes.Expr:
     """A barrier of the block, or ``cg.this_grid().sync()``."""
     check_arguments(node, "no arguments", 0)
-    x.analysis.cooperative |= grid
-    return _barrier(x, node, grid=grid)
+    translation.analysis.cooperative |= grid
+    return _barrier(translation, node, grid=grid)
 
 
-def grid_group(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+def grid_group(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     """``cg.this_grid()``: an object with one method."""
     check_arguments(node, "no arguments", 0)
     return nodes.Static(thing=GRID_GROUP)
 
 
-def reduction(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    (value,) = x.arguments(node, (1,), f"cuda.{name}")
+def reduction(name: str, translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
+    (value,) = translation.arguments(node, (1,), f"cuda.{name}")
     if not is_int(str(value.type)):
         raise TypingError(f"cuda.{name} takes an integer, not {value.type}; write int({ast.unparse(node.args[0])})")
-    return _barrier(x, node, (conditions.truth(x, value, node.lineno),), f"({name!r}, {{0}})")
+    return _barrier(translation, node, (conditions.truth(translation, value, node.lineno),), f"({name!r}, {{0}})")
 
 
-def syncwarp(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+def syncwarp(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     check_arguments(node, "at most 1 mask", 0, 1)
-    members = x.scalar(node.args[0]) if node.args else x.number(0xFFFFFFFF)
+    members = translation.scalar(node.args[0]) if node.args else translation.number(0xFFFFFFFF)
     if not is_int(str(members.type)):
         raise TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
-    x.analysis.syncwarps = True
-    x.analysis.groups |= not (isinstance(members, nodes.Const) and int(members.value) in (0xFFFFFFFF, -1))
+    translation.analysis.syncwarps = True
+    translation.analysis.groups |= not (isinstance(members, nodes.Const) and int(members.value) in (0xFFFFFFFF, -1))
     return nodes.Apply(code="w.syncwarp({0}, {mask}, {line})", args=(members,), line=node.lineno)
 
 
-def fence(x: Context, node: ast.Call, used: bool, code: str = FENCE) -> nodes.Expr:
+def fence(translation: Translation, node: ast.Call, used: bool, code: str = FENCE) -> nodes.Expr:
     check_arguments(node, "no arguments", 0)
-    x.analysis.fences = True
+    translation.analysis.fences = True
     return nodes.Apply(code=code, line=node.lineno)
 
 
-def pause(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+def pause(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     """``cuda.nanosleep(nanoseconds)``."""
-    (value,) = x.arguments(node, (1,), "cuda.nanosleep")
+    (value,) = translation.arguments(node, (1,), "cuda.nanosleep")
     return builders.after((value,), nodes.Nothing())

@@ -30,7 +30,7 @@ from ..types.value_types import (
 )
 from . import array_members, records, tuples
 from .refusals import bound, check_arguments, mistyped, refuse_construct
-from .translation import Context
+from .translation import Translation
 
 #: Functions of operator, by the name of their operator in Python's syntax tree; some also exist in place.
 _BINARY = {getattr(operator, f.__name__): node.__name__ for node, f in literals.PYTHON.items()}
@@ -43,7 +43,7 @@ COMPARISONS: dict[object, str] = {
 }
 
 
-def of_operator(thing: object, x: Context, node: ast.Call, used: bool) -> Expr:
+def of_operator(thing: object, translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``operator.add(a, b)`` and the like."""
     count = 1 if thing in UNARY else 2
     check_arguments(node, plural(count, "value"), count)
@@ -56,17 +56,17 @@ def of_operator(thing: object, x: Context, node: ast.Call, used: bool) -> Expr:
     elif thing in COMPARISONS:
         made = ast.Compare(first, [getattr(ast, COMPARISONS[thing])()], [node.args[1]])
     else:
-        left, right = x.expr(first), x.expr(node.args[1])
+        left, right = translation.expr(first), translation.expr(node.args[1])
         if isinstance(left.type, TupleType) or isinstance(right.type, TupleType):
             return tuples.combined(node, BINARY[thing], left, right)
-        return x.binary(node, BINARY[thing], left, right, first, node.args[1])
-    return x.expr(ast.copy_location(made, node))
+        return translation.binary(node, BINARY[thing], left, right, first, node.args[1])
+    return translation.expr(ast.copy_location(made, node))
 
 
-def total(x: Context, node: ast.Call, used: bool) -> Expr:
+def total(translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``sum`` of a tuple, which begins with an integer 0."""
     check_arguments(node, "a tuple, and perhaps a first number", 1, 2)
-    value = x.expr(node.args[0])
+    value = translation.expr(node.args[0])
     if not isinstance(value.type, TupleType):
         refuse(node, f"the simulator runs sum() of tuples, not of {describe_type(value.type)}; add in a loop")
     if not value.type.items:
@@ -74,9 +74,9 @@ def total(x: Context, node: ast.Call, used: bool) -> Expr:
     if len(node.args) == 1:
         gaps.check("sum() without a first number", ())
     value = settled(value)
-    result = x.scalar(node.args[1]) if len(node.args) == 2 else x.number(0, literal=False)
+    result = translation.scalar(node.args[1]) if len(node.args) == 2 else translation.number(0, literal=False)
     for item in tuples.items(value):
-        result = x.binary(node, "Add", result, item, node.args[0], node.args[0])
+        result = translation.binary(node, "Add", result, item, node.args[0], node.args[0])
     return after((value,), result)
 
 
@@ -84,10 +84,10 @@ def total(x: Context, node: ast.Call, used: bool) -> Expr:
 _OTHERS = (str, bytes, list, dict, set, range)
 
 
-def is_instance(x: Context, node: ast.Call, used: bool) -> Expr:
+def is_instance(translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``isinstance``, by the exact type: int is int64 and float is float64, as in numba."""
     check_arguments(node, "a value and a type", 2)
-    value, asked = x.expr(node.args[0]), compile_time(x.expr(node.args[1]))
+    value, asked = translation.expr(node.args[0]), compile_time(translation.expr(node.args[1]))
     kinds = asked[0] if asked and isinstance(asked[0], tuple) else asked or ()
     if value.type in (NONE, COMPILE_TIME) or not kinds:
         refuse(node, f"{ast.unparse(node)}: numba compares the type of a number, a tuple or an array with classes")
@@ -102,38 +102,38 @@ def is_instance(x: Context, node: ast.Call, used: bool) -> Expr:
             refuse(
                 node, f"numba cannot ask for {getattr(kind, '__name__', kind)}; ask for int, float, float32 and so on"
             )
-    return after((value,), x.number(found))
+    return after((value,), translation.number(found))
 
 
-def make_tuple(x: Context, node: ast.Call, used: bool) -> Expr:
+def make_tuple(translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``tuple`` of a tuple."""
-    value = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    value = translation.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if value is None or not isinstance(value.type, TupleType):
         refuse(node, "the simulator runs tuple() of a tuple alone; write the items out, as in (a, b)")
     value = settled(value)
     return after((value,), tuple_of(tuples.items(value)))
 
 
-def type_of(x: Context, node: ast.Call, used: bool) -> Expr:
+def type_of(translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``type`` of a number, as in ``type(x)(0)``."""
     check_arguments(node, "one number", 1)
-    value = x.scalar(node.args[0])
+    value = translation.scalar(node.args[0])
     return after((value,), Static(thing=DTYPE[str(value.type)].type))
 
 
-def limits(x: Context, node: ast.Call, used: bool) -> Expr:
+def limits(translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``np.finfo(np.float32)`` and ``np.iinfo(np.int32)``, whose attributes are numbers."""
-    thing = x.constant_object(node.func)
+    thing = translation.constant_object(node.func)
     assert isinstance(thing, type)
     gaps.check(f"np.{thing.__name__}", ())
-    name = array_members.asked_type(x, node)
+    name = array_members.asked_type(translation, node)
     if name is None or is_float(name) != (thing is np.finfo) or not (is_float(name) or is_int(name)):
         refuse(node, f"{ast.unparse(node.func)}() takes one type of {'floats' if thing is np.finfo else 'integers'}")
     return Static(thing=thing(name))
 
 
 #: The functions of Python, and its operators as functions.
-BUILTINS: dict[object, Callable[[Context, ast.Call, bool], Expr]] = {
+BUILTINS: dict[object, Callable[[Translation, ast.Call, bool], Expr]] = {
     sum: total,
     isinstance: is_instance,
     tuple: make_tuple,
@@ -144,42 +144,42 @@ BUILTINS: dict[object, Callable[[Context, ast.Call, bool], Expr]] = {
 }
 
 
-def length(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+def length(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     if len(node.args) != 1:
         refuse(node, "len() takes one argument, an array or a tuple")
-    value = x.present(node.args[0], x.expr(node.args[0]))
+    value = translation.present(node.args[0], translation.expr(node.args[0]))
     if isinstance(value.type, ArrayType) and value.type.ndim:
-        return x.dimension(node, value, 0)
+        return translation.dimension(node, value, 0)
     if isinstance(value.type, RecordsType) and value.type.ndim:
-        return x.dimension(node, records.field(node.args[0], value, value.type.fields[0]), 0)
+        return translation.dimension(node, records.field(node.args[0], value, value.type.fields[0]), 0)
     if isinstance(value.type, TupleType):
-        return builders.after((value,), x.number(len(value.type.items)))
+        return builders.after((value,), translation.number(len(value.type.items)))
     mistyped(node.args[0], value.type, "len() takes an array or a tuple")
 
 
-def power(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+def power(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     if len(node.args) != 2 or node.keywords:
         refuse(node, "pow() takes two numbers without names; for a remainder write a ** b % c")
-    return x.expr(ast.copy_location(ast.BinOp(node.args[0], ast.Pow(), node.args[1]), node))
+    return translation.expr(ast.copy_location(ast.BinOp(node.args[0], ast.Pow(), node.args[1]), node))
 
 
-def quotient_and_remainder(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+def quotient_and_remainder(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     check_arguments(node, "two numbers", 2)
-    a, b = (builders.once(x.scalar(part)) for part in node.args)
+    a, b = (builders.once(translation.scalar(part)) for part in node.args)
     return builders.tuple_of(
-        tuple(x.binary(node, name, a, b, node.args[0], node.args[1]) for name in ("FloorDiv", "Mod"))
+        tuple(translation.binary(node, name, a, b, node.args[0], node.args[1]) for name in ("FloorDiv", "Mod"))
     )
 
 
-def named_tuple(x: Context, node: ast.Call, thing: type) -> nodes.Expr:
+def named_tuple(translation: Translation, node: ast.Call, thing: type) -> nodes.Expr:
     """``Point(x, y)`` of a namedtuple."""
     fields = tuple(getattr(thing, "_fields", ()))
     given = bound(node, thing.__name__, fields)
-    values = {name: builders.settled(x.expr(part)) for name, part in given.items()}
+    values = {name: builders.settled(translation.expr(part)) for name, part in given.items()}
     return builders.after(values.values(), builders.tuple_of(tuple(values[name] for name in fields), fields))
 
 
-def say(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+def say(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     """``print`` of literal texts and of numbers."""
     check_arguments(node, "texts and numbers of one line")
     parts: list[str] = []
@@ -188,7 +188,7 @@ def say(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
         if isinstance(part, ast.Constant) and isinstance(part.value, str):
             parts.append(repr(part.value).replace("{", "{{").replace("}", "}}"))
             continue
-        value = x.as_number(part, x.expr(part))
+        value = translation.as_number(part, translation.expr(part))
         if is_complex(str(value.type)):
             raise TypingError(f"print() does not take {value.type}; print .real and .imag")
         if value.type == "bool":

@@ -36,10 +36,10 @@ from . import (
     tuples,
 )
 from .given import Given
-from .translation import Context
+from .translation import Translation
 
 #: ``form(context, call, used)`` translates a call; ``used``: its value is used.
-Form = Callable[[Context, ast.Call, bool], Expr]
+Form = Callable[[Translation, ast.Call, bool], Expr]
 
 
 def _rows(table: Mapping[str, tables.Row]) -> dict[str, Form]:
@@ -98,50 +98,52 @@ PYTHON: dict[object, Form] = {
 }
 
 
-def call(x: Context, node: ast.Call, used: bool) -> Expr:
+def call(translation: Translation, node: ast.Call, used: bool) -> Expr:
     """Translate a call; ``used``: its value is used."""
-    made = _called(x, node, used)
+    made = _called(translation, node, used)
     if used and isinstance(made, Apply) and made.type == NONE and ast.unparse(node.func) != "print":
         refuse(node, f"{ast.unparse(node)} has no value; write it as a statement of its own")
     return made
 
 
-def _called(x: Context, node: ast.Call, used: bool) -> Expr:
+def _called(translation: Translation, node: ast.Call, used: bool) -> Expr:
     if any(isinstance(part, ast.Starred) for part in node.args):
-        values = [Given(value, part) for part in node.args for value in tuples.unpacked(x, part)]
+        values = [Given(value, part) for part in node.args for value in tuples.unpacked(translation, part)]
         node = ast.copy_location(ast.Call(node.func, [*values], node.keywords), node)
-    if isinstance(node.func, ast.Attribute) and (made := _method(x, node, node.func, used)) is not None:
+    if isinstance(node.func, ast.Attribute) and (made := _method(translation, node, node.func, used)) is not None:
         return made
-    thing = x.constant_object(node.func)
+    thing = translation.constant_object(node.func)
     if thing is None:
-        target = x.expr(node.func)
+        target = translation.expr(node.func)
         if not isinstance(target, Static):
             advice = "index it with [ ]" if isinstance(target.type, (ArrayType, TupleType)) else "leave out the ( )"
             refuse(node, f"{ast.unparse(node.func)} is {describe_type(target.type)}, and cannot be called; {advice}")
         thing = target.thing
-    return _call_of(x, node, thing, used)
+    return _call_of(translation, node, thing, used)
 
 
-def _call_of(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
+def _call_of(translation: Translation, node: ast.Call, thing: object, used: bool) -> Expr:
     if isinstance(thing, Symbol):
-        return _cuda(x, node, thing, used)
+        return _cuda(translation, node, thing, used)
     if isinstance(thing, Inner):
-        return device_functions.inner(x, node, thing, used)
+        return device_functions.inner(translation, node, thing, used)
     if intrinsics.declared(thing) is not None:
-        return intrinsics.call(x, node, thing)
+        return intrinsics.call(translation, node, thing)
     form = PYTHON.get(thing) if isinstance(thing, (type, type(abs), np.ufunc)) else None
     if form is not None:
-        return form(x, node, used)
+        return form(translation, node, used)
     if not isinstance(thing, str) and dtype_name(thing):
-        return numbers.conversion(x, node, thing)
+        return numbers.conversion(translation, node, thing)
     if isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields"):
-        return builtin_functions.named_tuple(x, node, thing)
+        return builtin_functions.named_tuple(translation, node, thing)
     if getattr(thing, "__module__", None) in alternatives.MODULES:
         _refuse_call(node, thing)
     if getattr(thing, "py_func", None) is not None:
-        return device_functions.device(x, node, thing, used)
-    if isinstance(thing, FunctionType) and (made := device_functions.overloaded(x, node, thing, used)) is not None:
-        return made
+        return device_functions.device(translation, node, thing, used)
+    if isinstance(thing, FunctionType):
+        made = device_functions.overloaded(translation, node, thing, used)
+        if made is not None:
+            return made
     _refuse_call(node, thing)
 
 
@@ -149,35 +151,35 @@ def _call_of(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
 METHODS = (*array_members.METHODS, "bit_count")
 
 
-def _method(x: Context, node: ast.Call, function: ast.Attribute, used: bool) -> Expr | None:
+def _method(translation: Translation, node: ast.Call, function: ast.Attribute, used: bool) -> Expr | None:
     """Translate the call of a method of an array or a number; None for other calls."""
     name = function.attr
     if name == "conjugate" and not (node.args or node.keywords):
-        return numbers.conjugate(x, node)
-    if name not in METHODS or x.constant_object(function) is not None:
+        return numbers.conjugate(translation, node)
+    if name not in METHODS or translation.constant_object(function) is not None:
         return None
-    owner = x.present(function.value, x.expr(function.value))
+    owner = translation.present(function.value, translation.expr(function.value))
     if isinstance(owner.type, ArrayType) and name in array_members.METHODS:
-        return array_members.METHODS[name](x, node, owner)
+        return array_members.METHODS[name](translation, node, owner)
     if owner.is_scalar and name == "view":
-        return array_members.number_as(x, node, owner)
+        return array_members.number_as(translation, node, owner)
     if owner.is_scalar and name == "bit_count" and not (node.args or node.keywords):
         gaps.check("int.bit_count", (str(owner.type),))
-        return CUDA["popc"](x, ast.copy_location(ast.Call(function, [function.value], []), node), used)
+        return CUDA["popc"](translation, ast.copy_location(ast.Call(function, [function.value], []), node), used)
     return None
 
 
-def _cuda(x: Context, node: ast.Call, symbol: Symbol, used: bool) -> Expr:
+def _cuda(translation: Translation, node: ast.Call, symbol: Symbol, used: bool) -> Expr:
     name = ".".join(symbol.path)
     if not name:
         refuse(node, f"{ast.unparse(node.func)} is a module, and cannot be called; call one of its functions")
     vector = vector_of(symbol.thing)
     if vector is not None:
-        return numbers.vector(x, node, *vector)
+        return numbers.vector(translation, node, *vector)
     if name in CUDA:
-        return CUDA[name](x, node, used)
+        return CUDA[name](translation, node, used)
     if getattr(symbol.thing, "py_func", None) is not None:
-        return device_functions.device(x, node, symbol.thing, used)
+        return device_functions.device(translation, node, symbol.thing, used)
     first = symbol.path[0]
     if name in ("shared.array", "local.array"):
         refuse(node, f"assign cuda.{name}(...) to a name first: tile = cuda.{name}(...)")

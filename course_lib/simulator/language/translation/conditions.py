@@ -16,87 +16,88 @@ from ..types.unification import unify_types
 from ..types.value_types import DTYPE, NONE, SCALARS, OptionalType, TupleType, Type, TypingError, describe_type
 from . import tuples
 from .given import Given
-from .translation import Context
+from .translation import Translation
 
 
-def truth(x: Context, value: Expr, line: int) -> Expr:
+def truth(translation: Translation, value: Expr, line: int) -> Expr:
     """``value`` as a condition: a number that is not 0, a tuple that is not empty."""
     if value.type == "bool":
         return value
     if isinstance(value.type, TupleType):
-        return after((value,), x.number(len(value.type.items) > 0))
+        return after((value,), translation.number(len(value.type.items) > 0))
     if value.type == NONE:
-        return after((value,), x.number(False))
+        return after((value,), translation.number(False))
     if not value.is_scalar:
         how = "x is not None" if isinstance(value.type, OptionalType) else "x > 0"
         raise TypingError(f"{describe_type(value.type)} is not a condition; write a comparison, as in {how}")
     if value.type == "float16":
         raise TypingError("numba cannot take a float16 as a condition; compare it, as in x != 0")
     if isinstance(value, Const):
-        return replace(x.number(bool(value.value)), literal=value.literal)
+        return replace(translation.number(bool(value.value)), literal=value.literal)
     zero = Const(type=value.type, value=DTYPE[str(value.type)].type(0))
     return applied(operators.COMPARISONS["NotEq"], (value, zero), "bool", line)
 
 
-def condition(x: Context, node: ast.expr) -> Expr:
+def condition(translation: Translation, node: ast.expr) -> Expr:
     """Translate ``node`` as a condition; since only its truth is needed, ``n and x`` may mix types."""
     if isinstance(node, ast.BoolOp):
         ends = isinstance(node.op, ast.Or)
         parts: list[Expr] = []
         for operand in node.values:
-            parts.append(condition(x, operand))
-            if decided(x, operand) is ends:  # no lane evaluates the next one
+            parts.append(condition(translation, operand))
+            if decided(translation, operand) is ends:  # no lane evaluates the next one
                 break
-        return logical(x, not ends, parts)
+        return logical(translation, not ends, parts)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         if isinstance(node.operand, ast.Name):
-            return negated(truth(x, x.present(node.operand, x.expr(node.operand)), node.lineno), node.lineno)
-        return negated(condition(x, node.operand), node.lineno)
-    value = x.expr(node)
+            value = translation.present(node.operand, translation.expr(node.operand))
+            return negated(truth(translation, value, node.lineno), node.lineno)
+        return negated(condition(translation, node.operand), node.lineno)
+    value = translation.expr(node)
     if value.type == OptionalType("bool"):  # which numba takes, but no other type that may be None
-        value = x.present(node, value)
-    return truth(x, value, node.lineno)
+        value = translation.present(node, value)
+    return truth(translation, value, node.lineno)
 
 
-def decided(x: Context, node: ast.expr) -> bool | None:
+def decided(translation: Translation, node: ast.expr) -> bool | None:
     """The outcome of a condition, if numba drops the other branch: of a constant, or one operator between constants.
 
     Each part of ``and``, ``or`` and a chain of comparisons is a branch of its own.
     """
     match node:
-        case ast.Name(name) if name in x.env and x.env[name].outcome is not None:
-            return x.env[name].outcome
+        case ast.Name(name) if name in translation.env and translation.env[name].outcome is not None:
+            return translation.env[name].outcome
         case ast.UnaryOp(ast.Not(), ast.Compare(_, [ast.In()], _)) | ast.Compare(_, [ast.NotIn()], _):
             return None  # it is not one operator to numba
         case ast.UnaryOp(ast.Not(), operand):
-            outcome = decided(x, operand)
+            outcome = decided(translation, operand)
             return None if outcome is None else not outcome
         case ast.BoolOp(op, values):
             ends, unknown = isinstance(op, ast.Or), False
             for part in values:
-                if (outcome := decided(x, part)) is ends:
+                if (outcome := decided(translation, part)) is ends:
                     return ends
                 unknown |= outcome is None
             return None if unknown else not ends
         case ast.Compare(left, [_, _, *_], comparators):
-            return decided(x, ast.BoolOp(ast.And(), [*_links(node, [left, *comparators])]))
+            return decided(translation, ast.BoolOp(ast.And(), [*_links(node, [left, *comparators])]))
         case ast.Compare(left, _, [right]) | ast.BinOp(left, _, right):
             parts = [left, right]
         case _:
             parts = [node]
-    value = x.expr(node) if all(_known(x, part) for part in parts) else None
+    value = translation.expr(node) if all(_known(translation, part) for part in parts) else None
     if value is not None and isinstance(value.type, TupleType):
-        value = truth(x, value, node.lineno)
+        value = truth(translation, value, node.lineno)
     return bool(value.value) if isinstance(value, Const) else None
 
 
-def _known(x: Context, node: ast.expr) -> bool:
+def _known(translation: Translation, node: ast.expr) -> bool:
     """Whether numba knows the value of ``node`` before it infers types, if it is a constant."""
-    if isinstance(node, ast.Name) and node.id in x.env:
-        return not x.env[node.id].joined
+    if isinstance(node, ast.Name) and node.id in translation.env:
+        return not translation.env[node.id].joined
     if not isinstance(node, (ast.Name, ast.Attribute)):  # it makes the tuples that a kernel writes out at run time
         return not any(isinstance(part, (ast.Name, ast.Tuple)) for part in ast.walk(node))
-    value = x.expr(node)
+    value = translation.expr(node)
     return not isinstance(value, Const) or value.literal
 
 
@@ -104,40 +105,41 @@ def negated(value: Expr, line: int) -> Expr:
     return applied(operators.NOT, (value,), "bool", line)
 
 
-def logical(x: Context, conjunction: bool, parts: list[Expr]) -> Expr:
+def logical(translation: Translation, conjunction: bool, parts: list[Expr]) -> Expr:
     """``and`` or ``or`` of conditions; a constant if they are constants."""
     first, *rest = parts
     for part in list(rest):
         if not (isinstance(first, Const) and isinstance(part, Const)):
             break
         yes = bool(first.value and part.value if conjunction else first.value or part.value)
-        first = replace(x.number(yes), literal=first.literal and part.literal)
+        first = replace(translation.number(yes), literal=first.literal and part.literal)
         del rest[0]
     return Logical(conjunction=conjunction, parts=(first, *rest), type="bool") if rest else first
 
 
-def compare(x: Context, node: ast.Compare) -> Expr:
+def compare(translation: Translation, node: ast.Compare) -> Expr:
     if len(node.ops) > 1:
-        return _chain(x, node)
+        return _chain(translation, node)
     if isinstance(node.ops[0], (ast.Is, ast.IsNot)):
-        return _identity(x, node, isinstance(node.ops[0], ast.Is))
-    texts = [_text(x, part) for part in (node.left, node.comparators[0])]
+        return _identity(translation, node, isinstance(node.ops[0], ast.Is))
+    texts = [_text(translation, part) for part in (node.left, node.comparators[0])]
     if None not in texts and isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
-        return x.number((texts[0] == texts[1]) == isinstance(node.ops[0], ast.Eq))
-    return compared(x, node, type(node.ops[0]).__name__, x.expr(node.left), x.expr(node.comparators[0]))
+        return translation.number((texts[0] == texts[1]) == isinstance(node.ops[0], ast.Eq))
+    left, right = translation.expr(node.left), translation.expr(node.comparators[0])
+    return compared(translation, node, type(node.ops[0]).__name__, left, right)
 
 
-def _text(x: Context, node: ast.expr) -> str | None:
+def _text(translation: Translation, node: ast.expr) -> str | None:
     """A string that is known when the kernel is compiled."""
-    thing = node.value if isinstance(node, ast.Constant) else x.constant_object(node)
+    thing = node.value if isinstance(node, ast.Constant) else translation.constant_object(node)
     return thing if isinstance(thing, str) else None
 
 
-def _chain(x: Context, node: ast.Compare) -> Expr:
+def _chain(translation: Translation, node: ast.Compare) -> Expr:
     """``a < b < c``: c is evaluated in the lanes where a < b."""
     *between, last = node.comparators
-    sides = [node.left, *(Given(once(x.scalar(part)), part) for part in between), last]
-    return logical(x, True, [compare(x, link) for link in _links(node, sides)])
+    sides = [node.left, *(Given(once(translation.scalar(part)), part) for part in between), last]
+    return logical(translation, True, [compare(translation, link) for link in _links(node, sides)])
 
 
 def _links(node: ast.Compare, sides: list[ast.expr]) -> list[ast.Compare]:
@@ -146,26 +148,26 @@ def _links(node: ast.Compare, sides: list[ast.expr]) -> list[ast.Compare]:
     return [ast.copy_location(ast.Compare(a, [op], [b]), node) for a, op, b in pairs]
 
 
-def compared(x: Context, node: ast.Compare, name: str, left: Expr, right: Expr) -> Expr:
+def compared(translation: Translation, node: ast.Compare, name: str, left: Expr, right: Expr) -> Expr:
     """Compare ``left`` and ``right``; ``name`` is the operator's name in Python's syntax tree."""
     if name in ("In", "NotIn"):
-        found = _membership(x, node, left, right)
+        found = _membership(translation, node, left, right)
         return found if name == "In" else negated(found, node.lineno)
     if name not in operators.COMPARISONS:
         refuse(node, f"{ast.unparse(node)}: compare numbers with < <= > >= == !=")
     if isinstance(left.type, TupleType) and isinstance(right.type, TupleType):
         if name in STRICT:
-            return _ordered(x, node, name, left, right)
-        result = _equal(x, node, left, right)
+            return _ordered(translation, node, name, left, right)
+        result = _equal(translation, node, left, right)
         return result if name == "Eq" else negated(result, node.lineno)
     things = [value.thing for value in (left, right) if isinstance(value, Static) and isinstance(value.thing, Enum)]
     if len(things) == 2 and name in ("Eq", "NotEq"):
-        return x.number((things[0] is things[1]) == (name == "Eq"))
+        return translation.number((things[0] is things[1]) == (name == "Eq"))
     if name in ("Eq", "NotEq") and NONE in (left.type, right.type):
         for value in (left, right):
             if isinstance(value.type, OptionalType):
                 return _is_none(value, node.lineno, name == "Eq")
-    left, right = x.present(node.left, left), x.present(node.comparators[-1], right)
+    left, right = translation.present(node.left, left), translation.present(node.comparators[-1], right)
     for value in (left, right):
         if not value.is_scalar:
             refuse(node, f"{ast.unparse(node)} compares {describe_type(value.type)}; compare single numbers")
@@ -180,33 +182,35 @@ def compared(x: Context, node: ast.Compare, name: str, left: Expr, right: Expr) 
 STRICT = {"Lt": "Lt", "LtE": "Lt", "Gt": "Gt", "GtE": "Gt"}
 
 
-def _ordered(x: Context, node: ast.Compare, name: str, left: Expr, right: Expr) -> Expr:
+def _ordered(translation: Translation, node: ast.Compare, name: str, left: Expr, right: Expr) -> Expr:
     """``left < right`` of tuples: the first items that differ decide, then the lengths."""
     sides = settled(left), settled(right)
     a, b = map(tuples.items, sides)
-    lengths = (x.number(len(part), literal=False) for part in (a, b))
+    lengths = (translation.number(len(part), literal=False) for part in (a, b))
     result = applied(operators.COMPARISONS[name], tuple(lengths), "bool", node.lineno)
     for one, other in reversed(list(zip(a, b, strict=False))):
-        rest = applied(operators.AND, (_equal(x, node, one, other), result), "bool", node.lineno)
-        result = applied(operators.OR, (compared(x, node, STRICT[name], one, other), rest), "bool", node.lineno)
+        equal = _equal(translation, node, one, other)
+        rest = applied(operators.AND, (equal, result), "bool", node.lineno)
+        decides = compared(translation, node, STRICT[name], one, other)
+        result = applied(operators.OR, (decides, rest), "bool", node.lineno)
     return after(sides, result)
 
 
-def _equal(x: Context, node: ast.Compare, left: Expr, right: Expr) -> Expr:
+def _equal(translation: Translation, node: ast.Compare, left: Expr, right: Expr) -> Expr:
     """``left == right``, of numbers or tuples of them."""
     if not (isinstance(left.type, TupleType) and isinstance(right.type, TupleType)):
-        return compared(x, node, "Eq", left, right)
+        return compared(translation, node, "Eq", left, right)
     sides = left, right = settled(left), settled(right)
     assert isinstance(left.type, TupleType) and isinstance(right.type, TupleType)
     if len(left.type.items) != len(right.type.items):
-        return after(sides, x.number(False))
-    result: Expr = x.number(True)
+        return after(sides, translation.number(False))
+    result: Expr = translation.number(True)
     for a, b in zip(tuples.items(left), tuples.items(right), strict=True):
-        result = applied(operators.AND, (result, _equal(x, node, a, b)), "bool", node.lineno)
+        result = applied(operators.AND, (result, _equal(translation, node, a, b)), "bool", node.lineno)
     return after(sides, result)
 
 
-def _membership(x: Context, node: ast.Compare, left: Expr, right: Expr) -> Expr:
+def _membership(translation: Translation, node: ast.Compare, left: Expr, right: Expr) -> Expr:
     """``left in right``, of a number and a tuple."""
     if not isinstance(right.type, TupleType):
         refuse(
@@ -216,30 +220,30 @@ def _membership(x: Context, node: ast.Compare, left: Expr, right: Expr) -> Expr:
         )
     tuples.item_type(right, node.comparators[-1])
     left = once(left)
-    result, *parts = (_equal(x, node, left, item) for item in tuples.items(right))
+    result, *parts = (_equal(translation, node, left, item) for item in tuples.items(right))
     for part in parts:
         result = applied(operators.OR, (result, part), "bool", node.lineno)
     return result
 
 
-def _identity(x: Context, node: ast.Compare, same: bool) -> Expr:
+def _identity(translation: Translation, node: ast.Compare, same: bool) -> Expr:
     """``x is None``, which is known when the kernel is compiled, as are other types; ``x is True`` of a bool."""
     sides = (node.left, node.comparators[0])
-    values = [x.expr(side) for side in sides]
+    values = [translation.expr(side) for side in sides]
     if any(isinstance(s, ast.Constant) and isinstance(s.value, bool) for s in sides):
         if all(value.type == "bool" for value in values):
             found = applied(operators.COMPARISONS["Eq"], tuple(values), "bool", node.lineno)
             return found if same else negated(found, node.lineno)
-        return after(values, x.number(not same))
+        return after(values, translation.number(not same))
     things = [part.thing for part in values if isinstance(part, Static) and isinstance(part.thing, Enum)]
     if len(things) == 2:
-        return x.number((things[0] is things[1]) == same)
+        return translation.number((things[0] is things[1]) == same)
     if not any(isinstance(s, ast.Constant) and s.value is None for s in sides):
         refuse(node, f"{ast.unparse(node)}: is compares with None only; compare numbers with == or !=")
     for value in values:
         if isinstance(value.type, OptionalType):
             return _is_none(value, node.lineno, same)
-    return after(values, x.number((values[0].type == values[1].type == NONE) == same))
+    return after(values, translation.number((values[0].type == values[1].type == NONE) == same))
 
 
 def _is_none(value: Expr, line: int, same: bool) -> Expr:
@@ -247,9 +251,9 @@ def _is_none(value: Expr, line: int, same: bool) -> Expr:
     return negated(have, line) if same else have
 
 
-def and_or(x: Context, node: ast.BoolOp) -> Expr:
+def and_or(translation: Translation, node: ast.BoolOp) -> Expr:
     """``and`` and ``or`` as values: the value of the operand that decides."""
-    root = _decide(x, node)
+    root = _decide(translation, node)
     chosen = root.value({True, False})
     assert chosen is not None
     parts = _leaves(chosen)
@@ -281,17 +285,17 @@ class Decision:
 Chosen = Expr | tuple[Expr, bool, "Chosen | None", "Chosen | None"]
 
 
-def _decide(x: Context, node: ast.expr) -> Decision:
+def _decide(translation: Translation, node: ast.expr) -> Decision:
     if not isinstance(node, ast.BoolOp):
-        value = once(x.as_number(node, x.expr(node)))
-        test = truth(x, value, node.lineno)
-        outcome = decided(x, node)
+        value = once(translation.as_number(node, translation.expr(node)))
+        test = truth(translation, value, node.lineno)
+        outcome = decided(translation, node)
         outcomes = {True, False} if outcome is None else {outcome}
         return Decision(test, outcomes, lambda wanted: value if wanted & outcomes else None)
     conjunction = isinstance(node.op, ast.And)
     parts: list[Decision] = []
     for operand in node.values:
-        parts.append(_decide(x, operand))
+        parts.append(_decide(translation, operand))
         if conjunction not in parts[-1].outcomes:  # no lane evaluates the next one
             break
 
@@ -306,7 +310,7 @@ def _decide(x: Context, node: ast.expr) -> Decision:
 
     ends = {not conjunction} if any((not conjunction) in part.outcomes for part in parts) else set()
     outcomes = ends | parts[-1].outcomes & {conjunction}
-    return Decision(logical(x, conjunction, [part.truth for part in parts]), outcomes, chosen)
+    return Decision(logical(translation, conjunction, [part.truth for part in parts]), outcomes, chosen)
 
 
 def _leaves(chosen: Chosen | None) -> list[Expr]:

@@ -15,28 +15,28 @@ from ..types import overloads, signatures
 from ..types.value_types import ArrayType, Type
 from .given import Given
 from .refusals import bound
-from .translation import Context
+from .translation import Translation
 
 
-def device(x: Context, node: ast.Call, thing: object, used: bool) -> nodes.Expr:
+def device(translation: Translation, node: ast.Call, thing: object, used: bool) -> nodes.Expr:
     """A call of a device function, which is compiled once for each combination of argument types."""
     source = read(thing)
-    x.analysis.found.append((read, (thing,), source))
-    return _called(x, node, source, used, signatures.declared(thing, source))
+    translation.analysis.found.append((read, (thing,), source))
+    return _called(translation, node, source, used, signatures.declared(thing, source))
 
 
-def overloaded(x: Context, node: ast.Call, function: object, used: bool) -> nodes.Expr | None:
+def overloaded(translation: Translation, node: ast.Call, function: object, used: bool) -> nodes.Expr | None:
     """A call of a function for which numba's ``@overload`` gives another; None if it has none for these types."""
     if not overloads.templates(function):
         return None
-    given = [Given(x.expr(part), part) for part in node.args]
-    named = [(str(part.arg), Given(x.expr(part.value), part.value)) for part in node.keywords]
+    given = [Given(translation.expr(part), part) for part in node.args]
+    named = [(str(part.arg), Given(translation.expr(part.value), part.value)) for part in node.keywords]
     kinds = [_kind_of_argument(part.value) for part in given]
     found = overloads.implementation(function, kinds, {name: _kind_of_argument(part.value) for name, part in named})
     if found is None:
         return None
     node = ast.copy_location(ast.Call(node.func, [*given], [ast.keyword(*part) for part in named]), node)
-    return _called(x, node, read(found), used)
+    return _called(translation, node, read(found), used)
 
 
 def _kind_of_argument(value: nodes.Expr) -> Type:
@@ -46,11 +46,11 @@ def _kind_of_argument(value: nodes.Expr) -> Type:
     return overloads.FUNCTION if is_function else value.type
 
 
-def inner(x: Context, node: ast.Call, source: Inner, used: bool) -> nodes.Expr:
+def inner(translation: Translation, node: ast.Call, source: Inner, used: bool) -> nodes.Expr:
     """A call of a function that the kernel defines; the variables of the kernel that it reads are arguments too."""
     if node.keywords:
         refuse(node, f"numba takes no names in the call of a function that a kernel defines; give {source.name} values")
-    owner: Source | None = x.source
+    owner: Source | None = translation.source
     while owner is not source.outer and owner is not None:
         owner = owner.outer if isinstance(owner, Inner) else None
     if owner is not None and source.rest:
@@ -65,16 +65,16 @@ def inner(x: Context, node: ast.Call, source: Inner, used: bool) -> nodes.Expr:
             "that, where numba knows only constants; pass the values as arguments",
         )
     free: dict[str, nodes.Expr] = {
-        name: x.number(source.known[name])
+        name: translation.number(source.known[name])
         if owner is None
-        else x.expr(ast.copy_location(ast.Name(name, ast.Load()), node))
+        else translation.expr(ast.copy_location(ast.Name(name, ast.Load()), node))
         for name in source.free
     }
-    return _called(x, node, source, used, free=free)
+    return _called(translation, node, source, used, free=free)
 
 
 def _called(
-    x: Context,
+    translation: Translation,
     node: ast.Call,
     source: Source,
     used: bool,
@@ -83,11 +83,11 @@ def _called(
     free: Mapping[str, nodes.Expr] = MappingProxyType({}),
 ) -> nodes.Expr:
     """The call of ``source``; ``free`` are the values of further parameters."""
-    if source.key in x.stack:
-        names = [str(getattr(key, "__name__", getattr(key, "name", "a lambda"))) for key in x.stack]
-        cycle = [*names[x.stack.index(source.key) :], source.name]
+    if source.key in translation.stack:
+        names = [str(getattr(key, "__name__", getattr(key, "name", "a lambda"))) for key in translation.stack]
+        cycle = [*names[translation.stack.index(source.key) :], source.name]
         refuse(node, f"{', which calls '.join(cycle)}: the simulator does not run recursion; write a loop")
-    parameters, given = source.parameters, {**_values(x, node, source), **free}
+    parameters, given = source.parameters, {**_values(translation, node, source), **free}
     values = [given[p] for p in parameters]
     result = None
     if declared:
@@ -97,10 +97,10 @@ def _called(
             for v, kind in zip(values, signature.arguments, strict=True)
         ]
         result = signature.result
-    callee = x.device(node, source, values, result)
-    x.calls = True
-    x.made.barriers = x.made.barriers or callee.barriers
-    x.made.waits = x.made.waits or callee.waits
+    callee = translation.device(node, source, values, result)
+    translation.calls = True
+    translation.made.barriers = translation.made.barriers or callee.barriers
+    translation.made.waits = translation.made.waits or callee.waits
     kept = [p for p in parameters if builders.compile_time(given[p]) is None]
     return CallDevice(
         function=callee,
@@ -113,12 +113,12 @@ def _called(
     )
 
 
-def _values(x: Context, node: ast.Call, source: Source) -> dict[str, nodes.Expr]:
+def _values(translation: Translation, node: ast.Call, source: Source) -> dict[str, nodes.Expr]:
     """The values of a device function's parameters, in the order written: given, then by default."""
     parameters, defaults = source.own, source.defaults
     parts = bound(node, source.name, parameters, len(defaults), source.rest)
     absent = dict(zip(parameters[len(parameters) - len(defaults) :], defaults, strict=True))
-    values = {p: x.expr(part) for p, part in parts.items()}
-    values |= {p: x.wrap(absent[p], node) for p in parameters if p not in parts}
-    rest = tuple(map(x.expr, node.args[len(parameters) :]))
+    values = {p: translation.expr(part) for p, part in parts.items()}
+    values |= {p: translation.wrap(absent[p], node) for p in parameters if p not in parts}
+    rest = tuple(map(translation.expr, node.args[len(parameters) :]))
     return values | ({source.rest: builders.tuple_of(rest)} if source.rest else {})

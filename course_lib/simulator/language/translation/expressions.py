@@ -40,10 +40,10 @@ from ..types.variables import Numbers
 from . import array_members, calls, conditions, records, tuples
 from .given import Given
 from .refusals import mistyped, refuse_construct
-from .translation import Context, of_literal
+from .translation import Translation, of_literal
 
 
-class Expressions(Context):
+class Expressions(Translation):
     """Translates the expressions of one function; ``env`` holds its variables at the current statement."""
 
     def expr(self, node: ast.AST) -> Expr:
@@ -57,7 +57,7 @@ class Expressions(Context):
             refuse(node, f"{error} (in {ast.unparse(node)})")
 
     visit_Compare, visit_BoolOp, visit_Tuple = conditions.compare, conditions.and_or, tuples.make
-    visit_Lambda = Context.defined
+    visit_Lambda = Translation.defined
     functions = calls.CUDA
 
     def visit_Call(self, node: ast.Call) -> Expr:

@@ -15,12 +15,12 @@ from ..tables.functions import CMATH, LOG_TO_BASE, MAGNITUDE, ROUND, ROUND_TO, R
 from ..types.value_types import FLOATS, PART, ArrayType, TypingError, is_complex
 from . import conditions
 from .refusals import mistyped
-from .translation import Context
+from .translation import Translation
 
 
-def of_row(row: Row, x: Context, node: ast.Call, used: bool) -> Expr:
+def of_row(row: Row, translation: Translation, node: ast.Call, used: bool) -> Expr:
     """A call of the function that ``row`` describes."""
-    given = x.arguments(node, row.arity, row.name, real=not row.complex)
+    given = translation.arguments(node, row.arity, row.name, real=not row.complex)
     kinds = tuple(str(value.type) for value in given)
     gaps.check(row.name, kinds)
     result, wanted = row.rule(*kinds)
@@ -28,22 +28,22 @@ def of_row(row: Row, x: Context, node: ast.Call, used: bool) -> Expr:
     parts: list[tuple[Expr, ast.AST]] = [
         (value, place) for value, place, kind in places if kind in (*FLOATS, value.type)
     ]
-    reason = x.reason(node, result, parts, row.widened)
+    reason = translation.reason(node, result, parts, row.widened)
     operands = tuple(
-        conditions.truth(x, v, node.lineno) if kind == "bool" else cast(v, kind)
+        conditions.truth(translation, v, node.lineno) if kind == "bool" else cast(v, kind)
         for v, kind in zip(given, wanted, strict=True)
     )
     return Apply(code=row.code, args=operands, type=result, line=node.lineno, why=reason)
 
 
-def of_numpy(row: Row, x: Context, node: ast.Call, used: bool) -> Expr:
+def of_numpy(row: Row, translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``np.sin(x)``; or ``np.sin(x, out)``, of numbers and elements of arrays, stored to all elements of ``out``."""
     if len(node.args) != row.arity[0] + 1:
-        return of_row(row, x, node, used)
+        return of_row(row, translation, node, used)
     text = ast.unparse(node)
     if node.keywords:
         refuse(node, f"numba takes no named arguments in {text}; write out the output's name alone")
-    *inputs, array = (x.expr(part) for part in node.args)
+    *inputs, array = (translation.expr(part) for part in node.args)
     if not isinstance(array.type, ArrayType):
         takes = plural(row.arity[0], "argument")
         mistyped(node.args[-1], array.type, f"{row.name}() takes {takes} and perhaps an array for the result")
@@ -51,7 +51,7 @@ def of_numpy(row: Row, x: Context, node: ast.Call, used: bool) -> Expr:
         if isinstance(value.type, ArrayType) and value.type.ndim > array.type.ndim:
             refuse(node, f"{ast.unparse(part)} is {value.type}, and the result {array.type}; use parts of one shape")
         if not isinstance(value.type, ArrayType):
-            x.as_number(part, value)
+            translation.as_number(part, value)
     elements = [value.type.dtype if isinstance(value.type, ArrayType) else str(value.type) for value in inputs]
     result, wanted = row.rule(*elements)
     if not np.can_cast(result, array.type.dtype, "same_kind"):
@@ -59,7 +59,7 @@ def of_numpy(row: Row, x: Context, node: ast.Call, used: bool) -> Expr:
             f"{row.name} gives {result}, which {ast.unparse(node.args[-1])} of {array.type.dtype} "
             "does not take; convert the array before the launch"
         )
-    x.stored(node.args[-1], array, Const(type=result, value=np.dtype(result).type(0)))
+    translation.stored(node.args[-1], array, Const(type=result, value=np.dtype(result).type(0)))
     compute = function_of(row.code, len(inputs))
 
     def of_elements(*values: Any) -> Any:
@@ -68,19 +68,19 @@ def of_numpy(row: Row, x: Context, node: ast.Call, used: bool) -> Expr:
     return elementwise(array, of_elements, tuple(inputs), node.lineno)
 
 
-def rounded(x: Context, node: ast.Call, used: bool) -> Expr:
+def rounded(translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``round(x)``, and ``round(x, digits)``."""
-    return of_row(ROUND_TO if len(node.args) == 2 else ROUND, x, node, used)
+    return of_row(ROUND_TO if len(node.args) == 2 else ROUND, translation, node, used)
 
 
-def complex_log(x: Context, node: ast.Call, used: bool) -> Expr:
+def complex_log(translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``cmath.log(z)``, and ``cmath.log(z, base)``."""
-    return of_row(LOG_TO_BASE if len(node.args) == 2 else CMATH["log"], x, node, used)
+    return of_row(LOG_TO_BASE if len(node.args) == 2 else CMATH["log"], translation, node, used)
 
 
-def match_all(x: Context, node: ast.Call, used: bool) -> Expr:
+def match_all(translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``cuda.match_all_sync(mask, value)``: (the lanes, True) if all lanes have one value, else (0, False)."""
-    arguments = tuple(once(part) for part in x.arguments(node, (2,), "cuda.match_all_sync"))
+    arguments = tuple(once(part) for part in translation.arguments(node, (2,), "cuda.match_all_sync"))
     check_members(str(arguments[0].type))
     same, lanes = (
         once(Apply(code=vote_code(name, told), args=arguments, type=kind, line=node.lineno))
@@ -89,13 +89,13 @@ def match_all(x: Context, node: ast.Call, used: bool) -> Expr:
             ("match_any_sync", "int32", ""),
         )
     )
-    zero = cast(x.number(0), "int32")
+    zero = cast(translation.number(0), "int32")
     return tuple_of((Select(test=same, yes=lanes, no=zero, type="int32", line=node.lineno), same))
 
 
-def polar(x: Context, node: ast.Call, used: bool) -> Expr:
+def polar(translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``cmath.polar(z)``: (abs(z), cmath.phase(z))."""
-    (value,) = x.arguments(node, (1,), "cmath.polar", real=False)
+    (value,) = translation.arguments(node, (1,), "cmath.polar", real=False)
     if not is_complex(str(value.type)):
         raise TypingError(f"cmath.polar takes a complex number, not {value.type}; convert it with complex()")
     value, kind = once(value), PART[str(value.type)]

@@ -18,7 +18,7 @@ from ..types.value_types import ArrayType, TupleType, Type, describe_type
 from . import tuples
 from .conditions import truth
 from .refusals import check_arguments, mistyped
-from .translation import Context
+from .translation import Translation
 
 
 def declared(thing: object) -> tuple[Any, ...] | None:
@@ -27,7 +27,7 @@ def declared(thing: object) -> tuple[Any, ...] | None:
     return kind if isinstance(kind, tuple) else None
 
 
-def call(x: Context, node: ast.Call, thing: object) -> Expr:
+def call(translation: Translation, node: ast.Call, thing: object) -> Expr:
     """Translate the call ``node`` of an intrinsic."""
     kind, *details = declared(thing) or ("",)
     if kind not in KINDS:
@@ -36,7 +36,7 @@ def call(x: Context, node: ast.Call, thing: object) -> Expr:
             f"{ast.unparse(node.func)} declares the kind {kind!r}, which the simulator does not know; "
             f"it knows {', '.join(KINDS)}",
         )
-    return KINDS[kind](x, node, *details)
+    return KINDS[kind](translation, node, *details)
 
 
 #: The arrays that an argument may be: how a message names them, and whether it is one.
@@ -49,7 +49,7 @@ _ARRAYS: dict[str, tuple[str, Callable[[ArrayType], bool]]] = {
 }
 
 
-def _taken(x: Context, node: ast.Call, takes: str, *wanted: str) -> list[Any]:
+def _taken(translation: Translation, node: ast.Call, takes: str, *wanted: str) -> list[Any]:
     """Translate the arguments: each is one of ``_ARRAYS``, a "number", a "literal" of 0 or more, or any "value".
 
     ``takes`` says so in a message. A "value?" may be left out.
@@ -58,7 +58,7 @@ def _taken(x: Context, node: ast.Call, takes: str, *wanted: str) -> list[Any]:
     found: list[Any] = []
     for kind in wanted:
         part = rest.pop(0) if rest else None
-        value = None if part is None else x.expr(part)
+        value = None if part is None else translation.expr(part)
         literal = literal_integer(value)
         if part is None and kind == "value?":
             continue
@@ -68,25 +68,30 @@ def _taken(x: Context, node: ast.Call, takes: str, *wanted: str) -> list[Any]:
             name, fits = _ARRAYS[kind]
             if not (isinstance(value.type, ArrayType) and fits(value.type)):
                 mistyped(part, value.type, f"{what} takes {name}")
-        found.append(x.integer_index(node, part, x.as_number(part, value)) if kind == "number" else value)
+        if kind == "number":
+            found.append(translation.integer_index(node, part, translation.as_number(part, value)))
+        else:
+            found.append(value)
         if kind == "place":
             count = value.array_type.ndim
             places, rest = rest[:count], rest[count:]
             if len(places) < count:
                 refuse(node, f"{what} takes {takes}; give {ast.unparse(part)} {plural(count, 'index', 'es')}")
-            found.append(tuple(x.integer_index(node, at, x.scalar(at)) for at in places))
+            found.append(tuple(translation.integer_index(node, at, translation.scalar(at)) for at in places))
     if rest or node.keywords:
         refuse(node, f"{what} takes {takes}{', without names' * bool(node.keywords)}")
     return found
 
 
-def _load(x: Context, node: ast.Call, width: int) -> Expr:
-    array, index = _taken(x, node, "an array and its indices", "place")
+def _load(translation: Translation, node: ast.Call, width: int) -> Expr:
+    array, index = _taken(translation, node, "an array and its indices", "place")
     return load(array, index, TupleType((array.type.dtype,) * width), node.lineno, width)
 
 
-def _store(x: Context, node: ast.Call, width: int) -> Expr:
-    array, index, values = _taken(x, node, f"an array, its indices and a tuple of {width} values", "place", "value")
+def _store(translation: Translation, node: ast.Call, width: int) -> Expr:
+    array, index, values = _taken(
+        translation, node, f"an array, its indices and a tuple of {width} values", "place", "value"
+    )
     if values.type != TupleType((array.type.dtype,) * width):
         what = ast.unparse(node.func)
         mistyped(node.args[-1], values.type, f"{what} stores {width} values of {array.type.dtype} in a tuple")
@@ -99,14 +104,14 @@ MATRIX_ROW_BYTES = 16
 
 
 def _warp(
-    x: Context,
+    translation: Translation,
     node: ast.Call,
     function: Callable[..., Any],
     result: Dtypes | Callable[..., Dtypes],
 ) -> CallWarp:
     what = ast.unparse(node.func)
     check_arguments(node, "numbers and tuples of numbers")
-    values = [x.expr(a) for a in node.args]
+    values = [translation.expr(a) for a in node.args]
     for value, part in zip(values, node.args, strict=True):
         flat = tuples.items(value) if isinstance(value.type, TupleType) else (value,)
         if not all(v.is_scalar for v in flat):
@@ -121,9 +126,9 @@ def _warp(
 
 
 def _matrices(
-    x: Context, node: ast.Call, function: Callable[..., Any], result: Callable[[tuple[str, ...]], Dtypes]
+    translation: Translation, node: ast.Call, function: Callable[..., Any], result: Callable[[tuple[str, ...]], Dtypes]
 ) -> Expr:
-    array, index = _taken(x, node, "an array and its indices", "place")
+    array, index = _taken(translation, node, "an array and its indices", "place")
     what, dtype = ast.unparse(node.func), array.type.dtype
     width = max(1, MATRIX_ROW_BYTES // np.dtype(dtype).itemsize)
     row = (dtype,) * width
@@ -135,18 +140,18 @@ def _matrices(
     return CallWarp(function=function, name=what, args=(rows,), type=TupleType(tuple(loaded)), line=node.lineno)
 
 
-def _copy(x: Context, node: ast.Call, width: int) -> Expr:
+def _copy(translation: Translation, node: ast.Call, width: int) -> Expr:
     what, takes = ast.unparse(node.func), "a shared array, its indices, a global array and its indices"
     wanted = ("place", "place", "value?") if width > 1 else ("place", "place")
-    target, place, array, index, *rest = _taken(x, node, takes, *wanted)
+    target, place, array, index, *rest = _taken(translation, node, takes, *wanted)
     if array.array_type.dtype != target.array_type.dtype:
         refuse(
             node,
             f"{what} copies {array.array_type.dtype} as it is, to {target.array_type.dtype}; use one type",
         )
-    x.analysis.copies = True
+    translation.analysis.copies = True
     # lanes in which it is false copy zeros
-    inside = [truth(x, x.as_number(node.args[-1], value), node.lineno) for value in rest]
+    inside = [truth(translation, translation.as_number(node.args[-1], value), node.lineno) for value in rest]
     first = 2 + len(place)
     to, of = f"{{0}}, {listed(1, len(place))}", f"{{{first - 1}}}, {listed(first, len(index))}"
     more = f", inside={{{first + len(index)}}}" if inside else ""
@@ -156,50 +161,50 @@ def _copy(x: Context, node: ast.Call, width: int) -> Expr:
     return Apply(code=code, args=args, line=node.lineno, sites=sites, stores=target)
 
 
-def _wait(x: Context, node: ast.Call) -> Expr:
-    values = _taken(x, node, "the number of groups not to wait for: a literal, 0 or more", "literal")
+def _wait(translation: Translation, node: ast.Call) -> Expr:
+    values = _taken(translation, node, "the number of groups not to wait for: a literal, 0 or more", "literal")
     return Apply(code="w.copies.wait({0}, {mask})", args=tuple(values), line=node.lineno)
 
 
 def _instruction(code: str) -> Callable[..., Expr]:
     """Return the translation of a call without arguments."""
 
-    def call_of(x: Context, node: ast.Call) -> Expr:
+    def call_of(translation: Translation, node: ast.Call) -> Expr:
         check_arguments(node, "no arguments", 0)
         return Apply(code=code, line=node.lineno)
 
     return call_of
 
 
-def _descriptor(x: Context, node: ast.Call, codes: dict[int, int]) -> Expr:
+def _descriptor(translation: Translation, node: ast.Call, codes: dict[int, int]) -> Expr:
     what = ast.unparse(node.func)
     takes = "a shared array, a place in it, two distances in bytes and a swizzle"
-    array, *fields, swizzle = _taken(x, node, takes, "tile", "number", "number", "number", "literal")
+    array, *fields, swizzle = _taken(translation, node, takes, "tile", "number", "number", "number", "literal")
     if int(swizzle.value) not in codes:
         refuse(node, f"the swizzle of {what} is one of the literal numbers {', '.join(map(str, codes))}")
-    code = x.number(codes[int(swizzle.value)])
+    code = translation.number(codes[int(swizzle.value)])
     made = "w.descriptor({0}, {1}, {2}, {3}, {4}, {line})"
     return Apply(code=made, args=(array, *fields, code), type="uint64", line=node.lineno)
 
 
-def _product(x: Context, node: ast.Call, spec: Any) -> Expr:
+def _product(translation: Translation, node: ast.Call, spec: Any) -> Expr:
     what = ast.unparse(node.func)
     takes = "the results, A, B and whether to add"
-    results, a, b, add = _taken(x, node, takes, "results", "value", "value", "value")
+    results, a, b, add = _taken(translation, node, takes, "results", "value", "value", "value")
     wanted: Type = TupleType(("float32",) * 4) if spec.registers else "uint64"
     for name, value, kind in (("A", a, wanted), ("B", b, "uint64")):
         if value.type != kind:
             refuse(node, f"{what} takes {describe_type(kind)} for {name}, not {describe_type(value.type)}")
-    x.analysis.products = True
+    translation.analysis.products = True
     sites = (("load", 1), ("matrices", MATRIX_ROW_BYTES // np.dtype(spec.dtype).itemsize))
     args = (results, a, b, add, Static(thing=spec))
     code = "w.products.start(({sites}), {4}, {0}, {1}, {2}, {3}, mask={mask}, line={line})"
     return Apply(code=code, args=args, line=node.lineno, sites=sites)
 
 
-def _wait_products(x: Context, node: ast.Call) -> Expr:
+def _wait_products(translation: Translation, node: ast.Call) -> Expr:
     takes = "the results and the number of groups not to wait for, a literal"
-    values = _taken(x, node, takes, "results", "literal")
+    values = _taken(translation, node, takes, "results", "literal")
     return Apply(code="w.products.wait({1}, {mask})", args=tuple(values), line=node.lineno)
 
 
@@ -212,24 +217,24 @@ WAIT_BARRIER = "while pause := w.mbarriers.unfinished(w, {0}, {1}, {2}, {mask}, 
 def _on_barrier(code: str) -> Callable[..., Expr]:
     """Return the translation of f(barriers, i, number) to ``code``."""
 
-    def call_of(x: Context, node: ast.Call) -> Expr:
-        values = _taken(x, node, "barriers, the index of one and a number", "barriers", "number", "number")
-        x.analysis.fences = x.analysis.copies = True
-        x.made.barriers |= code is WAIT_BARRIER
+    def call_of(translation: Translation, node: ast.Call) -> Expr:
+        values = _taken(translation, node, "barriers, the index of one and a number", "barriers", "number", "number")
+        translation.analysis.fences = translation.analysis.copies = True
+        translation.made.barriers |= code is WAIT_BARRIER
         return Apply(code=code, args=tuple(values), line=node.lineno)
 
     return call_of
 
 
-def _tile_copy(x: Context, node: ast.Call, rows: int, columns: int) -> Expr:
+def _tile_copy(translation: Translation, node: ast.Call, rows: int, columns: int) -> Expr:
     takes = "a tile, a place, a matrix, a row, a column, barriers and an index"
     kinds = "tile", "number", "matrix", "number", "number", "barriers", "number"
-    values = tile, _, matrix, *_ = _taken(x, node, takes, *kinds)
+    values = tile, _, matrix, *_ = _taken(translation, node, takes, *kinds)
     if matrix.type.dtype != tile.type.dtype:
         refuse(
             node, f"{ast.unparse(node.func)} copies {matrix.type.dtype} as it is, to {tile.type.dtype}; use one type"
         )
-    x.analysis.fences = x.analysis.copies = True
+    translation.analysis.fences = translation.analysis.copies = True
     more = f"index={{6}}, box={(rows, columns)}, mask={{mask}}, line={{line}}"
     code = f"w.mbarriers.copy(w, {{0}}, {{1}}, {{2}}, ({{3}}, {{4}}), {{5}}, {more})"
     return Apply(code=code, args=tuple(values), line=node.lineno)

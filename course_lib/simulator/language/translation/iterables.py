@@ -17,7 +17,7 @@ from ..types.rules import range_type
 from ..types.value_types import DTYPE, ArrayType, RecordsType, TupleType, describe_type, is_int
 from . import records
 from .refusals import check_arguments, mistyped
-from .translation import Context
+from .translation import Translation
 from .tuples import any_why, item_type, items
 
 
@@ -29,34 +29,38 @@ class Iterated:
     item: Callable[[tuple[int, ...]], Expr]
 
 
-def iterated(x: Context, node: ast.expr) -> Iterated:
+def iterated(translation: Translation, node: ast.expr) -> Iterated:
     """Translate the iterable of ``for ... in node``."""
     if isinstance(node, ast.Call):
-        thing = x.constant_object(node.func)
+        thing = translation.constant_object(node.func)
         if thing is range:
-            return _range(x, node)
+            return _range(translation, node)
         if thing is enumerate:
-            return _enumerate(x, node)
+            return _enumerate(translation, node)
         if thing is zip:
-            return _zip(x, node)
+            return _zip(translation, node)
         if thing in (np.ndindex, np.ndenumerate):
-            return _indices(x, node, thing is np.ndenumerate)
+            return _indices(translation, node, thing is np.ndenumerate)
         name = getattr(thing, "__name__", None)
         if callable(thing) and name in alternatives.LOOPS:
             refuse(node, f"a kernel does not loop over {name}(...); {alternatives.LOOPS[name]}")
-    value = x.present(node, x.expr(node))
+    value = translation.present(node, translation.expr(node))
     if isinstance(value.type, TupleType):
         kind, reason = item_type(value, node), any_why(value)
         return Iterated(Iterable(EACH, (value,), node.lineno), lambda path: LoopValue(path=path, type=kind, why=reason))
     if isinstance(value.type, ArrayType) and value.type.ndim:
         array = _kept(value)
-        through = _counted("int64", (x.dimension(node, array, 0),), node.lineno)
-        return Iterated(through, lambda path: _row(x, node, array, LoopValue(path=path, type="int64")))
+        through = _counted("int64", (translation.dimension(node, array, 0),), node.lineno)
+        return Iterated(through, lambda path: _row(translation, node, array, LoopValue(path=path, type="int64")))
     if isinstance(value.type, RecordsType) and value.type.ndim == 1:
         arrays = _kept(value)
-        size = x.dimension(node, records.of_numbers(node, arrays)[0], 0)
+        size = translation.dimension(node, records.of_numbers(node, arrays)[0], 0)
         through = _counted("int64", (size,), node.lineno)
-        return Iterated(through, lambda path: records.record(x, node, arrays, [LoopValue(path=path, type="int64")]))
+
+        def one_record(path: tuple[int, ...]) -> Expr:
+            return records.record(translation, node, arrays, [LoopValue(path=path, type="int64")])
+
+        return Iterated(through, one_record)
     advice = f"; write range({ast.unparse(node)})" if isinstance(value.type, str) and is_int(value.type) else ""
     mistyped(node, value.type, f"a kernel loops over range(...), a tuple or an array{advice}")
 
@@ -72,12 +76,14 @@ def _counted(kind: str, bounds: tuple[Expr, ...], line: int) -> Iterable:
     return Iterable(RANGE, (zero, *bounds, one) if len(bounds) == 1 else (*bounds, one)[:3], line)
 
 
-def _row(x: Context, node: ast.expr, array: Expr, index: Expr) -> Expr:
+def _row(translation: Translation, node: ast.expr, array: Expr, index: Expr) -> Expr:
     """``array[index]``: an element, or a part of an array of more dimensions."""
-    return x.load(node, array, (index,)) if array.array_type.ndim == 1 else x.part(node, array, [index])
+    if array.array_type.ndim == 1:
+        return translation.load(node, array, (index,))
+    return translation.part(node, array, [index])
 
 
-def _indices(x: Context, node: ast.Call, with_elements: bool) -> Iterated:
+def _indices(translation: Translation, node: ast.Call, with_elements: bool) -> Iterated:
     """``np.ndindex(shape)``; ``np.ndenumerate(array)``, which also gives the elements."""
     if node.keywords or not node.args or (with_elements and len(node.args) > 1):
         refuse(
@@ -85,12 +91,12 @@ def _indices(x: Context, node: ast.Call, with_elements: bool) -> Iterated:
             f"{ast.unparse(node.func)}() takes {'an array' if with_elements else 'sizes or a shape'}, without names",
         )
     gaps.check("np.ndenumerate" if with_elements else "np.ndindex", ())
-    given = [x.expr(part) for part in node.args]
+    given = [translation.expr(part) for part in node.args]
     array = _kept(given[0])
     if with_elements:
         if not (isinstance(array.type, ArrayType) and array.type.ndim):
             refuse(node, f"{ast.unparse(node.args[0])} is {describe_type(array.type)}, not an array with dimensions")
-        sizes: tuple[Expr, ...] = tuple(x.dimension(node, array, axis) for axis in range(array.type.ndim))
+        sizes: tuple[Expr, ...] = tuple(translation.dimension(node, array, axis) for axis in range(array.type.ndim))
     else:
         sizes = tuple(
             part for value in given for part in (items(value) if isinstance(value.type, TupleType) else (value,))
@@ -105,29 +111,31 @@ def _indices(x: Context, node: ast.Call, with_elements: bool) -> Iterated:
     def part(path: tuple[int, ...], axis: int) -> Expr:
         """The index in one dimension, of the number of an iteration."""
         here: Expr = LoopValue(path=path, type="int64")
-        inner = reduce(product, sizes[axis + 1 :], cast(x.number(1), "int64"))
+        inner = reduce(product, sizes[axis + 1 :], cast(translation.number(1), "int64"))
         here = applied(INTEGER_QUOTIENT, (here, inner), "int64", node.lineno)
         return applied(BINARY["Mod"], (here, sizes[axis]), "int64", node.lineno) if axis else here
 
     def found(path: tuple[int, ...]) -> Expr:
         indices = tuple(once(part(path, axis)) for axis in range(len(sizes)))
-        return tuple_of((tuple_of(indices), x.load(node, array, indices))) if with_elements else tuple_of(indices)
+        if with_elements:
+            return tuple_of((tuple_of(indices), translation.load(node, array, indices)))
+        return tuple_of(indices)
 
     return Iterated(_counted("int64", (reduce(product, sizes),), node.lineno), found)
 
 
-def _range(x: Context, node: ast.Call) -> Iterated:
+def _range(translation: Translation, node: ast.Call) -> Iterated:
     check_arguments(node, "a stop, or a start and a stop, and perhaps a step", 1, 2, 3)
-    given = [x.scalar(a) for a in node.args]
+    given = [translation.scalar(a) for a in node.args]
     kind = range_type([str(a.type) for a in given])
     through = _counted(kind, tuple(cast(a, kind) for a in given), node.lineno)
     return Iterated(through, lambda path: LoopValue(path=path, type=kind))
 
 
-def _enumerate(x: Context, node: ast.Call) -> Iterated:
+def _enumerate(translation: Translation, node: ast.Call) -> Iterated:
     check_arguments(node, "an iterable, and perhaps the first number", 1, 2)
-    inner = iterated(x, node.args[0])
-    start = x.number(0) if len(node.args) == 1 else x.scalar(node.args[1])
+    inner = iterated(translation, node.args[0])
+    start = translation.number(0) if len(node.args) == 1 else translation.scalar(node.args[1])
     if not is_int(str(start.type)):
         refuse(node, f"enumerate() counts from {ast.unparse(node.args[1])}, which is {start.type}; give an integer")
     return Iterated(
@@ -136,10 +144,10 @@ def _enumerate(x: Context, node: ast.Call) -> Iterated:
     )
 
 
-def _zip(x: Context, node: ast.Call) -> Iterated:
+def _zip(translation: Translation, node: ast.Call) -> Iterated:
     if node.keywords or not node.args:
         refuse(node, "zip() takes iterables, such as zip(a, b)")
-    parts = [iterated(x, a) for a in node.args]
+    parts = [iterated(translation, a) for a in node.args]
     return Iterated(
         Iterable(TOGETHER, tuple(p.iterable for p in parts), node.lineno),
         lambda path: tuple_of(tuple(p.item((*path, i)) for i, p in enumerate(parts))),

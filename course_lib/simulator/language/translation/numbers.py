@@ -15,7 +15,7 @@ from ..types.objects import dtype_name
 from ..types.rules import complex_result
 from ..types.value_types import PART, OptionalType, TupleType, TypingError, is_complex, is_float, is_int
 from . import conditions, tuples
-from .translation import Context
+from .translation import Translation
 
 #: The functions of libdevice that return a tuple: the code of its items, and the type of the second if it is another.
 TUPLES = {
@@ -25,15 +25,15 @@ TUPLES = {
 }
 
 
-def vector(x: Context, node: ast.Call, kind: str, count: int) -> nodes.Expr:
+def vector(translation: Translation, node: ast.Call, kind: str, count: int) -> nodes.Expr:
     """``cuda.float32x4(...)``, of numbers and of shorter vectors of the same type: a tuple with x, y, z and w."""
     values: list[nodes.Expr] = []
     for part in node.args:
-        value = x.expr(part)
+        value = translation.expr(part)
         if isinstance(value.type, TupleType) and value.type.fields and {*value.type.items} == {kind}:
             values += tuples.items(builders.settled(value))
         else:
-            values.append(cast(x.as_number(part, value), kind))
+            values.append(cast(translation.as_number(part, value), kind))
     if len(values) != count or node.keywords:
         refuse(
             node,
@@ -42,11 +42,11 @@ def vector(x: Context, node: ast.Call, kind: str, count: int) -> nodes.Expr:
     return builders.tuple_of(tuple(values), tuple("xyzw"[:count]))
 
 
-def conversion(x: Context, node: ast.Call, thing: object) -> nodes.Expr:
+def conversion(translation: Translation, node: ast.Call, thing: object) -> nodes.Expr:
     """``float32(x)``, ``int(x)``: the kernel itself asks for the type."""
     if thing is not int:
-        _refuse_none(x, node)
-    (value,) = x.arguments(node, (1,), ast.unparse(node.func), real=False)
+        _refuse_none(translation, node)
+    (value,) = translation.arguments(node, (1,), ast.unparse(node.func), real=False)
     have = str(value.type)
     if thing is float and have == "bool":
         raise TypingError("numba has no float() of a bool; write float32(x), or 1.0 if x else 0.0")
@@ -56,21 +56,21 @@ def conversion(x: Context, node: ast.Call, thing: object) -> nodes.Expr:
         kind = have if is_int(have) else "int64"
     else:
         kind = str(dtype_name(thing))
-    result = conditions.truth(x, value, node.lineno) if kind == "bool" else cast(value, kind)
+    result = conditions.truth(translation, value, node.lineno) if kind == "bool" else cast(value, kind)
     return replace(result, literal=False, why=None) if isinstance(result, nodes.Const) else replace(result, why=None)
 
 
-def _refuse_none(x: Context, node: ast.Call) -> None:
+def _refuse_none(translation: Translation, node: ast.Call) -> None:
     """Refuse arguments that may be None, which numba takes for a number in arithmetic, and not here."""
     for part in node.args:
-        if isinstance(x.expr(part).type, OptionalType):
-            x.as_number(part, x.expr(part))
+        if isinstance(translation.expr(part).type, OptionalType):
+            translation.as_number(part, translation.expr(part))
 
 
-def complex_number(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+def complex_number(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     """``complex(x)``, which is complex64 only for a float32, and ``complex(real, imaginary)``."""
-    _refuse_none(x, node)
-    values = x.arguments(node, (1, 2), "complex", real=False)
+    _refuse_none(translation, node)
+    values = translation.arguments(node, (1, 2), "complex", real=False)
     kind = complex_result(*(str(v.type) for v in values))
     if len(values) == 1:
         return replace(cast(values[0], kind), why=None)
@@ -78,10 +78,10 @@ def complex_number(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     return nodes.Apply(code="complex_of({0}, {1})", args=operands, type=kind, line=node.lineno)
 
 
-def conjugate(x: Context, node: ast.Call) -> nodes.Expr:
+def conjugate(translation: Translation, node: ast.Call) -> nodes.Expr:
     """``x.conjugate()`` of a number; a real one is unchanged."""
     assert isinstance(node.func, ast.Attribute)
-    value = x.scalar(node.func.value)
+    value = translation.scalar(node.func.value)
     if value.type == "bool":
         raise TypingError("a bool has no conjugate; leave it out")
     if not is_complex(str(value.type)):
@@ -89,34 +89,34 @@ def conjugate(x: Context, node: ast.Call) -> nodes.Expr:
     return nodes.Apply(code="np.conjugate({0})", args=(value,), type=value.type, line=node.lineno, why=value.why)
 
 
-def extreme(x: Context, node: ast.Call, used: bool, smaller: bool) -> nodes.Expr:
+def extreme(translation: Translation, node: ast.Call, used: bool, smaller: bool) -> nodes.Expr:
     """``min`` and ``max``."""
-    whole = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    whole = translation.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if whole is not None and isinstance(whole.type, TupleType) and whole.type.items:
         gaps.check("min() and max() of a tuple", ())
         whole = builders.settled(whole)
         items = tuples.items(whole)
-        return builders.after((whole,), _extreme_of(x, node, smaller, list(items), node.args * len(items)))
+        return builders.after((whole,), _extreme_of(translation, node, smaller, list(items), node.args * len(items)))
     if len(node.args) < 2 or node.keywords:
         refuse(
             node,
             "min() and max() take two or more numbers without names, or a tuple; compare the elements of an array in a "
             "loop",
         )
-    if any(isinstance(x.expr(a).type, OptionalType) for a in node.args):
+    if any(isinstance(translation.expr(a).type, OptionalType) for a in node.args):
         gaps.check("min() and max() of what may be None", ())
-    return _extreme_of(x, node, smaller, [x.scalar(a) for a in node.args], node.args)
+    return _extreme_of(translation, node, smaller, [translation.scalar(a) for a in node.args], node.args)
 
 
 def _extreme_of(
-    x: Context, node: ast.Call, smaller: bool, values: list[nodes.Expr], places: list[ast.expr]
+    translation: Translation, node: ast.Call, smaller: bool, values: list[nodes.Expr], places: list[ast.expr]
 ) -> nodes.Expr:
     """numba has CUDA's function for two arguments of float32 or float64; else it takes a later one that compares so."""
     for value, part in zip(values, places, strict=True):
-        x.as_number(part, value)
+        translation.as_number(part, value)
     kind = reduce(unification.unify, (str(value.type) for value in values))
     rules.comparison(kind, kind)
-    reason = x.reason(node, kind, list(zip(values, places, strict=True)), "of")
+    reason = translation.reason(node, kind, list(zip(values, places, strict=True)), "of")
     code = "later_if(np.less, {0}, {1})" if smaller else "later_if(np.greater, {0}, {1})"
     if is_int(kind):
         code = "np.minimum({0}, {1})" if smaller else "np.maximum({0}, {1})"
@@ -128,8 +128,8 @@ def _extreme_of(
     return replace(result, why=reason)
 
 
-def absolute(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    (value,) = x.arguments(node, (1,), "abs", real=False)
+def absolute(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
+    (value,) = translation.arguments(node, (1,), "abs", real=False)
     have = str(value.type)
     if is_complex(have):
         return nodes.Apply(code=MAGNITUDE, args=(value,), type=PART[have], line=node.lineno, why=value.why)
@@ -137,12 +137,12 @@ def absolute(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     return nodes.Apply(code="np.abs({0})", args=(cast(value, kind),), type=kind, line=node.lineno, why=value.why)
 
 
-def parts(name: str, overloads: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+def parts(name: str, overloads: str, translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     """A function of ``TUPLES``: ``math.frexp(x)``, ``libdevice.sincos(x)``."""
-    (value,) = x.arguments(node, (1,), ast.unparse(node.func))
+    (value,) = translation.arguments(node, (1,), ast.unparse(node.func))
     codes, other = TUPLES[name]
     kind = rules.best(overloads, str(value.type))[0]
-    reason = x.reason(node, kind, [(value, node.args[0])], "math of")
+    reason = translation.reason(node, kind, [(value, node.args[0])], "math of")
     number = builders.once(cast(value, kind))
     kinds = zip(codes, (kind, other or kind), (reason, None if other else reason), strict=True)
     return builders.tuple_of(

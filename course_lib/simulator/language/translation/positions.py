@@ -4,24 +4,24 @@ import ast
 
 from ..program import builders, nodes
 from ..source.errors import refuse
-from .translation import Context
+from .translation import Translation
 
 
-def _dimensions(x: Context, node: ast.Call, name: str) -> int:
-    argument = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+def _dimensions(translation: Translation, node: ast.Call, name: str) -> int:
+    argument = translation.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if (count := builders.literal_integer(argument)) is not None and 1 <= count <= 3:
         return count
     refuse(node, f"cuda.{name}() takes a literal number of dimensions: 1, 2 or 3")
 
 
-def grid(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    count = _dimensions(x, node, "grid")
+def grid(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
+    count = _dimensions(translation, node, "grid")
     items = tuple(nodes.Apply(code=f"w.global_id({d})", type="int64", line=node.lineno) for d in range(count))
     return items[0] if count == 1 else builders.tuple_of(items)
 
 
-def gridsize(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    count, launch = _dimensions(x, node, "gridsize"), x.analysis.launch
-    x.analysis.asks_grid = True
-    items = tuple(x.number(launch.grid[d] * launch.block[d], literal=False) for d in range(count))
+def gridsize(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
+    count, launch = _dimensions(translation, node, "gridsize"), translation.analysis.launch
+    translation.analysis.asks_grid = True
+    items = tuple(translation.number(launch.grid[d] * launch.block[d], literal=False) for d in range(count))
     return items[0] if count == 1 else builders.tuple_of(items)

@@ -7,7 +7,7 @@ from ..program.builders import elementwise, once, settled, store
 from ..program.nodes import Expr, Item, MakeTuple, MakeView, Slice
 from ..source.errors import refuse
 from ..types.value_types import ArrayType, RecordsType
-from .translation import Context, itself
+from .translation import Translation, itself
 
 
 def field(node: ast.expr, owner: Expr, name: str) -> Expr:
@@ -37,12 +37,12 @@ def of_numbers(node: ast.expr, owner: Expr) -> tuple[Expr, ArrayType]:
     refuse(node, f"all fields of {ast.unparse(node)} are arrays, and the simulator does not know its size; pass it")
 
 
-def copies(x: Context, target: ast.Subscript, value: Expr) -> list[Expr]:
+def copies(translation: Translation, target: ast.Subscript, value: Expr) -> list[Expr]:
     """The stores of a whole record, or of an array to a field that is one; empty for other assignments."""
-    base = x.expr(target.value)
+    base = translation.expr(target.value)
     if not isinstance(base.type, RecordsType) or not isinstance(value.type, (ArrayType, RecordsType)):
         return []
-    owner, text = at(x, target, base), ast.unparse(target)
+    owner, text = at(translation, target, base), ast.unparse(target)
     kind, have = owner.type, value.type
     if isinstance(kind, RecordsType) and isinstance(have, RecordsType) and not kind.ndim:
         fields, given = ([(n, i.dtype, i.ndim) for n, i in zip(r.fields, r.items, strict=True)] for r in (kind, have))
@@ -50,37 +50,39 @@ def copies(x: Context, target: ast.Subscript, value: Expr) -> list[Expr]:
             refuse(target, f"{text} takes a record with the same names and types alone; store each field")
         value = settled(value)
         pairs = [(field(target, owner, name), field(target, value, name)) for name in kind.fields]
-        return [copy for to, of in pairs for copy in _copy(x, target, to, of)]
+        return [copy for to, of in pairs for copy in _copy(translation, target, to, of)]
     if isinstance(kind, ArrayType) and isinstance(have, ArrayType) and kind.ndim:
         if (kind.dtype, kind.ndim) != (have.dtype, have.ndim):
             refuse(target, f"{text} is {kind}, and is given {have}; copy single elements in a loop")
-        return _copy(x, target, owner, value)
+        return _copy(translation, target, owner, value)
     return []
 
 
-def _copy(x: Context, target: ast.Subscript, to: Expr, of: Expr) -> list[Expr]:
+def _copy(translation: Translation, target: ast.Subscript, to: Expr, of: Expr) -> list[Expr]:
     if not to.array_type.ndim:
-        return [store(to, (), x.load(target, of, ()), target.lineno)]
+        return [store(to, (), translation.load(target, of, ()), target.lineno)]
     return [elementwise(to, itself, (of,), target.lineno, whole=True)]
 
 
-def at(x: Context, node: ast.Subscript, owner: Expr) -> Expr:
+def at(translation: Translation, node: ast.Subscript, owner: Expr) -> Expr:
     """``owner["field"]``, or the record ``owner[i, j]``."""
     kind, place = owner.type, node.slice
     assert isinstance(kind, RecordsType)
-    name = place.value if isinstance(place, ast.Constant) else x.constant_object(place)
+    name = place.value if isinstance(place, ast.Constant) else translation.constant_object(place)
     if isinstance(name, str) or not kind.ndim:
         return field(node, owner, str(name))
     parts = place.elts if isinstance(place, ast.Tuple) else [place]
     if len(parts) != kind.ndim or any(isinstance(part, ast.Slice) for part in parts):
         refuse(node, f"{ast.unparse(node)} is a part of an array of records; give one index for each dimension")
-    return record(x, node, once(owner), [once(x.integer_index(node, part, x.scalar(part))) for part in parts])
+    arrays = once(owner)
+    indices = [once(translation.integer_index(node, part, translation.scalar(part))) for part in parts]
+    return record(translation, node, arrays, indices)
 
 
-def record(x: Context, node: ast.expr, arrays: Expr, indices: list[Expr]) -> Expr:
+def record(translation: Translation, node: ast.expr, arrays: Expr, indices: list[Expr]) -> Expr:
     """One record of an array of them, as a part of each field's array."""
     kind = arrays.type
     assert isinstance(kind, RecordsType)
-    views = tuple(x.part(node, field(node, arrays, name), [*indices]) for name in kind.fields)
+    views = tuple(translation.part(node, field(node, arrays, name), [*indices]) for name in kind.fields)
     kinds = tuple(view.type for view in views if isinstance(view.type, ArrayType))
     return MakeTuple(items=views, type=RecordsType(kinds, kind.fields, 0))

@@ -1,6 +1,6 @@
 """The translation of one function, as far as all parts of the language need it: names, constants, elements, reasons.
 
-The modules for conditions, tuples, calls and allocations take a :class:`Context`; :mod:`expressions` combines them.
+The modules for conditions, tuples, calls and allocations take a :class:`Translation`; :mod:`expressions` combines them.
 """
 
 import ast
@@ -87,7 +87,7 @@ class Analysis:
         self.found: list[tuple[Callable[..., object], tuple[Any, ...], object]] = []
 
 
-class Context(ABC):
+class Translation(ABC):
     """One function while it is translated to ``made``; ``env`` holds its variables at the current statement."""
 
     functions: Container[str]  # of numba.cuda that the simulator runs

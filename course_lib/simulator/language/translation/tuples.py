@@ -12,18 +12,18 @@ from ..program.nodes import After, Apply, Const, Expr, Item, MakeTuple
 from ..source.errors import refuse
 from ..types.reasons import Why, item_why
 from ..types.value_types import SCALARS, TupleType, Type, describe_type, is_int
-from .translation import Context
+from .translation import Translation
 
 
-def make(x: Context, node: ast.Tuple) -> Expr:
-    return tuple_of(tuple(value for e in node.elts for value in unpacked(x, e)))
+def make(translation: Translation, node: ast.Tuple) -> Expr:
+    return tuple_of(tuple(value for e in node.elts for value in unpacked(translation, e)))
 
 
-def unpacked(x: Context, node: ast.expr) -> tuple[Expr, ...]:
+def unpacked(translation: Translation, node: ast.expr) -> tuple[Expr, ...]:
     """The value of ``node``, or the items of the tuple after a star."""
     if not isinstance(node, ast.Starred):
-        return (x.expr(node),)
-    value = x.expr(node.value)
+        return (translation.expr(node),)
+    value = translation.expr(node.value)
     if not isinstance(value.type, TupleType):
         refuse(node, f"{ast.unparse(node)} unpacks {describe_type(value.type)}; only a tuple's items are known")
     return items(settled(value))
@@ -74,17 +74,17 @@ def any_why(value: Expr) -> Why:
     return reasons[0] if all(reasons) else None
 
 
-def item_of(x: Context, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
+def item_of(translation: Translation, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
     """``owner[place]`` of a tuple: an item or a slice."""
     count, text = len(owner.tuple_type.items), ast.unparse(node)
     if isinstance(place, ast.Slice):
-        bounds = [None if b is None else known_integer(x.expr(b)) for b in (place.lower, place.upper, place.step)]
-        given = [b is not None for b in (place.lower, place.upper, place.step)]
-        if any(b is None and asked for b, asked in zip(bounds, given, strict=True)):
+        written = (place.lower, place.upper, place.step)
+        bounds = [None if part is None else known_integer(translation.expr(part)) for part in written]
+        if any(bound is None and part is not None for bound, part in zip(bounds, written, strict=True)):
             refuse(node, f"{text}: the bounds of a tuple's slice must be literal integers, as in t[0:2]")
         owner = settled(owner)
         return after((owner,), tuple_of(items(owner)[slice(*bounds)]))
-    index = x.integer_index(node, place, x.scalar(place))
+    index = translation.integer_index(node, place, translation.scalar(place))
     known = known_integer(index)
     if known is not None:
         if not -count <= known < count:
