@@ -47,7 +47,7 @@ class CompiledKernel:
             self._written = written(self.program, {})
         self.sources, self.fences = analysis.sources, analysis.fences
         self.syncwarps, self.groups = analysis.syncwarps, analysis.groups
-        self.asks_grid, self.parts, self._found = analysis.asks_grid, analysis.parts, analysis.found
+        self.uses_grid_size, self.parts, self._lookups = analysis.uses_grid_size, analysis.parts, analysis.lookups
         self.copies, self.products, self.cooperative = analysis.copies, analysis.products, analysis.cooperative
         self.outside = tuple(array for array, _ in module.outside.values())
         self.sites, self.together, self.static_shared = module.sites, module.together, module.shared
@@ -73,9 +73,9 @@ class CompiledKernel:
         self.make: Callable[[list[Any]], Callable[..., Any]] = scope["make"]
 
     @property
-    def holds(self) -> bool:
+    def is_current(self) -> bool:
         """Whether all global names still have the values that they had when the kernel was compiled."""
-        return all(function(*arguments) is thing for function, arguments, thing in self._found)
+        return all(function(*arguments) is obj for function, arguments, obj in self._lookups)
 
     def may_write(self, *arguments: str) -> bool:
         """Whether the kernel may store to one of these arguments."""
@@ -96,20 +96,20 @@ class CompiledKernels:
         """Return the kernel compiled for this launch, or for an earlier one with the same code."""
         key = (source, launch.block, launch.dynamic_shared, tracing, patient, *arguments.items())
         known = self._known.get(key) or self._known.get((*key, launch.grid))
-        if known is not None and known.holds:
+        if known is not None and known.is_current:
             return known
         compiled = CompiledKernel(launch, source, arguments, tracing, patient)
         if not compiled.outside:  # its arrays belong to one launch
             if len(self._known) >= self.MOST:
                 del self._known[next(iter(self._known))]
-            self._known[(*key, launch.grid) if compiled.asks_grid else key] = compiled
+            self._known[(*key, launch.grid) if compiled.uses_grid_size else key] = compiled
         return compiled
 
 
 #: The names that generated code uses.
 SCOPE: dict[str, object] = {"__builtins__": {}, "np": np, "Barrier": Barrier, "LOOKS": loops.LOOKS} | {
-    name: thing
+    name: obj
     for module in (arithmetic, choice, elementwise, loops, masks, view)
-    for name, thing in vars(module).items()
-    if callable(thing) and getattr(thing, "__module__", None) == module.__name__
+    for name, obj in vars(module).items()
+    if callable(obj) and getattr(obj, "__module__", None) == module.__name__
 }

@@ -24,14 +24,33 @@ from ..types.value_types import (
     is_complex,
     is_int,
 )
-from .nodes import After, Apply, Cast, Const, Expr, Local, LoopValue, MakeTuple, Nothing, Saved, Static
+from .nodes import (
+    After,
+    Apply,
+    Cast,
+    CompileTimeObject,
+    Const,
+    EvaluatedOnce,
+    Expr,
+    Local,
+    LoopValue,
+    MakeTuple,
+    Nothing,
+)
 
 
-def once(value: Expr) -> Expr:
+def with_name(value: Expr) -> EvaluatedOnce:
+    """``value``, which gets a name of its own in the code: its first use evaluates it, later ones read the name."""
+    return EvaluatedOnce(value=value, type=value.type, why=value.why)
+
+
+def evaluated_once(value: Expr) -> Expr:
     """Make ``value`` usable several times in one statement: its first use evaluates it."""
-    if isinstance(value, (Const, Nothing, Static, Saved, LoopValue)) or (isinstance(value, Local) and not value.unsure):
+    if isinstance(value, (Const, Nothing, CompileTimeObject, EvaluatedOnce, LoopValue)):
         return value
-    return Saved(value=value, type=value.type, why=value.why)
+    if isinstance(value, Local) and not value.maybe_unassigned:
+        return value
+    return with_name(value)
 
 
 def literal_integer(value: Expr | None) -> int | None:
@@ -43,11 +62,11 @@ def literal_integer(value: Expr | None) -> int | None:
 
 def compile_time(value: Expr) -> tuple[object] | None:
     """(object,) if ``value`` is an object, or a tuple of them, that exists only at compile time; else None."""
-    if isinstance(value, Static):
-        return (value.thing,)
+    if isinstance(value, CompileTimeObject):
+        return (value.obj,)
     if isinstance(value, MakeTuple) and value.items:
-        things = [thing for item in value.items if (thing := compile_time(item)) is not None]
-        return (tuple(thing for (thing,) in things),) if len(things) == len(value.items) else None
+        objects = [obj for item in value.items if (obj := compile_time(item)) is not None]
+        return (tuple(obj for (obj,) in objects),) if len(objects) == len(value.items) else None
     return None
 
 
@@ -61,11 +80,11 @@ def after(first: Iterable[Expr], value: Expr) -> Expr:
     return After(first=doing, value=value, type=value.type, why=value.why) if doing else value
 
 
-def settled(value: Expr) -> Expr:
+def items_evaluated_once(value: Expr) -> Expr:
     """Make ``value``, and each item of a tuple, usable several times in one statement: its effects happen once."""
     if isinstance(value, MakeTuple):
-        return replace(value, items=tuple(map(settled, value.items)))
-    return once(value) if value.does else value
+        return replace(value, items=tuple(map(items_evaluated_once, value.items)))
+    return evaluated_once(value) if value.does else value
 
 
 def tuple_of(values: tuple[Expr, ...], fields: tuple[str, ...] = ()) -> MakeTuple:
@@ -106,7 +125,7 @@ def elementwise(
     count = len(inputs)
     given = f"{{{count}}}, {{{count + 1}}}, {listed(0, count)}, {{mask}}, line={{line}}, whole={whole}"
     sites = (*(("load", 1) for value in inputs if isinstance(value.type, ArrayType)), ("store", 1))
-    args = (*inputs, array, Static(thing=function))
+    args = (*inputs, array, CompileTimeObject(obj=function))
     return Apply(code=f"elementwise(w.steps, [{{sites}}], {given})", args=args, line=line, sites=sites, stores=array)
 
 
@@ -122,7 +141,7 @@ def atomic(
 
 
 def _variable(array: Expr) -> str:
-    while isinstance(array, Saved):
+    while isinstance(array, EvaluatedOnce):
         array = array.value
     return array.name if isinstance(array, Local) else ""
 
@@ -135,7 +154,7 @@ def _access(array: Expr, how: str, arguments: str) -> str:
 def function_of(code: str, count: int) -> Callable[..., Any]:
     """Return ``code``, as in a kernel, as a function of ``count`` operands."""
     names = [f"x{i}" for i in range(count)]
-    scope = {name: thing for name, thing in vars(arithmetic).items() if not name.startswith("__")}
+    scope = {name: obj for name, obj in vars(arithmetic).items() if not name.startswith("__")}
     result: Callable[..., Any] = eval(f"lambda {', '.join(names)}: {code.format(*names)}", scope)
     return result
 

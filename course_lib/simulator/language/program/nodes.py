@@ -99,31 +99,31 @@ class Nothing(Expr):
         return Code("None")
 
 
-class Static(Expr):
+class CompileTimeObject(Expr):
     """An object that exists only while the kernel is compiled: a module, a function, a type."""
 
-    thing: object
+    obj: object
     type: Type = COMPILE_TIME
 
     def write(self, out: Writer) -> Code:
-        return Code(out.module.named(self.thing), True, True)
+        return Code(out.module.named(self.obj), True, True)
 
 
 class Local(Expr):
-    """A variable; ``unsure``: some path has not assigned it."""
+    """A variable; ``maybe_unassigned``: some path has not assigned it."""
 
     name: str
     line: int = 0
-    unsure: bool = False
+    maybe_unassigned: bool = False
 
     @property
     def acts(self) -> bool:
-        return self.unsure
+        return self.maybe_unassigned
 
     def write(self, out: Writer) -> Code:
         code = out.version(self.name, self.type)
         chosen = out.module.chooses and isinstance(self.type, ArrayType)
-        if self.unsure:
+        if self.maybe_unassigned:
             out.emit(f"w.tell_missing('variable', h_{self.name}, {out.mask}, {self.name!r}, {out.at(self.line)})")
             if isinstance(self.type, OptionalType):
                 missing = out.cast("None", NONE, self.type)
@@ -174,10 +174,10 @@ class Apply(Expr):
     def write(self, out: Writer) -> Code:
         if self.stores is not None:
             out.function.stored.append(self.stores)
-        operands = [code if len(code) < LONG else out.keep(code).text for code in (out.text(a) for a in self.args)]
-        told = out.module.tracing == "values" and self.text and not out.function.foreign
+        operands = [code if len(code) < LONG else out.assigned(code).text for code in (out.text(a) for a in self.args)]
+        told = out.module.tracing == "values" and self.text and not out.function.in_other_file
         if told:
-            operands = [out.keep(operand).text for operand in operands]
+            operands = [out.assigned(operand).text for operand in operands]
         dtype = out.module.dtype(str(self.type)) if "{dtype}" in self.code else ""
         sites = ", ".join(out.site(self.line, *accesses, self.variable) for accesses in self.sites)
         where = {"place": out.place(), "branch": out.branch()} if "{place}" in self.code else {}
@@ -186,7 +186,7 @@ class Apply(Expr):
         where |= {how: f"{how}{through}" if out.module.chooses else f"{sites}.{how}(" for how in ACCESSES}
         code = self.code.format(*operands, mask=out.mask, line=out.at(self.line), dtype=dtype, sites=sites, **where)
         if told:
-            truth = out.keep(code)
+            truth = out.assigned(code)
             what = f"{self.text!r}, ({operands[0]}, {operands[1]}), {truth.text}"
             out.emit(f"w.tell('tested', {self.line}, {what}, {out.mask})")
             return truth
@@ -198,7 +198,7 @@ class Apply(Expr):
         if self.type == NONE:
             out.emit(last)
             return Code("None")
-        return out.keep(last)
+        return out.assigned(last)
 
 
 class Cast(Expr):
@@ -209,11 +209,11 @@ class Cast(Expr):
     def write(self, out: Writer) -> Code:
         code = out.expr(self.value)
         if isinstance(self.type, (TupleType, OptionalType)) and not code.name:
-            code = out.keep(code.text)
+            code = out.assigned(code.text)
         return Code(out.cast(code.text, self.value.type, self.type))
 
 
-class Saved(Expr, acts=True):
+class EvaluatedOnce(Expr, acts=True):
     """``value``, evaluated once: its first use assigns it to a new name, later uses read that name."""
 
     value: Expr
@@ -223,10 +223,10 @@ class Saved(Expr, acts=True):
         return self.value.does
 
     def write(self, out: Writer) -> Code:
-        if self not in out.saved:
+        if self not in out.evaluated:
             code = out.expr(self.value)
-            out.saved[self] = code if code.kept else out.keep(code.text)
-        return out.saved[self]
+            out.evaluated[self] = code if code.final else out.assigned(code.text)
+        return out.evaluated[self]
 
 
 class After(Expr):
@@ -393,7 +393,7 @@ class CallWarp(Expr, acts=True):
             call = f"w.together({function}, {self.name!r}, {values}, ({dtypes}), {out.mask}, {out.at(self.line)})"
         else:
             call = f"w.alone({function}, {values}, ({dtypes}))"
-        result = out.keep(call)
+        result = out.assigned(call)
         return result if isinstance(self.type, TupleType) else Code(f"{result.text}[0]")
 
 

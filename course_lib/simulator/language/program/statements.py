@@ -51,8 +51,8 @@ class Block(Stmt):
             if i + 1 < len(self.body) and statement.exits(LEAVING):
                 if not statement.exits((Break, Continue)):
                     # lanes that returned read nothing later, so the others are the whole region
-                    out.anchors[self.region] = out.fresh("a")
-                    out.emit(f"{out.anchors[self.region]} = {out.mask}")
+                    out.region_masks[self.region] = out.fresh("a")
+                    out.emit(f"{out.region_masks[self.region]} = {out.mask}")
                 with out.under(out.mask):
                     Block(self.region, self.body[i + 1 :]).write(out)
                 return
@@ -85,7 +85,7 @@ class Mark(Stmt):
     head: bool = False
 
     def write(self, out: Writer) -> None:
-        if out.module.tracing == "values" and not out.function.foreign:  # lines of another file are not shown
+        if out.module.tracing == "values" and not out.function.in_other_file:  # lines of another file are not shown
             out.emit(f"w.tell('statement', {self.line}, {out.mask}, {self.head})")
 
 
@@ -100,17 +100,17 @@ class Assign(Stmt):
         code, version = out.expr(self.value), out.version(self.name, kind)
         if isinstance(kind, ArrayType):
             out.function.named.append((self.name, self.value))
-        anchor = out.anchors.get(self.region, "a") if self.region is not None else "a"
-        if anchor == out.mask:
+        region_mask = out.region_masks.get(self.region, "a") if self.region is not None else "a"
+        if region_mask == out.mask:
             out.emit(f"{version} = {code.text}")
         else:
             if not code.name:
-                code = out.keep(code.text)
+                code = out.assigned(code.text)
             blended = out.blended(out.mask, code.text, version, kind)
-            out.emit(f"{version} = {code.text} if {out.mask} is {anchor} else {blended}")
-        if self.name in out.function.unsure:
+            out.emit(f"{version} = {code.text} if {out.mask} is {region_mask} else {blended}")
+        if self.name in out.function.maybe_unassigned:
             out.emit(f"h_{self.name} = unite(h_{self.name}, {out.mask})")
-        if out.module.tracing == "values" and kind in SCALARS and not out.function.foreign:
+        if out.module.tracing == "values" and kind in SCALARS and not out.function.in_other_file:
             out.emit(f"w.tell('assigned', {self.line}, {self.name!r}, {version}, {out.mask})")
 
 
@@ -138,7 +138,7 @@ class If(Stmt):
         out.branches.append(out.at(self.line))
         for mask, branch in ((yes, self.body), (no, self.orelse)):
             with out.under(mask):
-                out.anchors[branch.region] = f"{mask}a" if leaves else mask
+                out.region_masks[branch.region] = f"{mask}a" if leaves else mask
                 if leaves:
                     out.emit(f"{mask}a = {mask}")
                 branch.write(out)
@@ -217,7 +217,7 @@ class Loop(Stmt):
                 self._write_head(out, self.test, live, counter)
             if leaves:
                 out.emit(f"{mask}a = {mask}")
-            out.anchors[self.body.region] = f"{mask}a" if leaves else mask
+            out.region_masks[self.body.region] = f"{mask}a" if leaves else mask
             out.loops.append(live)
             out.path += [str(position), counter]
             out.branches.append(out.at(self.line))
@@ -269,7 +269,7 @@ class Loop(Stmt):
         with out.under(mask):
             if leaves:
                 out.emit(f"{mask}0 = {mask}a = {mask}")
-            out.anchors[node.region] = f"{mask}a" if leaves else mask
+            out.region_masks[node.region] = f"{mask}a" if leaves else mask
             out.branches.append(out.at(self.line))
             node.write(out)
             out.branches.pop()
@@ -320,17 +320,17 @@ LEAVING = (Return, Break, Continue)
 class Function:
     """A kernel or a device function, for given types of its arguments.
 
-    ``foreign``: it is in another file than the kernel, so all its events are reported at the line of its call.
+    ``in_other_file``: it is in another file than the kernel, so all its events are reported at the line of its call.
     ``partial``: some paths return nothing, so that a lane may not have the result.
     ``waits``: a thread may wait for others in one of its while loops, or in those of a function that it calls.
-    ``unsure`` are the variables that are read where some path has not assigned them.
+    ``maybe_unassigned`` are the variables that are read where some path has not assigned them.
     ``stored`` are the arrays that it stores to, ``named`` those that it assigns to variables, ``called`` its calls, as
     soon as its code is written.
     """
 
     source: Source
     kernel: bool
-    foreign: bool
+    in_other_file: bool
     parameters: list[tuple[str, Type]]
     constants: Constants
     body: Block = field(default_factory=lambda: Block(0, []))
@@ -339,7 +339,7 @@ class Function:
     result_why: Why = None
     barriers: bool = False
     waits: bool = False
-    unsure: set[str] = field(default_factory=set)
+    maybe_unassigned: set[str] = field(default_factory=set)
     promotions: dict[tuple[int, str], Promotion] = field(default_factory=dict)
     stored: list[Expr] = field(default_factory=list)
     named: list[tuple[str, Expr]] = field(default_factory=list)
@@ -353,8 +353,8 @@ class Function:
         others = sorted(out.versions - set(parameters))
         if others:
             start.append(" = ".join(others) + " = None")
-        if self.unsure:
-            start.append(" = ".join(f"h_{name}" for name in sorted(self.unsure)) + " = False")
+        if self.maybe_unassigned:
+            start.append(" = ".join(f"h_{name}" for name in sorted(self.maybe_unassigned)) + " = False")
         if not self.kernel:
             default = out.cast("None", NONE, self.result) if isinstance(self.result, OptionalType) else None
             start.append(f"result = {default}")
@@ -391,7 +391,7 @@ class CallDevice(Expr, acts=True):
         if out.module.yields(self.function):
             call = f"(yield from {call})"
         if not self.function.partial:
-            return out.keep(call)
+            return out.assigned(call)
         result, have = out.fresh("t"), out.fresh("h")
         out.emit(f"{result}, {have} = {call}")
         if self.used:

@@ -14,11 +14,11 @@ Tracing = Literal["", "loops", "values"]
 
 
 class Code(NamedTuple):
-    """Code of a value; ``name``: it is a single name; ``kept``: that name is never assigned again."""
+    """Code of a value; ``name``: it is a single name; ``final``: that name is never assigned again."""
 
     text: str
     name: bool = False
-    kept: bool = False
+    final: bool = False
 
 
 class Written(Protocol):
@@ -61,9 +61,9 @@ class Module:
             self._by_value[key] = self.named(value)
         return self._by_value[key]
 
-    def named(self, thing: object) -> str:
+    def named(self, obj: object) -> str:
         name = f"k{len(self.constants)}"
-        self.constants[name] = thing
+        self.constants[name] = obj
         return name
 
     def frozen(self, name: str, array: np.ndarray, field: str) -> str:
@@ -81,7 +81,7 @@ class Module:
 
     def name(self, function: Any, call: int) -> str:
         """The name of a function in the generated code, for calls on line ``call``."""
-        key = function, call if function.foreign else 0
+        key = function, call if function.in_other_file else 0
         return self.functions.setdefault(key, f"f{len(self.functions)}_{function.source.name}")
 
     def yields(self, function: Any) -> bool:
@@ -96,13 +96,13 @@ class Writer:
         self.lines: list[str] = []
         self.indent = 2
         self.mask = "m"
-        self.anchors = {self.function.body.region: "a"}
+        self.region_masks = {self.function.body.region: "a"}
         self.loops: list[str] = []  # the lists of the lanes in each open loop
         self.path: list[str] = []
         self.branches: list[int] = []
         self.sites: list[str] = []
         self.versions: set[str] = set()
-        self.saved: dict[Written, Code] = {}
+        self.evaluated: dict[Written, Code] = {}
         self.own_arrays: list[int] = []
         self.bound = ""
 
@@ -125,7 +125,7 @@ class Writer:
 
     def at(self, line: int) -> int:
         """The line that is reported: that of the call in a function of another file."""
-        return self.call if self.function.foreign else line
+        return self.call if self.function.in_other_file else line
 
     def branch(self) -> int | str:
         """Code of the line of the innermost enclosing if or loop; in a function, of the one around its call."""
@@ -142,7 +142,7 @@ class Writer:
         self.module.sites.append((self.at(line), op, width, variable))
         return self.sites[-1]
 
-    def keep(self, code: str) -> Code:
+    def assigned(self, code: str) -> Code:
         """Assign a value to a new name."""
         name = self.fresh("t")
         self.emit(f"{name} = {code}")

@@ -14,7 +14,7 @@ import numpy as np
 #: The types of a function's arguments.
 Signature = tuple[Hashable, ...]
 #: The values of each function's globals, by the types of its arguments.
-_kept: weakref.WeakKeyDictionary[FunctionType, dict[Signature, dict[str, object]]] = weakref.WeakKeyDictionary()
+_values: weakref.WeakKeyDictionary[FunctionType, dict[Signature, dict[str, object]]] = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -27,24 +27,24 @@ class Change:
     now: object
 
 
-def is_constant(thing: object) -> bool:
-    """Whether numba copies ``thing`` into the code. It looks up functions and modules by name instead."""
-    if isinstance(thing, tuple):
-        return all(map(is_constant, thing))
-    return isinstance(thing, (bool, int, float, complex, slice, np.generic, np.ndarray))
+def is_constant(obj: object) -> bool:
+    """Whether numba copies ``obj`` into the code. It looks up functions and modules by name instead."""
+    if isinstance(obj, tuple):
+        return all(map(is_constant, obj))
+    return isinstance(obj, (bool, int, float, complex, slice, np.generic, np.ndarray))
 
 
-def shown(thing: object) -> str:
+def shown(obj: object) -> str:
     """A constant, for a message."""
-    return f"an array of {thing.shape}" if isinstance(thing, np.ndarray) and thing.size > 8 else repr(thing)
+    return f"an array of {obj.shape}" if isinstance(obj, np.ndarray) and obj.size > 8 else repr(obj)
 
 
 class Constants:
-    """The values of one function's globals for one signature; :meth:`keep` stores them for later launches."""
+    """The values of one function's globals for one signature; :meth:`store` stores them for later launches."""
 
     def __init__(self, function: FunctionType, signature: Signature):
         self.function, self.signature = function, signature
-        self.first = _kept.get(function, {}).get(signature, {})
+        self.first = _values.get(function, {}).get(signature, {})
         self.found: dict[str, object] = {}
         self.changes: dict[tuple[int, str], Change] = {}
 
@@ -61,9 +61,9 @@ class Constants:
         self.found[name] = first
         return first
 
-    def keep(self) -> None:
+    def store(self) -> None:
         """Store the values for later launches, after the function was compiled."""
-        _kept.setdefault(self.function, {}).setdefault(self.signature, {}).update(self.found)
+        _values.setdefault(self.function, {}).setdefault(self.signature, {}).update(self.found)
 
 
 def _same(a: object, b: object) -> bool:

@@ -16,7 +16,7 @@ class Symbol:
 
     path: tuple[str, ...] = ()
     #: the object of this name in the package that the kernel imported
-    thing: object = field(default=None, compare=False, repr=False)
+    obj: object = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return ".".join(("cuda", *self.path))
@@ -43,15 +43,15 @@ class KernelName:
 GRID_GROUP = Symbol(("cg", "this_grid()"))
 
 
-def is_cuda_module(thing: object) -> bool:
-    """Whether ``thing`` is numba.cuda, from either package."""
-    return isinstance(thing, ModuleType) and "numba" in thing.__name__ and thing.__name__.split(".")[-1] == "cuda"
+def is_cuda_module(obj: object) -> bool:
+    """Whether ``obj`` is numba.cuda, from either package."""
+    return isinstance(obj, ModuleType) and "numba" in obj.__name__ and obj.__name__.split(".")[-1] == "cuda"
 
 
 def cuda_module(names: Mapping[str, object]) -> ModuleType:
     """The module numba.cuda, or that of numba-cuda-mlir, that a kernel with these global names imports."""
-    of_packages = [getattr(thing, "cuda", None) for thing in names.values() if isinstance(thing, ModuleType)]
-    known = [thing for thing in (*names.values(), *of_packages) if is_cuda_module(thing)]
+    of_packages = [getattr(obj, "cuda", None) for obj in names.values() if isinstance(obj, ModuleType)]
+    known = [obj for obj in (*names.values(), *of_packages) if is_cuda_module(obj)]
     found = [*known, *_cuda_modules(len(sys.modules)), ModuleType("numba.cuda")][0]
     assert isinstance(found, ModuleType)
     return found
@@ -63,20 +63,20 @@ def _cuda_modules(loaded: int) -> tuple[ModuleType, ...]:
     return tuple(module for module in list(sys.modules.values()) if is_cuda_module(module))
 
 
-def cuda_name(thing: object) -> str | None:
+def cuda_name(obj: object) -> str | None:
     """The name in numba.cuda of an object imported from there, such as ``threadIdx`` or ``libdevice.sqrtf``."""
-    if isinstance(thing, KernelName):
-        return thing.__name__
-    home = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
-    if "cuda" not in str(home or type(thing).__module__):
+    if isinstance(obj, KernelName):
+        return obj.__name__
+    home = obj.__name__ if isinstance(obj, ModuleType) else getattr(obj, "__module__", None)
+    if "cuda" not in str(home or type(obj).__module__):
         return None
     for module in _cuda_modules(len(sys.modules)):
         for name, value in vars(module).items():
-            if value is thing and not name.startswith("_"):
+            if value is obj and not name.startswith("_"):
                 return name
     parent, _, part = str(home).rpartition(".")
-    own = getattr(thing, "__name__", "")
-    if own and getattr(sys.modules.get(str(home)), own, None) is thing and is_cuda_module(sys.modules.get(parent)):
+    own = getattr(obj, "__name__", "")
+    if own and getattr(sys.modules.get(str(home)), own, None) is obj and is_cuda_module(sys.modules.get(parent)):
         return f"{part}.{own}"
     return None
 

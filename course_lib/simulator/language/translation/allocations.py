@@ -7,14 +7,14 @@ import numpy as np
 
 from ...hardware import LOCAL_LIMIT
 from ..program.builders import literal_integer
-from ..program.nodes import Allocate, Expr, Frozen, MakeTuple, Static
+from ..program.nodes import Allocate, CompileTimeObject, Expr, Frozen, MakeTuple
 from ..source.errors import SmallerItems, UnknownShape, refuse
 from ..source.names import Symbol
 from ..types.objects import dtype_name
 from ..types.record_types import type_of_records, unfit_records
 from ..types.value_types import DTYPE, NONE, ArrayType, RecordsType, TupleType
 from . import array_members, tuples
-from .refusals import bound
+from .refusals import bind_arguments
 from .translation import Translation
 
 
@@ -27,7 +27,7 @@ def allocation(translation: Translation, node: ast.Assign, call: ast.expr) -> Ex
     target = node.targets[0]
     if len(node.targets) != 1 or not isinstance(target, ast.Name):
         refuse(node, f"give the {space} array one name: tile = cuda.{space}.array(...)")
-    given = bound(call, f"cuda.{space}.array()", ("shape", "dtype", "alignment"), optional=1)
+    given = bind_arguments(call, f"cuda.{space}.array()", ("shape", "dtype", "alignment"), optional=1)
     if isinstance(translation.constant_object(given["dtype"]) or getattr(given["dtype"], "value", None), int):
         last = ast.unparse(given.get("alignment", ast.Name("float32")))
         sizes = f"{ast.unparse(given['shape'])}, {ast.unparse(given['dtype'])}"
@@ -81,15 +81,15 @@ def _records(node: ast.Assign, name: str, space: str, shape: tuple[int, ...], dt
 def _records_dtype(translation: Translation, node: ast.expr) -> np.dtype | None:
     """The type of records that an array is made of, from NumPy or by numba's ``from_dtype``; None for others."""
     value = translation.expr(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
-    thing = value.thing if isinstance(value, Static) else None
-    thing = thing if isinstance(thing, np.dtype) else getattr(thing, "dtype", None)
-    return thing if isinstance(thing, np.dtype) and thing.names else None
+    obj = value.obj if isinstance(value, CompileTimeObject) else None
+    obj = obj if isinstance(obj, np.dtype) else getattr(obj, "dtype", None)
+    return obj if isinstance(obj, np.dtype) and obj.names else None
 
 
 def space_of(translation: Translation, node: ast.AST) -> str | None:
     """ "shared" or "local" if ``node`` is a call that makes such an array."""
-    thing = translation.constant_object(node.func) if isinstance(node, ast.Call) else None
-    return thing.path[0] if isinstance(thing, Symbol) and thing.path[1:] == ("array",) else None
+    obj = translation.constant_object(node.func) if isinstance(node, ast.Call) else None
+    return obj.path[0] if isinstance(obj, Symbol) and obj.path[1:] == ("array",) else None
 
 
 def _dynamic(translation: Translation, node: ast.Assign, name: str, dtype: str, alignment: int) -> Expr:
@@ -144,7 +144,7 @@ def _static_shape(translation: Translation, node: ast.expr, space: str) -> tuple
     if not parts:
         refuse(node, f"a {space} array has at least one dimension; give it the shape 1")
     outside = [translation.constant_object(part) for part in (node, *parts)]
-    if any(isinstance(n, np.generic) for thing in outside for n in (thing if isinstance(thing, tuple) else (thing,))):
+    if any(isinstance(n, np.generic) for obj in outside for n in (obj if isinstance(obj, tuple) else (obj,))):
         refuse(node, f"numba takes no NumPy number in the shape {ast.unparse(node)}; make it an int outside the kernel")
     if not isinstance(node, ast.Tuple):
         value = translation.expr(node)
@@ -177,25 +177,25 @@ def _static_dtype(translation: Translation, node: ast.expr) -> str:
     if isinstance(node, ast.Call) and translation.constant_object(node.func) is np.dtype and len(node.args) == 1:
         node = node.args[0]
     if isinstance(node, ast.Constant):
-        thing: object = node.value
+        obj: object = node.value
     else:
         value = translation.expr(node)
-        thing = value.thing if isinstance(value, Static) else None
-    if isinstance(thing, str):
+        obj = value.obj if isinstance(value, CompileTimeObject) else None
+    if isinstance(obj, str):
         try:
-            thing = np.dtype(thing)
+            obj = np.dtype(obj)
         except TypeError:
-            thing = None
-    name = dtype_name(thing)
+            obj = None
+    name = dtype_name(obj)
     if name is None:
         refuse(
             node,
             f"{ast.unparse(node)} is not a type that the simulator runs; use float32, float64, an integer type or bool",
         )
-    if isinstance(thing, type) and thing in (int, float, bool, complex):  # a NumPy dtype may be equal to one
+    if isinstance(obj, type) and obj in (int, float, bool, complex):  # a NumPy dtype may be equal to one
         refuse(
             node,
             f"numba does not take {ast.unparse(node)} as the type of an array; write "
-            f"{'boolean' if thing is bool else name}",
+            f"{'boolean' if obj is bool else name}",
         )
     return name

@@ -3,8 +3,8 @@
 import ast
 from collections.abc import Callable
 
-from ..program.builders import after, cast, listed, once, tuple_of
-from ..program.nodes import Apply, Expr, Static
+from ..program.builders import after, cast, evaluated_once, listed, tuple_of
+from ..program.nodes import Apply, CompileTimeObject, Expr
 from ..source.errors import refuse
 from ..types.objects import dtype_name
 from ..types.value_types import DTYPE, SIGNED, UNSIGNED, ArrayType, TupleType, TypingError, is_int
@@ -27,14 +27,14 @@ def transpose(translation: Translation, node: ast.Call, array: Expr) -> Expr:
 
 def strides(translation: Translation, node: ast.expr, array: Expr) -> Expr:
     """The bytes from one element to the next in each dimension."""
-    array = once(array)
+    array = evaluated_once(array)
     codes = (f"stride({{0}}, {axis})" for axis in range(array.array_type.ndim))
     sizes = (Apply(code=code, args=(array,), type="int64", line=node.lineno) for code in codes)
     return after((array,), tuple_of(tuple(sizes)))
 
 
 def shape(translation: Translation, node: ast.expr, array: Expr) -> Expr:
-    array = once(array) if array.does else array
+    array = evaluated_once(array) if array.does else array
     sizes = (translation.dimension(node, array, axis) for axis in range(array.array_type.ndim))
     return after((array,), tuple_of(tuple(sizes)))
 
@@ -48,7 +48,7 @@ def itemsize(translation: Translation, node: ast.expr, array: Expr) -> Expr:
 
 
 def dtype(translation: Translation, node: ast.expr, array: Expr) -> Expr:
-    return after((array,), Static(thing=DTYPE[array.array_type.dtype]))
+    return after((array,), CompileTimeObject(obj=DTYPE[array.array_type.dtype]))
 
 
 def size(translation: Translation, node: ast.expr, array: Expr) -> Expr:
@@ -57,7 +57,7 @@ def size(translation: Translation, node: ast.expr, array: Expr) -> Expr:
 
 def nbytes(translation: Translation, node: ast.expr, array: Expr) -> Expr:
     code = "np.int64({0}.size * {0}.dtype.itemsize)"
-    return Apply(code=code, args=(once(array),), type="int64", line=node.lineno)
+    return Apply(code=code, args=(evaluated_once(array),), type="int64", line=node.lineno)
 
 
 def reshape(translation: Translation, node: ast.Call, array: Expr) -> Expr:
@@ -90,7 +90,7 @@ def fill(translation: Translation, node: ast.Call, array: Expr) -> Expr:
 def asked_type(translation: Translation, node: ast.Call) -> str | None:
     """The type that is the only argument of a call; None if it is something else."""
     asked = translation.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
-    return dtype_name(asked.thing) if isinstance(asked, Static) else None
+    return dtype_name(asked.obj) if isinstance(asked, CompileTimeObject) else None
 
 
 def view(translation: Translation, node: ast.Call, array: Expr) -> Expr:

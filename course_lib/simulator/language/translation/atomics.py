@@ -8,8 +8,8 @@ from ..source.errors import refuse
 from ..tables import gaps
 from ..types.value_types import ArrayType, TupleType, TypingError
 from . import tuples
-from .given import Given
 from .refusals import check_arguments, mistyped
+from .translated import Translated
 from .translation import Translation
 
 #: The arguments of each atomic after the array.
@@ -50,7 +50,7 @@ def atomic(name: str, translation: Translation, node: ast.Call, used: bool) -> n
     numbers = [translation.scalar(v) for v in values]
     element = ast.unparse(ast.Subscript(node.args[0], node.args[1], ast.Load()))
     for number in numbers:
-        translation.kept_in(node, element, dtype, number)
+        translation.warn_if_narrowed(node, element, dtype, number)
     operands = tuple(cast(number, dtype) for number in numbers)
     return builders.atomic(name, array, indices, operands, node.lineno, used)
 
@@ -63,8 +63,8 @@ def _place(translation: Translation, place: ast.expr) -> ast.expr:
         return place
     value = translation.present(place, translation.expr(place))
     if isinstance(value.type, TupleType):
-        return Given(builders.after((value,), builders.tuple_of(tuple(map(cut, tuples.items(value))))), place)
-    return Given(cut(value), place)
+        return Translated(builders.after((value,), builders.tuple_of(tuple(map(cut, tuples.items(value))))), place)
+    return Translated(cut(value), place)
 
 
 def _check_atomic(name: str, dtype: str, text: str, ndim: int) -> None:

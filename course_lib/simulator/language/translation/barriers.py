@@ -20,7 +20,7 @@ def _barrier(
     grid: bool = False,
 ) -> nodes.Expr:
     """A barrier of the block, or of the whole ``grid``; ``reduction`` names what it does with ``args``."""
-    translation.made.barriers = True
+    translation.function.barriers = True
     code = f"(yield Barrier({{place}}, {{line}}, {{branch}}, {{mask}}, {reduction}, {grid}))"
     return nodes.Apply(code=code, args=args, type="int32" if args else NONE, line=node.lineno)
 
@@ -35,7 +35,7 @@ def syncthreads(translation: Translation, node: ast.Call, used: bool, grid: bool
 def grid_group(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     """``cg.this_grid()``: an object with one method."""
     check_arguments(node, "no arguments", 0)
-    return nodes.Static(thing=GRID_GROUP)
+    return nodes.CompileTimeObject(obj=GRID_GROUP)
 
 
 def reduction(name: str, translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:

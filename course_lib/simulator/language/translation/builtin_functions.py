@@ -9,8 +9,8 @@ import numpy as np
 
 from ...tables import plural
 from ..program import builders, nodes
-from ..program.builders import after, compile_time, settled, tuple_of
-from ..program.nodes import Expr, Static
+from ..program.builders import after, compile_time, items_evaluated_once, tuple_of
+from ..program.nodes import CompileTimeObject, Expr
 from ..source import literals
 from ..source.errors import refuse
 from ..tables import gaps
@@ -29,7 +29,7 @@ from ..types.value_types import (
     is_int,
 )
 from . import array_members, records, tuples
-from .refusals import bound, check_arguments, mistyped, refuse_construct
+from .refusals import bind_arguments, check_arguments, mistyped, refuse_construct
 from .translation import Translation
 
 #: Functions of operator, by the name of their operator in Python's syntax tree; some also exist in place.
@@ -43,23 +43,23 @@ COMPARISONS: dict[object, str] = {
 }
 
 
-def of_operator(thing: object, translation: Translation, node: ast.Call, used: bool) -> Expr:
+def of_operator(obj: object, translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``operator.add(a, b)`` and the like."""
-    count = 1 if thing in UNARY else 2
+    count = 1 if obj in UNARY else 2
     check_arguments(node, plural(count, "value"), count)
     first = node.args[0]
     made: ast.expr
-    if thing is operator.getitem:
+    if obj is operator.getitem:
         made = ast.Subscript(first, node.args[1], ast.Load())
-    elif thing in UNARY:
-        made = ast.UnaryOp(getattr(ast, UNARY[thing])(), first)
-    elif thing in COMPARISONS:
-        made = ast.Compare(first, [getattr(ast, COMPARISONS[thing])()], [node.args[1]])
+    elif obj in UNARY:
+        made = ast.UnaryOp(getattr(ast, UNARY[obj])(), first)
+    elif obj in COMPARISONS:
+        made = ast.Compare(first, [getattr(ast, COMPARISONS[obj])()], [node.args[1]])
     else:
         left, right = translation.expr(first), translation.expr(node.args[1])
         if isinstance(left.type, TupleType) or isinstance(right.type, TupleType):
-            return tuples.combined(node, BINARY[thing], left, right)
-        return translation.binary(node, BINARY[thing], left, right, first, node.args[1])
+            return tuples.combined(node, BINARY[obj], left, right)
+        return translation.binary(node, BINARY[obj], left, right, first, node.args[1])
     return translation.expr(ast.copy_location(made, node))
 
 
@@ -73,7 +73,7 @@ def total(translation: Translation, node: ast.Call, used: bool) -> Expr:
         refuse(node, "numba compiles no sum() of an empty tuple; write 0")
     if len(node.args) == 1:
         gaps.check("sum() without a first number", ())
-    value = settled(value)
+    value = items_evaluated_once(value)
     result = translation.scalar(node.args[1]) if len(node.args) == 2 else translation.number(0, literal=False)
     for item in tuples.items(value):
         result = translation.binary(node, "Add", result, item, node.args[0], node.args[0])
@@ -110,7 +110,7 @@ def make_tuple(translation: Translation, node: ast.Call, used: bool) -> Expr:
     value = translation.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if value is None or not isinstance(value.type, TupleType):
         refuse(node, "the simulator runs tuple() of a tuple alone; write the items out, as in (a, b)")
-    value = settled(value)
+    value = items_evaluated_once(value)
     return after((value,), tuple_of(tuples.items(value)))
 
 
@@ -118,18 +118,18 @@ def type_of(translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``type`` of a number, as in ``type(x)(0)``."""
     check_arguments(node, "one number", 1)
     value = translation.scalar(node.args[0])
-    return after((value,), Static(thing=DTYPE[str(value.type)].type))
+    return after((value,), CompileTimeObject(obj=DTYPE[str(value.type)].type))
 
 
 def limits(translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``np.finfo(np.float32)`` and ``np.iinfo(np.int32)``, whose attributes are numbers."""
-    thing = translation.constant_object(node.func)
-    assert isinstance(thing, type)
-    gaps.check(f"np.{thing.__name__}", ())
+    obj = translation.constant_object(node.func)
+    assert isinstance(obj, type)
+    gaps.check(f"np.{obj.__name__}", ())
     name = array_members.asked_type(translation, node)
-    if name is None or is_float(name) != (thing is np.finfo) or not (is_float(name) or is_int(name)):
-        refuse(node, f"{ast.unparse(node.func)}() takes one type of {'floats' if thing is np.finfo else 'integers'}")
-    return Static(thing=thing(name))
+    if name is None or is_float(name) != (obj is np.finfo) or not (is_float(name) or is_int(name)):
+        refuse(node, f"{ast.unparse(node.func)}() takes one type of {'floats' if obj is np.finfo else 'integers'}")
+    return CompileTimeObject(obj=obj(name))
 
 
 #: The functions of Python, and its operators as functions.
@@ -140,7 +140,7 @@ BUILTINS: dict[object, Callable[[Translation, ast.Call, bool], Expr]] = {
     type: type_of,
     np.finfo: limits,
     np.iinfo: limits,
-    **{thing: partial(of_operator, thing) for thing in (*UNARY, *BINARY, *COMPARISONS, operator.getitem)},
+    **{obj: partial(of_operator, obj) for obj in (*UNARY, *BINARY, *COMPARISONS, operator.getitem)},
 }
 
 
@@ -165,17 +165,17 @@ def power(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
 
 def quotient_and_remainder(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     check_arguments(node, "two numbers", 2)
-    a, b = (builders.once(translation.scalar(part)) for part in node.args)
+    a, b = (builders.evaluated_once(translation.scalar(part)) for part in node.args)
     return builders.tuple_of(
         tuple(translation.binary(node, name, a, b, node.args[0], node.args[1]) for name in ("FloorDiv", "Mod"))
     )
 
 
-def named_tuple(translation: Translation, node: ast.Call, thing: type) -> nodes.Expr:
+def named_tuple(translation: Translation, node: ast.Call, obj: type) -> nodes.Expr:
     """``Point(x, y)`` of a namedtuple."""
-    fields = tuple(getattr(thing, "_fields", ()))
-    given = bound(node, thing.__name__, fields)
-    values = {name: builders.settled(translation.expr(part)) for name, part in given.items()}
+    fields = tuple(getattr(obj, "_fields", ()))
+    given = bind_arguments(node, obj.__name__, fields)
+    values = {name: builders.items_evaluated_once(translation.expr(part)) for name, part in given.items()}
     return builders.after(values.values(), builders.tuple_of(tuple(values[name] for name in fields), fields))
 
 

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from ..program.nodes import Apply, Expr, Static
+from ..program.nodes import Apply, CompileTimeObject, Expr
 from ..source.errors import refuse
 from ..source.function import Inner
 from ..source.names import COORDINATES, Symbol
@@ -35,7 +35,7 @@ from . import (
     positions,
     tuples,
 )
-from .given import Given
+from .translated import Translated
 from .translation import Translation
 
 #: ``form(context, call, used)`` translates a call; ``used``: its value is used.
@@ -108,43 +108,43 @@ def call(translation: Translation, node: ast.Call, used: bool) -> Expr:
 
 def _called(translation: Translation, node: ast.Call, used: bool) -> Expr:
     if any(isinstance(part, ast.Starred) for part in node.args):
-        values = [Given(value, part) for part in node.args for value in tuples.unpacked(translation, part)]
+        values = [Translated(value, part) for part in node.args for value in tuples.unpacked(translation, part)]
         node = ast.copy_location(ast.Call(node.func, [*values], node.keywords), node)
     if isinstance(node.func, ast.Attribute) and (made := _method(translation, node, node.func, used)) is not None:
         return made
-    thing = translation.constant_object(node.func)
-    if thing is None:
+    obj = translation.constant_object(node.func)
+    if obj is None:
         target = translation.expr(node.func)
-        if not isinstance(target, Static):
+        if not isinstance(target, CompileTimeObject):
             advice = "index it with [ ]" if isinstance(target.type, (ArrayType, TupleType)) else "leave out the ( )"
             refuse(node, f"{ast.unparse(node.func)} is {describe_type(target.type)}, and cannot be called; {advice}")
-        thing = target.thing
-    return _call_of(translation, node, thing, used)
+        obj = target.obj
+    return _call_of(translation, node, obj, used)
 
 
-def _call_of(translation: Translation, node: ast.Call, thing: object, used: bool) -> Expr:
-    if isinstance(thing, Symbol):
-        return _cuda(translation, node, thing, used)
-    if isinstance(thing, Inner):
-        return device_functions.inner(translation, node, thing, used)
-    if intrinsics.declared(thing) is not None:
-        return intrinsics.call(translation, node, thing)
-    form = PYTHON.get(thing) if isinstance(thing, (type, type(abs), np.ufunc)) else None
+def _call_of(translation: Translation, node: ast.Call, obj: object, used: bool) -> Expr:
+    if isinstance(obj, Symbol):
+        return _cuda(translation, node, obj, used)
+    if isinstance(obj, Inner):
+        return device_functions.inner(translation, node, obj, used)
+    if intrinsics.declared(obj) is not None:
+        return intrinsics.call(translation, node, obj)
+    form = PYTHON.get(obj) if isinstance(obj, (type, type(abs), np.ufunc)) else None
     if form is not None:
         return form(translation, node, used)
-    if not isinstance(thing, str) and dtype_name(thing):
-        return numbers.conversion(translation, node, thing)
-    if isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields"):
-        return builtin_functions.named_tuple(translation, node, thing)
-    if getattr(thing, "__module__", None) in alternatives.MODULES:
-        _refuse_call(node, thing)
-    if getattr(thing, "py_func", None) is not None:
-        return device_functions.device(translation, node, thing, used)
-    if isinstance(thing, FunctionType):
-        made = device_functions.overloaded(translation, node, thing, used)
+    if not isinstance(obj, str) and dtype_name(obj):
+        return numbers.conversion(translation, node, obj)
+    if isinstance(obj, type) and issubclass(obj, tuple) and hasattr(obj, "_fields"):
+        return builtin_functions.named_tuple(translation, node, obj)
+    if getattr(obj, "__module__", None) in alternatives.MODULES:
+        _refuse_call(node, obj)
+    if getattr(obj, "py_func", None) is not None:
+        return device_functions.device(translation, node, obj, used)
+    if isinstance(obj, FunctionType):
+        made = device_functions.overloaded(translation, node, obj, used)
         if made is not None:
             return made
-    _refuse_call(node, thing)
+    _refuse_call(node, obj)
 
 
 #: The methods of arrays and numbers.
@@ -173,13 +173,13 @@ def _cuda(translation: Translation, node: ast.Call, symbol: Symbol, used: bool) 
     name = ".".join(symbol.path)
     if not name:
         refuse(node, f"{ast.unparse(node.func)} is a module, and cannot be called; call one of its functions")
-    vector = vector_of(symbol.thing)
+    vector = vector_of(symbol.obj)
     if vector is not None:
         return numbers.vector(translation, node, *vector)
     if name in CUDA:
         return CUDA[name](translation, node, used)
-    if getattr(symbol.thing, "py_func", None) is not None:
-        return device_functions.device(translation, node, symbol.thing, used)
+    if getattr(symbol.obj, "py_func", None) is not None:
+        return device_functions.device(translation, node, symbol.obj, used)
     first = symbol.path[0]
     if name in ("shared.array", "local.array"):
         refuse(node, f"assign cuda.{name}(...) to a name first: tile = cuda.{name}(...)")
@@ -187,36 +187,36 @@ def _cuda(translation: Translation, node: ast.Call, symbol: Symbol, used: bool) 
         refuse(node, f"numba.cuda has no {name}; it has {', '.join(atomics.ATOMICS)}")
     if first in (*COORDINATES, "laneid", "warpsize"):
         refuse(node, f"cuda.{name} is a value, and cannot be called; leave out the ( )")
-    if first in alternatives.CUDA or symbol.thing is not None:
+    if first in alternatives.CUDA or symbol.obj is not None:
         advice = alternatives.CUDA.get(first, "call it outside the kernel, or leave it out")
         refuse(node, f"the simulator does not run cuda.{name}; {advice}")
     refuse(node, f"numba.cuda has no {name!r}; look up how it is spelled")
 
 
-def _refuse_call(node: ast.Call, thing: object) -> NoReturn:
-    """Refuse a call of ``thing``, which is not a function that a kernel can call."""
-    text, name = ast.unparse(node.func), str(getattr(thing, "__name__", thing))
-    home = str(getattr(thing, "__module__", None) or "")
+def _refuse_call(node: ast.Call, obj: object) -> NoReturn:
+    """Refuse a call of ``obj``, which is not a function that a kernel can call."""
+    text, name = ast.unparse(node.func), str(getattr(obj, "__name__", obj))
+    home = str(getattr(obj, "__module__", None) or "")
     if home in alternatives.MODULES:
         refuse(node, f"the simulator does not run {text}(); {alternatives.MODULES[home]}")
     if home == "math":
         advice = alternatives.MATH.get(name, "write it out with arithmetic and other functions of math")
         refuse(node, f"the simulator does not run math.{name}; {advice}")
-    if isinstance(thing, np.ufunc) or home.split(".")[0] == "numpy":
+    if isinstance(obj, np.ufunc) or home.split(".")[0] == "numpy":
         in_math = tables.MATH_OF_NUMPY.get(name)
         known = f"math.{in_math}" if in_math else "math functions and single elements"
         advice = alternatives.NUMPY.get(name, known)
         refuse(node, f"the simulator does not run {text}(), a NumPy function; use {advice}")
-    if isinstance(thing, FunctionType):
+    if isinstance(obj, FunctionType):
         refuse(
             node,
             f"{text} is a plain Python function; decorate it with @cuda.jit(device=True) to call it from a kernel",
         )
-    if type(thing).__name__ == "ExternFunction":
+    if type(obj).__name__ == "ExternFunction":
         refuse(node, f"{text} is only declared, and its code is in another language; write it in Python to run it here")
-    if not callable(thing):
+    if not callable(obj):
         refuse(node, f"{text} is no function, and cannot be called; leave out the ( )")
-    owner = getattr(thing, "__self__", None)
+    owner = getattr(obj, "__self__", None)
     if owner is not None and type(owner) is not type(math):
         refuse(
             node,

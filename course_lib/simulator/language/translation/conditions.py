@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import reduce
 
-from ..program.builders import after, applied, cast, once, settled
-from ..program.nodes import Apply, Const, Expr, Logical, Saved, Select, Static
+from ..program.builders import after, applied, cast, evaluated_once, items_evaluated_once
+from ..program.nodes import Apply, CompileTimeObject, Const, EvaluatedOnce, Expr, Logical, Select
 from ..source.errors import refuse
 from ..tables import operators
 from ..types import reasons, rules
@@ -15,7 +15,7 @@ from ..types.reasons import Part
 from ..types.unification import unify_types
 from ..types.value_types import DTYPE, NONE, SCALARS, OptionalType, TupleType, Type, TypingError, describe_type
 from . import tuples
-from .given import Given
+from .translated import Translated
 from .translation import Translation
 
 
@@ -131,14 +131,14 @@ def compare(translation: Translation, node: ast.Compare) -> Expr:
 
 def _text(translation: Translation, node: ast.expr) -> str | None:
     """A string that is known when the kernel is compiled."""
-    thing = node.value if isinstance(node, ast.Constant) else translation.constant_object(node)
-    return thing if isinstance(thing, str) else None
+    obj = node.value if isinstance(node, ast.Constant) else translation.constant_object(node)
+    return obj if isinstance(obj, str) else None
 
 
 def _chain(translation: Translation, node: ast.Compare) -> Expr:
     """``a < b < c``: c is evaluated in the lanes where a < b."""
     *between, last = node.comparators
-    sides = [node.left, *(Given(once(translation.scalar(part)), part) for part in between), last]
+    sides = [node.left, *(Translated(evaluated_once(translation.scalar(part)), part) for part in between), last]
     return logical(translation, True, [compare(translation, link) for link in _links(node, sides)])
 
 
@@ -160,9 +160,11 @@ def compared(translation: Translation, node: ast.Compare, name: str, left: Expr,
             return _ordered(translation, node, name, left, right)
         result = _equal(translation, node, left, right)
         return result if name == "Eq" else negated(result, node.lineno)
-    things = [value.thing for value in (left, right) if isinstance(value, Static) and isinstance(value.thing, Enum)]
-    if len(things) == 2 and name in ("Eq", "NotEq"):
-        return translation.number((things[0] is things[1]) == (name == "Eq"))
+    objects = [
+        value.obj for value in (left, right) if isinstance(value, CompileTimeObject) and isinstance(value.obj, Enum)
+    ]
+    if len(objects) == 2 and name in ("Eq", "NotEq"):
+        return translation.number((objects[0] is objects[1]) == (name == "Eq"))
     if name in ("Eq", "NotEq") and NONE in (left.type, right.type):
         for value in (left, right):
             if isinstance(value.type, OptionalType):
@@ -184,7 +186,7 @@ STRICT = {"Lt": "Lt", "LtE": "Lt", "Gt": "Gt", "GtE": "Gt"}
 
 def _ordered(translation: Translation, node: ast.Compare, name: str, left: Expr, right: Expr) -> Expr:
     """``left < right`` of tuples: the first items that differ decide, then the lengths."""
-    sides = settled(left), settled(right)
+    sides = items_evaluated_once(left), items_evaluated_once(right)
     a, b = map(tuples.items, sides)
     lengths = (translation.number(len(part), literal=False) for part in (a, b))
     result = applied(operators.COMPARISONS[name], tuple(lengths), "bool", node.lineno)
@@ -200,7 +202,7 @@ def _equal(translation: Translation, node: ast.Compare, left: Expr, right: Expr)
     """``left == right``, of numbers or tuples of them."""
     if not (isinstance(left.type, TupleType) and isinstance(right.type, TupleType)):
         return compared(translation, node, "Eq", left, right)
-    sides = left, right = settled(left), settled(right)
+    sides = left, right = items_evaluated_once(left), items_evaluated_once(right)
     assert isinstance(left.type, TupleType) and isinstance(right.type, TupleType)
     if len(left.type.items) != len(right.type.items):
         return after(sides, translation.number(False))
@@ -219,7 +221,7 @@ def _membership(translation: Translation, node: ast.Compare, left: Expr, right: 
             "(1, 2, 4); loop over an array and compare",
         )
     tuples.item_type(right, node.comparators[-1])
-    left = once(left)
+    left = evaluated_once(left)
     result, *parts = (_equal(translation, node, left, item) for item in tuples.items(right))
     for part in parts:
         result = applied(operators.OR, (result, part), "bool", node.lineno)
@@ -235,9 +237,9 @@ def _identity(translation: Translation, node: ast.Compare, same: bool) -> Expr:
             found = applied(operators.COMPARISONS["Eq"], tuple(values), "bool", node.lineno)
             return found if same else negated(found, node.lineno)
         return after(values, translation.number(not same))
-    things = [part.thing for part in values if isinstance(part, Static) and isinstance(part.thing, Enum)]
-    if len(things) == 2:
-        return translation.number((things[0] is things[1]) == same)
+    objects = [part.obj for part in values if isinstance(part, CompileTimeObject) and isinstance(part.obj, Enum)]
+    if len(objects) == 2:
+        return translation.number((objects[0] is objects[1]) == same)
     if not any(isinstance(s, ast.Constant) and s.value is None for s in sides):
         refuse(node, f"{ast.unparse(node)}: is compares with None only; compare numbers with == or !=")
     for value in values:
@@ -265,7 +267,7 @@ def and_or(translation: Translation, node: ast.BoolOp) -> Expr:
     found = tuple(Part(v.type, v.why) for v in parts)
     widened = reasons.Reason(f"{ast.unparse(node)}, of {' and '.join(str(v.type) for v in parts)}")
     reason = reasons.of_parts(kind, found, widened)
-    return Saved(value=_selected(chosen, kind, node.lineno), type=kind, why=reason)
+    return EvaluatedOnce(value=_selected(chosen, kind, node.lineno), type=kind, why=reason)
 
 
 @dataclass(frozen=True)
@@ -287,7 +289,7 @@ Chosen = Expr | tuple[Expr, bool, "Chosen | None", "Chosen | None"]
 
 def _decide(translation: Translation, node: ast.expr) -> Decision:
     if not isinstance(node, ast.BoolOp):
-        value = once(translation.as_number(node, translation.expr(node)))
+        value = evaluated_once(translation.as_number(node, translation.expr(node)))
         test = truth(translation, value, node.lineno)
         outcome = decided(translation, node)
         outcomes = {True, False} if outcome is None else {outcome}

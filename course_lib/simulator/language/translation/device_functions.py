@@ -13,24 +13,24 @@ from ..source.function import Inner, Source
 from ..source.reading import read
 from ..types import overloads, signatures
 from ..types.value_types import ArrayType, Type
-from .given import Given
-from .refusals import bound
+from .refusals import bind_arguments
+from .translated import Translated
 from .translation import Translation
 
 
-def device(translation: Translation, node: ast.Call, thing: object, used: bool) -> nodes.Expr:
+def device(translation: Translation, node: ast.Call, obj: object, used: bool) -> nodes.Expr:
     """A call of a device function, which is compiled once for each combination of argument types."""
-    source = read(thing)
-    translation.analysis.found.append((read, (thing,), source))
-    return _called(translation, node, source, used, signatures.declared(thing, source))
+    source = read(obj)
+    translation.analysis.lookups.append((read, (obj,), source))
+    return _called(translation, node, source, used, signatures.declared(obj, source))
 
 
 def overloaded(translation: Translation, node: ast.Call, function: object, used: bool) -> nodes.Expr | None:
     """A call of a function for which numba's ``@overload`` gives another; None if it has none for these types."""
     if not overloads.templates(function):
         return None
-    given = [Given(translation.expr(part), part) for part in node.args]
-    named = [(str(part.arg), Given(translation.expr(part.value), part.value)) for part in node.keywords]
+    given = [Translated(translation.expr(part), part) for part in node.args]
+    named = [(str(part.arg), Translated(translation.expr(part.value), part.value)) for part in node.keywords]
     kinds = [_kind_of_argument(part.value) for part in given]
     found = overloads.implementation(function, kinds, {name: _kind_of_argument(part.value) for name, part in named})
     if found is None:
@@ -41,8 +41,8 @@ def overloaded(translation: Translation, node: ast.Call, function: object, used:
 
 def _kind_of_argument(value: nodes.Expr) -> Type:
     """The type of an argument for an overload, which may take functions."""
-    thing = builders.compile_time(value)
-    is_function = thing is not None and (isinstance(thing[0], Inner) or hasattr(thing[0], "py_func"))
+    obj = builders.compile_time(value)
+    is_function = obj is not None and (isinstance(obj[0], Inner) or hasattr(obj[0], "py_func"))
     return overloads.FUNCTION if is_function else value.type
 
 
@@ -99,8 +99,8 @@ def _called(
         result = signature.result
     callee = translation.device(node, source, values, result)
     translation.calls = True
-    translation.made.barriers = translation.made.barriers or callee.barriers
-    translation.made.waits = translation.made.waits or callee.waits
+    translation.function.barriers = translation.function.barriers or callee.barriers
+    translation.function.waits = translation.function.waits or callee.waits
     kept = [p for p in parameters if builders.compile_time(given[p]) is None]
     return CallDevice(
         function=callee,
@@ -116,7 +116,7 @@ def _called(
 def _values(translation: Translation, node: ast.Call, source: Source) -> dict[str, nodes.Expr]:
     """The values of a device function's parameters, in the order written: given, then by default."""
     parameters, defaults = source.own, source.defaults
-    parts = bound(node, source.name, parameters, len(defaults), source.rest)
+    parts = bind_arguments(node, source.name, parameters, len(defaults), source.rest)
     absent = dict(zip(parameters[len(parameters) - len(defaults) :], defaults, strict=True))
     values = {p: translation.expr(part) for p, part in parts.items()}
     values |= {p: translation.wrap(absent[p], node) for p in parameters if p not in parts}

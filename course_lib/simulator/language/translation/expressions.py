@@ -14,7 +14,7 @@ import numpy as np
 from ...findings import UnsupportedKernelError
 from ...tables import plural
 from ..program.builders import after, applied, cast, cut, tuple_of
-from ..program.nodes import Const, Expr, Local, MakeView, Nothing, Select, Slice, Static
+from ..program.nodes import CompileTimeObject, Const, Expr, Local, MakeView, Nothing, Select, Slice
 from ..source.errors import refuse
 from ..source.literals import NUMBERS, python_constant
 from ..source.names import GRID_GROUP, Symbol
@@ -36,10 +36,10 @@ from ..types.value_types import (
     describe_type,
     is_complex,
 )
-from ..types.variables import Numbers
+from ..types.variables import LiteralNumbers
 from . import array_members, calls, conditions, records, tuples
-from .given import Given
 from .refusals import mistyped, refuse_construct
+from .translated import Translated
 from .translation import Translation, of_literal
 
 
@@ -76,7 +76,7 @@ class Expressions(Translation):
         return self.number(node.value, reason=of_literal(ast.unparse(node)) if asked else None)
 
     def visit_Name(self, node: ast.Name) -> Expr:
-        if isinstance(node, Given):
+        if isinstance(node, Translated):
             return node.value
         name = node.id
         if name not in self.locals:
@@ -93,21 +93,27 @@ class Expressions(Translation):
             )
         if variable.type == NONE:
             return Nothing()
-        if variable.maybe:
-            self.made.unsure.add(name)
+        if variable.maybe_unassigned:
+            self.function.maybe_unassigned.add(name)
             if not isinstance(variable.type, (str, ArrayType, OptionalType)):
                 refuse(node, f"{name!r} is not assigned on every path; assign it before the if or the loop")
         if isinstance(variable.const, np.generic):
             return Const(type=variable.type, value=variable.const, why=variable.why)
-        if isinstance(variable.const, Numbers) and isinstance(variable.type, TupleType):
+        if isinstance(variable.const, LiteralNumbers) and isinstance(variable.type, TupleType):
             numbers = (self.number(item, literal=False) for item in variable.const.items)
             return tuple_of(tuple(numbers), variable.type.fields)
-        return Local(type=variable.type, name=name, line=node.lineno, unsure=variable.maybe, why=variable.why)
+        return Local(
+            type=variable.type,
+            name=name,
+            line=node.lineno,
+            maybe_unassigned=variable.maybe_unassigned,
+            why=variable.why,
+        )
 
     def visit_Attribute(self, node: ast.Attribute) -> Expr:
-        thing = self.constant_object(node)
-        if thing is not None:
-            return self.wrap(thing, node)
+        obj = self.constant_object(node)
+        if obj is not None:
+            return self.wrap(obj, node)
         owner = self.present(node.value, self.expr(node.value))
         if isinstance(owner.type, ArrayType):
             return self._of_array(node, owner, owner.type)
@@ -118,12 +124,12 @@ class Expressions(Translation):
             return self.load(node, value, ()) if is_field(value) else value
         if isinstance(owner.type, TupleType) and node.attr in owner.type.fields:
             return tuples.item(owner, owner.type.fields.index(node.attr))
-        if isinstance(owner, Static) and owner.thing == GRID_GROUP:
-            return Static(thing=Symbol((*GRID_GROUP.path, node.attr)))
-        if isinstance(owner, Static) and isinstance(owner.thing, np.dtype) and node.attr == "type":
+        if isinstance(owner, CompileTimeObject) and owner.obj == GRID_GROUP:
+            return CompileTimeObject(obj=Symbol((*GRID_GROUP.path, node.attr)))
+        if isinstance(owner, CompileTimeObject) and isinstance(owner.obj, np.dtype) and node.attr == "type":
             return owner
-        if isinstance(owner, Static) and isinstance(owner.thing, (np.finfo, np.iinfo)):
-            limit = getattr(owner.thing, node.attr, None)
+        if isinstance(owner, CompileTimeObject) and isinstance(owner.obj, (np.finfo, np.iinfo)):
+            limit = getattr(owner.obj, node.attr, None)
             if of_value(limit):
                 return self.number(limit)
         if isinstance(owner.type, str) and owner.is_scalar and owner.type != "bool" and node.attr in ("real", "imag"):
@@ -187,7 +193,7 @@ class Expressions(Translation):
         try:
             return conditions.condition(self, node), conditions.decided(self, node)
         except (UnsupportedKernelError, TypingError):
-            if not self.lenient:
+            if not self.skips_refused:
                 raise
             return self.number(True, literal=False), None
 
@@ -250,8 +256,8 @@ class Expressions(Translation):
     def _indexed(self, node: ast.AST, array: Expr, chain: list[ast.Subscript]) -> tuple[Expr, tuple[Expr, ...]]:
         """(array, indices) of a chain of subscripts; there are fewer indices than dimensions for a part of an array."""
         base = chain[0].value
-        launched = isinstance(array, Static) and (
-            isinstance(array.thing, FunctionType) or hasattr(array.thing, "py_func")
+        launched = isinstance(array, CompileTimeObject) and (
+            isinstance(array.obj, FunctionType) or hasattr(array.obj, "py_func")
         )
         if launched:
             refuse(
@@ -259,10 +265,10 @@ class Expressions(Translation):
                 f"{ast.unparse(base)} is a function, and no kernel launches another: launch it after this one, or make "
                 f"it a device function and call {ast.unparse(base)}(...)",
             )
-        if isinstance(array, Static) and hasattr(array.thing, "__getitem__"):
+        if isinstance(array, CompileTimeObject) and hasattr(array.obj, "__getitem__"):
             refuse(
                 node,
-                f"{ast.unparse(base)} is a {type(array.thing).__name__} outside the kernel, which a kernel cannot "
+                f"{ast.unparse(base)} is a {type(array.obj).__name__} outside the kernel, which a kernel cannot "
                 "read; make it a tuple, or pass a NumPy array as an argument",
             )
         if not isinstance(array.type, ArrayType):
@@ -314,10 +320,10 @@ class Expressions(Translation):
 
     def _written(self, part: ast.expr) -> ast.expr:
         """Return an index; a slice that is a constant from outside the kernel as it would be written."""
-        thing = self.constant_object(part) if isinstance(part, ast.Name | ast.Attribute) else None
-        if not isinstance(thing, slice):
+        obj = self.constant_object(part) if isinstance(part, ast.Name | ast.Attribute) else None
+        if not isinstance(obj, slice):
             return part
-        bounds = [None if each is None else ast.Constant(each) for each in (thing.start, thing.stop, thing.step)]
+        bounds = [None if each is None else ast.Constant(each) for each in (obj.start, obj.stop, obj.step)]
         return ast.fix_missing_locations(ast.copy_location(ast.Slice(*bounds), part))
 
     def _bound(self, node: ast.AST, part: ast.expr) -> Expr | None:

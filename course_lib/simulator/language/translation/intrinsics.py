@@ -12,7 +12,7 @@ import numpy as np
 
 from ...tables import plural
 from ..program.builders import listed, literal_integer, load, store
-from ..program.nodes import Apply, CallWarp, Expr, Static
+from ..program.nodes import Apply, CallWarp, CompileTimeObject, Expr
 from ..source.errors import refuse
 from ..types.value_types import ArrayType, TupleType, Type, describe_type
 from . import tuples
@@ -21,15 +21,15 @@ from .refusals import check_arguments, mistyped
 from .translation import Translation
 
 
-def declared(thing: object) -> tuple[Any, ...] | None:
+def declared(obj: object) -> tuple[Any, ...] | None:
     """The description that an intrinsic carries; None for other objects."""
-    kind = getattr(thing, "__simulated_as__", None)
+    kind = getattr(obj, "__simulated_as__", None)
     return kind if isinstance(kind, tuple) else None
 
 
-def call(translation: Translation, node: ast.Call, thing: object) -> Expr:
+def call(translation: Translation, node: ast.Call, obj: object) -> Expr:
     """Translate the call ``node`` of an intrinsic."""
-    kind, *details = declared(thing) or ("",)
+    kind, *details = declared(obj) or ("",)
     if kind not in KINDS:
         refuse(
             node,
@@ -197,7 +197,7 @@ def _product(translation: Translation, node: ast.Call, spec: Any) -> Expr:
             refuse(node, f"{what} takes {describe_type(kind)} for {name}, not {describe_type(value.type)}")
     translation.analysis.products = True
     sites = (("load", 1), ("matrices", MATRIX_ROW_BYTES // np.dtype(spec.dtype).itemsize))
-    args = (results, a, b, add, Static(thing=spec))
+    args = (results, a, b, add, CompileTimeObject(obj=spec))
     code = "w.products.start(({sites}), {4}, {0}, {1}, {2}, {3}, mask={mask}, line={line})"
     return Apply(code=code, args=args, line=node.lineno, sites=sites)
 
@@ -220,7 +220,7 @@ def _on_barrier(code: str) -> Callable[..., Expr]:
     def call_of(translation: Translation, node: ast.Call) -> Expr:
         values = _taken(translation, node, "barriers, the index of one and a number", "barriers", "number", "number")
         translation.analysis.fences = translation.analysis.copies = True
-        translation.made.barriers |= code is WAIT_BARRIER
+        translation.function.barriers |= code is WAIT_BARRIER
         return Apply(code=code, args=tuple(values), line=node.lineno)
 
     return call_of

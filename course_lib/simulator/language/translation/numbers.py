@@ -31,7 +31,7 @@ def vector(translation: Translation, node: ast.Call, kind: str, count: int) -> n
     for part in node.args:
         value = translation.expr(part)
         if isinstance(value.type, TupleType) and value.type.fields and {*value.type.items} == {kind}:
-            values += tuples.items(builders.settled(value))
+            values += tuples.items(builders.items_evaluated_once(value))
         else:
             values.append(cast(translation.as_number(part, value), kind))
     if len(values) != count or node.keywords:
@@ -42,20 +42,20 @@ def vector(translation: Translation, node: ast.Call, kind: str, count: int) -> n
     return builders.tuple_of(tuple(values), tuple("xyzw"[:count]))
 
 
-def conversion(translation: Translation, node: ast.Call, thing: object) -> nodes.Expr:
+def conversion(translation: Translation, node: ast.Call, obj: object) -> nodes.Expr:
     """``float32(x)``, ``int(x)``: the kernel itself asks for the type."""
-    if thing is not int:
+    if obj is not int:
         _refuse_none(translation, node)
     (value,) = translation.arguments(node, (1,), ast.unparse(node.func), real=False)
     have = str(value.type)
-    if thing is float and have == "bool":
+    if obj is float and have == "bool":
         raise TypingError("numba has no float() of a bool; write float32(x), or 1.0 if x else 0.0")
-    if thing is float:
+    if obj is float:
         kind = have if is_float(have) else "float64"
-    elif thing is int:
+    elif obj is int:
         kind = have if is_int(have) else "int64"
     else:
-        kind = str(dtype_name(thing))
+        kind = str(dtype_name(obj))
     result = conditions.truth(translation, value, node.lineno) if kind == "bool" else cast(value, kind)
     return replace(result, literal=False, why=None) if isinstance(result, nodes.Const) else replace(result, why=None)
 
@@ -94,7 +94,7 @@ def extreme(translation: Translation, node: ast.Call, used: bool, smaller: bool)
     whole = translation.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if whole is not None and isinstance(whole.type, TupleType) and whole.type.items:
         gaps.check("min() and max() of a tuple", ())
-        whole = builders.settled(whole)
+        whole = builders.items_evaluated_once(whole)
         items = tuples.items(whole)
         return builders.after((whole,), _extreme_of(translation, node, smaller, list(items), node.args * len(items)))
     if len(node.args) < 2 or node.keywords:
@@ -143,7 +143,7 @@ def parts(name: str, overloads: str, translation: Translation, node: ast.Call, u
     codes, other = TUPLES[name]
     kind = rules.best(overloads, str(value.type))[0]
     reason = translation.reason(node, kind, [(value, node.args[0])], "math of")
-    number = builders.once(cast(value, kind))
+    number = builders.evaluated_once(cast(value, kind))
     kinds = zip(codes, (kind, other or kind), (reason, None if other else reason), strict=True)
     return builders.tuple_of(
         tuple(nodes.Apply(code=c, args=(number,), type=k, line=node.lineno, why=w) for c, k, w in kinds)

@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from ..program.builders import elementwise, once, settled, store
+from ..program.builders import elementwise, evaluated_once, items_evaluated_once, store
 from ..program.nodes import Expr, Item, MakeTuple, MakeView, Slice
 from ..source.errors import refuse
 from ..types.value_types import ArrayType, RecordsType
@@ -48,7 +48,7 @@ def copies(translation: Translation, target: ast.Subscript, value: Expr) -> list
         fields, given = ([(n, i.dtype, i.ndim) for n, i in zip(r.fields, r.items, strict=True)] for r in (kind, have))
         if fields != given:
             refuse(target, f"{text} takes a record with the same names and types alone; store each field")
-        value = settled(value)
+        value = items_evaluated_once(value)
         pairs = [(field(target, owner, name), field(target, value, name)) for name in kind.fields]
         return [copy for to, of in pairs for copy in _copy(translation, target, to, of)]
     if isinstance(kind, ArrayType) and isinstance(have, ArrayType) and kind.ndim:
@@ -74,8 +74,8 @@ def at(translation: Translation, node: ast.Subscript, owner: Expr) -> Expr:
     parts = place.elts if isinstance(place, ast.Tuple) else [place]
     if len(parts) != kind.ndim or any(isinstance(part, ast.Slice) for part in parts):
         refuse(node, f"{ast.unparse(node)} is a part of an array of records; give one index for each dimension")
-    arrays = once(owner)
-    indices = [once(translation.integer_index(node, part, translation.scalar(part))) for part in parts]
+    arrays = evaluated_once(owner)
+    indices = [evaluated_once(translation.integer_index(node, part, translation.scalar(part))) for part in parts]
     return record(translation, node, arrays, indices)
 
 

@@ -21,7 +21,7 @@ def check_arguments(node: ast.Call, takes: str, *counts: int) -> None:
         refuse(node, f"{ast.unparse(node.func)}() takes {takes}{', without names' * bool(node.keywords)}")
 
 
-def bound(
+def bind_arguments(
     node: ast.Call, name: str, parameters: Sequence[str], optional: int = 0, rest: str = ""
 ) -> dict[str, ast.expr]:
     """The arguments of a call by parameter, in the order written, without those that ``rest`` takes.

@@ -13,8 +13,8 @@ import numpy as np
 
 from ...findings import UnsupportedKernelError
 from ...geometry import Launch
-from ..program.builders import compile_time, once, store
-from ..program.nodes import Const, Expr, MakeTuple, Nothing, Saved, Static
+from ..program.builders import compile_time, evaluated_once, store, with_name
+from ..program.nodes import CompileTimeObject, Const, EvaluatedOnce, Expr, MakeTuple, Nothing
 from ..program.statements import (
     Assign,
     Block,
@@ -51,31 +51,31 @@ from ..types.value_types import (
     describe_type,
     is_int,
 )
-from ..types.variables import Numbers, Variable, Variables, merge, merge_all
+from ..types.variables import LiteralNumbers, Variable, Variables, merge, merge_all
 from . import allocations, builtin_functions, conditions, iterables, records, tuples
 from .calls import CUDA, call
 from .expressions import Expressions
-from .given import Given
 from .refusals import refuse_construct
+from .translated import Translated
 from .translation import Analysis
 
 #: Limit for the translations of a loop, which is repeated until its types are final.
 MOST_PASSES = 12
 
 
-def known_integers(value: Expr) -> np.generic | Numbers | None:
+def known_integers(value: Expr) -> np.generic | LiteralNumbers | None:
     """The literal integer or bool that ``value`` is, or those of a tuple; else None."""
     if isinstance(value, Const) and value.literal and (value.type == "bool" or is_int(str(value.type))):
         return value.value
     if isinstance(value, MakeTuple):
         items = tuple(item for part in value.items if isinstance(item := known_integers(part), np.generic))
-        return Numbers(items) if len(items) == len(value.items) else None
+        return LiteralNumbers(items) if len(items) == len(value.items) else None
     return None
 
 
-def identity(thing: object) -> object:
+def identity(obj: object) -> object:
     """A key for objects that exist only while a kernel is compiled."""
-    return tuple(map(identity, thing)) if isinstance(thing, tuple) else id(thing)
+    return tuple(map(identity, obj)) if isinstance(obj, tuple) else id(obj)
 
 
 def refuse_mixed(name: str, value: Expr) -> None:
@@ -86,9 +86,9 @@ def refuse_mixed(name: str, value: Expr) -> None:
 
 def _argument(value: Expr, by_value: bool) -> Variable:
     """Describe an argument of a device function; ``by_value``: include the values of literals."""
-    thing = compile_time(value)
-    if thing is not None:
-        return Variable(COMPILE_TIME, None, thing)
+    obj = compile_time(value)
+    if obj is not None:
+        return Variable(COMPILE_TIME, None, obj)
     refuse_mixed("an argument", value)
     return Variable(value.type, value.why, known_integers(value) if by_value else None)
 
@@ -132,14 +132,14 @@ class Statements(Expressions):
         self.results: list[Part] = []
         self.line = source.tree.lineno
 
-    def function(self) -> Function:
-        made = self.made
+    def translate(self) -> Function:
+        made = self.function
         if made.kernel and self.source.rest:
             refuse(self.source.tree, f"the simulator runs no kernel with *{self.source.rest}; name each argument")
         made.body = self.block(self.source.tree.body)
         if not made.kernel:
             made.result, made.result_why, made.partial = self._result(made.body.ends)
-        made.constants.keep()
+        made.constants.store()
         return made
 
     def device(self, node: ast.Call, source: Source, values: list[Expr], result: Type | None) -> Function:
@@ -167,7 +167,7 @@ class Statements(Expressions):
                 analysis.sources.append(source)
             try:
                 inner = Statements(analysis, source, arguments, self.stack, declared=result)
-                analysis.functions[key] = inner.function()
+                analysis.functions[key] = inner.translate()
             except UnsupportedKernelError as error:
                 if error.line is not None and source.filename != self.source.filename:
                     kind = UnknownShape if isinstance(error, UnknownShape) else UnsupportedKernelError
@@ -231,10 +231,10 @@ class Statements(Expressions):
         try:
             return bool(form(node))
         except TypingError as error:
-            if not self.lenient:
+            if not self.skips_refused:
                 refuse(node, str(error))
         except UnsupportedKernelError:
-            if not self.lenient:
+            if not self.skips_refused:
                 raise
         return False
 
@@ -267,8 +267,8 @@ class Statements(Expressions):
         if isinstance(node.value, (ast.Yield, ast.YieldFrom, ast.Await)):
             self.expr(node.value)  # refused
         if not any(isinstance(part, ast.Call) for part in ast.walk(node)):
-            thing = self.constant_object(node.value)
-            if callable(thing) or isinstance(thing, Symbol) and ".".join(thing.path) in CUDA:
+            obj = self.constant_object(node.value)
+            if callable(obj) or isinstance(obj, Symbol) and ".".join(obj.path) in CUDA:
                 text = ast.unparse(node.value)
                 refuse(node, f"{text} is not called; write {text}()")
             refuse(node, "this expression has no effect; assign it to a variable or an array element")
@@ -281,7 +281,7 @@ class Statements(Expressions):
 
     def visit_Return(self, node: ast.Return) -> bool:
         value: Expr = Nothing()
-        if self.made.kernel:
+        if self.function.kernel:
             if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
                 refuse(node, "a kernel cannot return a value; write it to an array")
         elif node.value is not None:
@@ -319,7 +319,7 @@ class Statements(Expressions):
                 return
         call = given.value if isinstance(given, ast.Subscript) else given  # as in cuda.shared.array(0, int32)[1:]
         if (array := allocations.allocation(self, node, call)) is not None:
-            whole: ast.expr = Given(array, call)
+            whole: ast.expr = Translated(array, call)
             part = ast.Subscript(whole, given.slice, ast.Load()) if isinstance(given, ast.Subscript) else whole
             given = ast.copy_location(part, given)
         value = self.expr(given)
@@ -330,7 +330,7 @@ class Statements(Expressions):
         if isinstance(given, ast.Name):
             joined = given.id in self.env and self.env[given.id].joined
         if len(node.targets) > 1:
-            value = self.kept(value)
+            value = self.current_value(value)
         for target in node.targets:
             self.assign(target, value, node)
             if isinstance(target, ast.Name):
@@ -342,13 +342,13 @@ class Statements(Expressions):
         if node.value is not None:
             self.visit_Assign(ast.copy_location(ast.Assign([node.target], node.value), node))
 
-    def kept(self, value: Expr) -> Expr:
+    def current_value(self, value: Expr) -> Expr:
         """Keep the current value of ``value``, even if its variables are assigned before it is used."""
-        if isinstance(value, (Const, Nothing, Static)):
+        if isinstance(value, (Const, Nothing, CompileTimeObject)):
             return value
-        saved = value if isinstance(value, Saved) else Saved(value=value, type=value.type, why=value.why)
-        self.out.append(Evaluate(saved))
-        return saved
+        evaluated = value if isinstance(value, EvaluatedOnce) else with_name(value)
+        self.out.append(Evaluate(evaluated))
+        return evaluated
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Name):
@@ -359,7 +359,7 @@ class Statements(Expressions):
             array, index = self.element(node.target)
         else:
             array, index = self._field(node.target), ()
-        array, index = once(array), tuple(map(once, index))
+        array, index = evaluated_once(array), tuple(map(evaluated_once, index))
         left = self.load(node.target, array, index)
         self.store(node.target, array, index, self._augmented(node, left))
 
@@ -403,7 +403,7 @@ class Statements(Expressions):
                     f"{ast.unparse(target)} takes {len(target.elts)} values and is given "
                     f"{describe_type(value.type)}; write one name for each item of a tuple",
                 )
-            items = [self.kept(item) for item in tuples.items(value)]
+            items = [self.current_value(item) for item in tuples.items(value)]
             for element, item in zip(target.elts, items, strict=True):
                 self.assign(element, item, node)
         else:
@@ -417,14 +417,14 @@ class Statements(Expressions):
         if len(index) == array.array_type.ndim:
             self.store(target, array, index, value)
         else:
-            if index and not self.made.foreign:
+            if index and not self.function.in_other_file:
                 self.analysis.parts[target.lineno] = ast.unparse(target)
             self.out.append(Evaluate(self.filled(target, self.part(target, array, [*index]), value)))
 
     def assign_name(self, name: str, value: Expr) -> None:
-        thing = compile_time(value)
-        if thing is not None:  # another name for cuda.threadIdx, a device function, a type, or a tuple of them
-            self.env[name] = Variable(COMPILE_TIME, None, thing)
+        obj = compile_time(value)
+        if obj is not None:  # another name for cuda.threadIdx, a device function, a type, or a tuple of them
+            self.env[name] = Variable(COMPILE_TIME, None, obj)
             return
         refuse_mixed(name, value)
         self.out.append(Assign(name, value, self.line, self.source.regions.get(name)))
@@ -474,26 +474,32 @@ class Statements(Expressions):
             return taken.ends
         after: Variables | None = None
         at_once = isinstance(node, ast.While) and conditions.decided(self, node.test)
-        late: set[str] = set()
+        none_before_loop: set[str] = set()
         for _ in range(MOST_PASSES):
-            state = dict(self.made.promotions), set(self.made.unsure), self.made.barriers, self.calls, len(self.results)
+            state = (
+                dict(self.function.promotions),
+                set(self.function.maybe_unassigned),
+                self.function.barriers,
+                self.calls,
+                len(self.results),
+            )
             loop, made = self._tolerant(node, iterated, header, after, entry, changed)
             merged = loop.merged_edges()
             settled = merged == header and made is not None
             found = {name for name in header if header[name].type == NONE != merged[name].type}
-            late |= found
-            self.late |= found
+            none_before_loop |= found
+            self.none_before_loop |= found
             if settled and made is not None:
                 after, settled, ends = self._after(node, loop, made)
             if settled and made is not None:
-                self.late -= late if at_once else set()
+                self.none_before_loop -= none_before_loop if at_once else set()
                 self.headers[id(node)] = header
                 self.out.append(made)
                 self.env = header if after is None else after
                 return ends
             header = merged
-            self.suspected |= self.made.promotions
-            self.made.promotions, self.made.unsure, self.made.barriers, self.calls = state[:4]
+            self.possible_promotions |= self.function.promotions
+            self.function.promotions, self.function.maybe_unassigned, self.function.barriers, self.calls = state[:4]
             del self.results[state[4] :]
         refuse(
             node,
@@ -517,7 +523,7 @@ class Statements(Expressions):
         numba infers types from the statements whose types it knows; None meets the variable's other type later.
         """
         loop = OpenLoop(header, after, [header])
-        outer = self.out, self.calls, len(self.loops), self.lenient
+        outer = self.out, self.calls, len(self.loops), self.skips_refused
         try:
             return loop, self._pass(node, iterated, loop, entry, changed)
         except UnsupportedKernelError:
@@ -525,13 +531,13 @@ class Statements(Expressions):
                 raise
             self.out, self.calls, count, _ = outer
             del self.loops[count:]
-            loop, self.lenient = OpenLoop(header, after, [header]), True
+            loop, self.skips_refused = OpenLoop(header, after, [header]), True
             self._pass(node, iterated, loop, entry, changed)
             if loop.merged_edges() == header:
                 raise
             return loop, None
         finally:
-            self.lenient = outer[3]
+            self.skips_refused = outer[3]
 
     def _pass(
         self,
@@ -563,7 +569,7 @@ class Statements(Expressions):
         self.loops.pop()
         watched = None
         if isinstance(node, ast.While):
-            self.made.waits = True
+            self.function.waits = True
             watched = tuple(
                 (name, variable.type)
                 for name, variable in self.env.items()
@@ -624,7 +630,7 @@ def analyse(
     analysis = Analysis(launch, source)
     analysis.dynamic = dynamic
     try:
-        program = Statements(analysis, source, arguments, (), kernel=True).function()
+        program = Statements(analysis, source, arguments, (), kernel=True).translate()
         return analysis, program
     except SmallerItems as smaller:
         return analyse(launch, source, arguments, smaller.dtype)

@@ -48,7 +48,7 @@ from ..types.value_types import (
     is_int,
 )
 from ..types.variables import Variables
-from .given import Given
+from .translated import Translated
 
 #: Kinds of global objects whose attributes numba can read in a kernel.
 KNOWN_OWNERS = (tuple, Enum, np.ndarray, np.generic, np.dtype, *NUMBERS)
@@ -74,17 +74,17 @@ class Analysis:
         parts: the parts of arrays to which a statement stores one number because it gives few indices, by line.
         dynamic: the element type of the dynamic shared memory, once it is known.
         functions: the compiled device functions, by what they were compiled for.
-        found: the look-ups of global names: a function, its arguments, and its result.
+        lookups: the look-ups of global names: a function, its arguments, and its result.
     """
 
     def __init__(self, launch: Launch, kernel: Source) -> None:
         self.launch, self.sources = launch, [kernel]
         self.fences = self.copies = self.products = self.cooperative = False
-        self.syncwarps = self.groups = self.asks_grid = False
+        self.syncwarps = self.groups = self.uses_grid_size = False
         self.parts: dict[int, str] = {}
         self.dynamic: str | None = None
         self.functions: dict[tuple[object, ...], Function] = {}
-        self.found: list[tuple[Callable[..., object], tuple[Any, ...], object]] = []
+        self.lookups: list[tuple[Callable[..., object], tuple[Any, ...], object]] = []
 
 
 class Translation(ABC):
@@ -97,21 +97,21 @@ class Translation(ABC):
     ):
         self.analysis, self.source, self.locals, self.stack = analysis, source, source.locals, stack
         self.env: Variables = dict(arguments)
-        self.made = Function(
+        self.function = Function(
             source=source,
             kernel=kernel,
-            foreign=source.filename != analysis.sources[0].filename,
+            in_other_file=source.filename != analysis.sources[0].filename,
             parameters=[(name, known.type) for name, known in arguments.items() if known.type != COMPILE_TIME],
             constants=Constants(source.function, tuple(known.type for known in arguments.values())),
         )
         #: promotions found before the types were final, until a later pass confirms them
-        self.suspected: dict[tuple[int, str], Promotion] = {}
+        self.possible_promotions: dict[tuple[int, str], Promotion] = {}
         #: what each operation in a loop gave in the earlier passes, too: numba keeps all its types
         self.kinds: dict[tuple[ast.AST, str], str] = {}
         self.calls = False
-        self.lenient = False  # leave out the statements that are refused?
+        self.skips_refused = False  # leave out the statements that are refused?
         #: variables that are None before a loop, and a number or an array in it
-        self.late: set[str] = set()
+        self.none_before_loop: set[str] = set()
 
     @abstractmethod
     def expr(self, node: ast.AST) -> nodes.Expr:
@@ -146,7 +146,7 @@ class Translation(ABC):
         for name in made.free:
             if name not in self.env:
                 refuse(node, f"{made.name} reads {name}, which has no value yet; assign it before the function")
-        return nodes.Static(thing=made)
+        return nodes.CompileTimeObject(obj=made)
 
     def scalar(self, node: ast.AST) -> nodes.Expr:
         """Translate an expression that must be a number."""
@@ -156,7 +156,7 @@ class Translation(ABC):
         """The number or the array that an optional ``value`` holds; a thread in which it is None is reported."""
         if not isinstance(value.type, OptionalType):
             return value
-        if isinstance(value, nodes.Local) and value.name in self.late:
+        if isinstance(value, nodes.Local) and value.name in self.none_before_loop:
             gaps.check("value in a variable that is None before the loop", ())
         text, of = ast.unparse(node).replace("{", "{{").replace("}", "}}"), value.type.of
         dtype, ndim = (of.dtype, of.ndim) if isinstance(of, ArrayType) else (of, 0)
@@ -204,7 +204,7 @@ class Translation(ABC):
 
     def constant_object(self, node: ast.AST) -> object:
         """The compile-time object that an expression of names and attributes refers to, or None."""
-        if isinstance(node, Given):
+        if isinstance(node, Translated):
             return (builders.compile_time(node.value) or (None,))[0]
         if isinstance(node, ast.Name):
             if node.id not in self.locals:
@@ -212,7 +212,7 @@ class Translation(ABC):
             variable = self.env.get(node.id)
             if variable is None or variable.type != COMPILE_TIME:
                 return None
-            if variable.maybe or not isinstance(variable.const, tuple):
+            if variable.maybe_unassigned or not isinstance(variable.const, tuple):
                 refuse(node, f"{node.id!r} does not mean one thing on every path; use its value directly")
             return variable.const[0]
         if not isinstance(node, (ast.Attribute, ast.Subscript)):
@@ -226,36 +226,36 @@ class Translation(ABC):
     def _part_of(self, owner: object, node: ast.Attribute) -> object:
         """The attribute of a compile-time object."""
         if isinstance(owner, Symbol):
-            thing = getattr(owner.thing, node.attr, None)
+            obj = getattr(owner.obj, node.attr, None)
             known = node.attr in self.functions or node.attr in CUDA or (node.attr,) in VALUES
-            if not owner.path and thing is None and not known:
-                refuse(node, f"numba.cuda has no {node.attr!r}; {ABSENT.get(node.attr) or spelled(node, owner.thing)}")
+            if not owner.path and obj is None and not known:
+                refuse(node, f"numba.cuda has no {node.attr!r}; {ABSENT.get(node.attr) or spelled(node, owner.obj)}")
             if owner.path and owner.path[0] in COORDINATES and node.attr not in AXES:
                 refuse(node, f"{owner} has no {node.attr!r}; write {owner}.x, .y or .z")
-            return part_of_cuda((*owner.path, node.attr), thing)
+            return part_of_cuda((*owner.path, node.attr), obj)
         if isinstance(owner, ModuleType):
             if not hasattr(owner, node.attr):
                 refuse(node, f"{ast.unparse(node.value)} has no {node.attr!r}; {spelled(node, owner)}")
-            self.analysis.found.append((getattr, (owner, node.attr, None), getattr(owner, node.attr)))
-            thing = self.made.constants.value(ast.unparse(node), getattr(owner, node.attr), node.lineno)
-            if isinstance(thing, KernelName):
-                return part_of_cuda(tuple(thing.__name__.split(".")), thing)
-            return Symbol((), thing) if is_cuda_module(thing) else thing
-        thing = getattr(owner, node.attr, None)
-        of_enum = isinstance(owner, EnumMeta) and isinstance(thing, owner)
-        if is_constant(thing) and not (of_enum or isinstance(owner, KNOWN_OWNERS)):
+            self.analysis.lookups.append((getattr, (owner, node.attr, None), getattr(owner, node.attr)))
+            obj = self.function.constants.value(ast.unparse(node), getattr(owner, node.attr), node.lineno)
+            if isinstance(obj, KernelName):
+                return part_of_cuda(tuple(obj.__name__.split(".")), obj)
+            return Symbol((), obj) if is_cuda_module(obj) else obj
+        obj = getattr(owner, node.attr, None)
+        of_enum = isinstance(owner, EnumMeta) and isinstance(obj, owner)
+        if is_constant(obj) and not (of_enum or isinstance(owner, KNOWN_OWNERS)):
             kind = "class" if isinstance(owner, type) else "object"
             refuse(
                 node,
                 f"no kernel knows {ast.unparse(node.value)}, a Python {kind}; "
                 f"give the value of {ast.unparse(node)} a name of its own outside the kernel",
             )
-        self.analysis.found.append((getattr, (owner, node.attr, None), thing))
-        return thing
+        self.analysis.lookups.append((getattr, (owner, node.attr, None), obj))
+        return obj
 
     def _global(self, node: ast.Name) -> object:
         try:
-            thing = self.source.lookup(node.id)
+            obj = self.source.lookup(node.id)
         except KeyError:
             of_cuda = node.id in (*COORDINATES, "atomic", "local", "shared") or node.id in self.functions
             what_now = (
@@ -267,32 +267,32 @@ class Translation(ABC):
                 node,
                 f"the name {node.id!r} has no value yet in the enclosing function; assign it before the launch",
             )
-        self.analysis.found.append((self.source.lookup, (node.id,), thing))
-        thing = self.made.constants.value(node.id, thing, node.lineno)
-        if is_cuda_module(thing):
-            return Symbol((), thing)
-        known = cuda_name(thing) if not isinstance(thing, NUMBERS) else None
-        if known and getattr(thing, "__module__", "") == "numba.cuda.stubs" and not vector_of(thing):
+        self.analysis.lookups.append((self.source.lookup, (node.id,), obj))
+        obj = self.function.constants.value(node.id, obj, node.lineno)
+        if is_cuda_module(obj):
+            return Symbol((), obj)
+        known = cuda_name(obj) if not isinstance(obj, NUMBERS) else None
+        if known and getattr(obj, "__module__", "") == "numba.cuda.stubs" and not vector_of(obj):
             refuse(node, f"numba compiles no {node.id} that is imported by itself; import cuda, and write cuda.{known}")
-        return part_of_cuda(tuple(known.split(".")), thing) if known else thing
+        return part_of_cuda(tuple(known.split(".")), obj) if known else obj
 
-    def wrap(self, thing: object, node: ast.AST) -> nodes.Expr:
-        """A compile-time object as an expression: a number becomes a constant, anything else a :class:`Static`."""
-        if isinstance(thing, (*NUMBERS, np.generic)) and of_value(thing):
-            kind = type(thing)
+    def wrap(self, obj: object, node: ast.AST) -> nodes.Expr:
+        """A compile-time object as an expression: a constant if it is a number, else a :class:`.CompileTimeObject`."""
+        if isinstance(obj, (*NUMBERS, np.generic)) and of_value(obj):
+            kind = type(obj)
             named = Reason(f"{ast.unparse(node)}, a Python {kind.__name__}") if kind in (float, complex) else None
-            return self.number(thing, reason=named)
-        if isinstance(thing, tuple):
-            return builders.tuple_of(tuple(self.wrap(t, node) for t in thing), tuple(getattr(thing, "_fields", ())))
-        if isinstance(thing, Symbol):
-            value = self._cuda_value(thing, node)
+            return self.number(obj, reason=named)
+        if isinstance(obj, tuple):
+            return builders.tuple_of(tuple(self.wrap(t, node) for t in obj), tuple(getattr(obj, "_fields", ())))
+        if isinstance(obj, Symbol):
+            value = self._cuda_value(obj, node)
             if value is not None:
                 return value
-        if thing is None:
+        if obj is None:
             return nodes.Nothing()
-        if isinstance(thing, np.ndarray):
-            return self.frozen(thing, node)
-        return nodes.Static(thing=thing)
+        if isinstance(obj, np.ndarray):
+            return self.frozen(obj, node)
+        return nodes.CompileTimeObject(obj=obj)
 
     def frozen(self, array: np.ndarray, node: ast.AST) -> nodes.Expr:
         """A global array of the program, which numba copies into the code of the kernel."""
@@ -318,7 +318,7 @@ class Translation(ABC):
         if path in VALUES:
             return nodes.Apply(code=VALUES[path], type="int32", line=getattr(node, "lineno", 0))
         if len(path) == 2 and path[1] in AXES and path[0] in ("blockDim", "gridDim"):
-            self.analysis.asks_grid |= path[0] == "gridDim"
+            self.analysis.uses_grid_size |= path[0] == "gridDim"
             size = (launch.block if path[0] == "blockDim" else launch.grid)[AXES[path[1]]]
             return self.number(np.int32(size), literal=False)
         if path == ("warpsize",):
@@ -342,7 +342,7 @@ class Translation(ABC):
         parts = [Part(value.type, value.why, ast.unparse(place)) for value, place in operands]
         if (found := reasons.promotion(line, text, result, parts)) is not None:
             warning, cause, why = found
-            self.made.promotions.setdefault((line, cause), warning)
+            self.function.promotions.setdefault((line, cause), warning)
             return replace(why, told=True)
         in_single = reasons.in_single(node, parts)
         narrowed = in_single if widened == "math of" else ""
@@ -352,9 +352,9 @@ class Translation(ABC):
             constant = all(_is_constant(value) for value, _ in operands)
             of = replace(of, computed="" if constant else in_single, constant=constant)
         if of and any(part.type in DOUBLE for part in parts):
-            for key, known in self.suspected.items():
+            for key, known in self.possible_promotions.items():
                 if known.line == line and known.expression == text:
-                    self.made.promotions.setdefault(key, known)
+                    self.function.promotions.setdefault(key, known)
         return of
 
     def binary(
@@ -421,14 +421,14 @@ class Translation(ABC):
             )
         if is_complex(str(value.type)):
             cast(value, array.array_type.dtype)  # refused if the array holds real numbers
-        self.kept_in(node, ast.unparse(node), array.array_type.dtype, value)
+        self.warn_if_narrowed(node, ast.unparse(node), array.array_type.dtype, value)
         return value
 
-    def kept_in(self, node: ast.AST, place: str, element: Type, value: nodes.Expr) -> None:
+    def warn_if_narrowed(self, node: ast.AST, place: str, element: Type, value: nodes.Expr) -> None:
         """Record a warning if ``value`` was computed in double precision by accident, and ``place`` holds less."""
         why, line = value.why, getattr(node, "lineno", 0)
         if isinstance(why, Reason) and why.computed and not why.told and element not in DOUBLE:
-            self.made.promotions.setdefault((line, place), reasons.storing(line, place, element, why))
+            self.function.promotions.setdefault((line, place), reasons.storing(line, place, element, why))
 
 
 def _is_constant(value: nodes.Expr) -> bool:
@@ -452,9 +452,9 @@ def way_to_number(text: str, value: nodes.Expr) -> str:
         return f"; write int({text})" if is_int(str(value.type.of)) else "; begin with a number in the place of None"
     if isinstance(value.type, TupleType) and value.type.items:
         return f"; write an item, such as {text}[0]"
-    if isinstance(value, nodes.Static) and isinstance(value.thing, Symbol):
-        if value.thing.path[:1] in [(name,) for name in COORDINATES]:
-            return f"; write cuda.{value.thing.path[0]}.x, .y or .z"
+    if isinstance(value, nodes.CompileTimeObject) and isinstance(value.obj, Symbol):
+        if value.obj.path[:1] in [(name,) for name in COORDINATES]:
+            return f"; write cuda.{value.obj.path[0]}.x, .y or .z"
     return ""
 
 
@@ -468,5 +468,5 @@ def spelled(node: ast.Attribute, owner: object) -> str:
 
 def _is_computed(part: ast.AST) -> bool:
     """Whether an index is the result of an operator, as ``n - 1`` is, even of constants; ``-1`` and ``-N`` are not."""
-    written = part.place if isinstance(part, Given) else part
+    written = part.place if isinstance(part, Translated) else part
     return any(isinstance(node, ast.BinOp) for node in ast.walk(written))

@@ -7,7 +7,7 @@ only an index that is computed at run time is looked up then.
 import ast
 
 from ...tables import plural
-from ..program.builders import after, literal_integer, once, settled, tuple_of
+from ..program.builders import after, evaluated_once, items_evaluated_once, literal_integer, tuple_of
 from ..program.nodes import After, Apply, Const, Expr, Item, MakeTuple
 from ..source.errors import refuse
 from ..types.reasons import Why, item_why
@@ -26,7 +26,7 @@ def unpacked(translation: Translation, node: ast.expr) -> tuple[Expr, ...]:
     value = translation.expr(node.value)
     if not isinstance(value.type, TupleType):
         refuse(node, f"{ast.unparse(node)} unpacks {describe_type(value.type)}; only a tuple's items are known")
-    return items(settled(value))
+    return items(items_evaluated_once(value))
 
 
 def item(value: Expr, i: int) -> Expr:
@@ -35,7 +35,7 @@ def item(value: Expr, i: int) -> Expr:
         return after(value.first, item(value.value, i))
     if isinstance(value, MakeTuple):
         if any(other.does for other in value.items if other is not value.items[i]):
-            value = settled(value)
+            value = items_evaluated_once(value)
             assert isinstance(value, MakeTuple)
             return after(value.items, value.items[i])
         return value.items[i]
@@ -46,7 +46,7 @@ def items(value: Expr) -> tuple[Expr, ...]:
     """The items of a tuple; the tuple is evaluated once."""
     if isinstance(value, MakeTuple):
         return value.items
-    kept = once(value)
+    kept = evaluated_once(value)
     return tuple(item(kept, i) for i in range(len(value.tuple_type.items)))
 
 
@@ -82,7 +82,7 @@ def item_of(translation: Translation, node: ast.AST, owner: Expr, place: ast.exp
         bounds = [None if part is None else known_integer(translation.expr(part)) for part in written]
         if any(bound is None and part is not None for bound, part in zip(bounds, written, strict=True)):
             refuse(node, f"{text}: the bounds of a tuple's slice must be literal integers, as in t[0:2]")
-        owner = settled(owner)
+        owner = items_evaluated_once(owner)
         return after((owner,), tuple_of(items(owner)[slice(*bounds)]))
     index = translation.integer_index(node, place, translation.scalar(place))
     known = known_integer(index)
@@ -113,11 +113,11 @@ def known_integer(value: Expr) -> int | None:
 def combined(node: ast.AST, op: str, left: Expr, right: Expr) -> Expr:
     """An operator between tuples; only concatenation exists."""
     if op == "Add" and isinstance(left.type, TupleType) and isinstance(right.type, TupleType):
-        left, right = settled(left), settled(right)
+        left, right = items_evaluated_once(left), items_evaluated_once(right)
         a, b = items(left), items(right)
         return tuple_of(a + b) if a and b else after((left, right), tuple_of(a + b))
     if op == "Mult" and isinstance(left.type, TupleType) and (times := literal_integer(right)) is not None:
-        left = settled(left)
+        left = items_evaluated_once(left)
         return after((left,), tuple_of(items(left) * times))
     refuse(
         node,

@@ -25,31 +25,31 @@ _ABSTRACT = (
 )
 
 
-def dtype_name(thing: object) -> str | None:
+def dtype_name(obj: object) -> str | None:
     """The name of a scalar type, given as a numba type, a NumPy type or dtype, a Python type or a name."""
-    if isinstance(thing, type) and thing in (int, float, bool, complex):  # a NumPy dtype may be equal to one of them
-        return {int: "int64", float: "float64", bool: "bool", complex: "complex128"}[thing]
-    if isinstance(thing, np.dtype) or (isinstance(thing, type) and issubclass(thing, np.generic)):
-        if any(thing is each for each in _ABSTRACT):
+    if isinstance(obj, type) and obj in (int, float, bool, complex):  # a NumPy dtype may be equal to one of them
+        return {int: "int64", float: "float64", bool: "bool", complex: "complex128"}[obj]
+    if isinstance(obj, np.dtype) or (isinstance(obj, type) and issubclass(obj, np.generic)):
+        if any(obj is each for each in _ABSTRACT):
             return None
-        name = np.dtype(thing).name
-    elif isinstance(thing, str):
-        name = thing
-    elif isinstance(thing, stand_in_types.NumbaScalar) or (
-        type(thing).__module__.startswith("numba") and hasattr(thing, "name")
+        name = np.dtype(obj).name
+    elif isinstance(obj, str):
+        name = obj
+    elif isinstance(obj, stand_in_types.NumbaScalar) or (
+        type(obj).__module__.startswith("numba") and hasattr(obj, "name")
     ):
-        name = str(thing.name)
+        name = str(obj.name)
     else:
         return None
     name = {"boolean": "bool"}.get(name, name)
     return name if name in SCALARS else None
 
 
-def vector_of(thing: object) -> tuple[str, int] | None:
+def vector_of(obj: object) -> tuple[str, int] | None:
     """The type and the number of the items of a vector type such as ``cuda.float32x4``; None for other objects."""
-    return stand_in_types.vector(str(getattr(thing, "__name__", getattr(thing, "name", ""))))
+    return stand_in_types.vector(str(getattr(obj, "__name__", getattr(obj, "name", ""))))
 
 
-def part_of_cuda(path: tuple[str, ...], thing: object) -> object:
-    """The meaning of ``cuda.<path>``: the type that ``thing`` is, else a symbol."""
-    return thing if dtype_name(thing) else Symbol(OTHER_NAMES.get(path, path), thing)
+def part_of_cuda(path: tuple[str, ...], obj: object) -> object:
+    """The meaning of ``cuda.<path>``: the type that ``obj`` is, else a symbol."""
+    return obj if dtype_name(obj) else Symbol(OTHER_NAMES.get(path, path), obj)

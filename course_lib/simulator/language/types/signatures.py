@@ -110,16 +110,16 @@ def _read(kernel: object, source: Source, node: ast.expr) -> tuple[Signature, ..
     cells = zip(source.function.__code__.co_freevars, source.function.__closure__ or (), strict=False)
     names.update({name: cell.cell_contents for name, cell in cells})
     try:
-        thing = _value(node, names, _reader(kernel)[0])
+        obj = _value(node, names, _reader(kernel)[0])
     except Exception:
         refuse(node, f"the signature {ast.unparse(node)} cannot be read here; write it as a string, or leave it out")
-    return _of_things(kernel, node, thing)
+    return _of_things(kernel, node, obj)
 
 
-def _of_things(kernel: object, node: ast.AST, thing: object) -> tuple[Signature, ...]:
+def _of_things(kernel: object, node: ast.AST, obj: object) -> tuple[Signature, ...]:
     """The signatures in the first argument of a decorator: one or a list."""
-    things = thing if isinstance(thing, list) else [thing]
-    return tuple(found for one in things if (found := _of_signature(kernel, node, one)) is not None)
+    objects = obj if isinstance(obj, list) else [obj]
+    return tuple(found for one in objects if (found := _of_signature(kernel, node, one)) is not None)
 
 
 def _value(node: ast.expr | None, names: Mapping[str, Any], kinds: Any) -> Any:
@@ -128,10 +128,10 @@ def _value(node: ast.expr | None, names: Mapping[str, Any], kinds: Any) -> Any:
     Nothing else is computed, since nobody may trust the text of a decorator.
     """
 
-    def known(thing: Any) -> Any:
-        is_kind = isinstance(thing, kinds) or (isinstance(thing, type) and issubclass(thing, kinds))
-        if is_kind or isinstance(thing, (str, tuple, list, ModuleType)) or hasattr(thing, "return_type"):
-            return thing
+    def known(obj: Any) -> Any:
+        is_kind = isinstance(obj, kinds) or (isinstance(obj, type) and issubclass(obj, kinds))
+        if is_kind or isinstance(obj, (str, tuple, list, ModuleType)) or hasattr(obj, "return_type"):
+            return obj
         raise ValueError
 
     match node:
@@ -156,27 +156,27 @@ def _value(node: ast.expr | None, names: Mapping[str, Any], kinds: Any) -> Any:
     raise ValueError
 
 
-def _of_signature(kernel: object, node: ast.AST, thing: object) -> Signature | None:
+def _of_signature(kernel: object, node: ast.AST, obj: object) -> Signature | None:
     """A signature from a text or an object of numba; None for the decorated function itself."""
-    if not isinstance(thing, (str, tuple)) and not hasattr(thing, "return_type"):
+    if not isinstance(obj, (str, tuple)) and not hasattr(obj, "return_type"):
         return None
     try:
-        arguments, result = _reader(kernel)[1](thing)
+        arguments, result = _reader(kernel)[1](obj)
     except Exception as error:
-        refuse(node, f"{thing!r} is no signature ({error}); write one such as 'void(float32[:], int64)'")
+        refuse(node, f"{obj!r} is no signature ({error}); write one such as 'void(float32[:], int64)'")
     try:
         return _signature(arguments, result)
     except TypingError as error:
         refuse(node, str(error))
 
 
-def _of_object(thing: object) -> Type:
-    if hasattr(thing, "dtype") and hasattr(thing, "ndim"):
-        return ArrayType(str(dtype_name(thing.dtype)), int(thing.ndim))
-    if hasattr(thing, "types") and hasattr(thing, "count"):
-        return TupleType(tuple(map(_of_object, thing.types)))
-    name = str(getattr(thing, "name", thing))
-    found = NONE if name == "none" else dtype_name(thing)
+def _of_object(obj: object) -> Type:
+    if hasattr(obj, "dtype") and hasattr(obj, "ndim"):
+        return ArrayType(str(dtype_name(obj.dtype)), int(obj.ndim))
+    if hasattr(obj, "types") and hasattr(obj, "count"):
+        return TupleType(tuple(map(_of_object, obj.types)))
+    name = str(getattr(obj, "name", obj))
+    found = NONE if name == "none" else dtype_name(obj)
     if found is None:
         raise TypingError(f"the simulator knows no type {name}, which is in a signature; leave it out")
     return found

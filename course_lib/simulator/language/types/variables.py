@@ -10,28 +10,29 @@ from .value_types import Type
 
 
 @dataclass(frozen=True)
-class Numbers:
+class LiteralNumbers:
     """The items of a tuple of literal integers."""
 
     items: tuple[np.generic, ...]
 
 
 #: The known value of a variable: a number, the items of a tuple, or a compile-time object (in a tuple of one).
-Known = np.generic | Numbers | tuple[object]
+Known = np.generic | LiteralNumbers | tuple[object]
 
 
 @dataclass(frozen=True)
 class Variable:
     """A local name: its type, the reason for it, its known value.
 
-    ``maybe``: some path has not assigned it; ``joined``: several assignments, or a tuple, give it the value, so that
-    numba does not drop a branch for it; ``outcome``: that of a condition on it, for which numba drops the other branch.
+    ``maybe_unassigned``: some path has not assigned it; ``joined``: several assignments, or a tuple, give it the value,
+    so that numba does not drop a branch for it; ``outcome``: that of a condition on it, for which numba drops the other
+    branch.
     """
 
     type: Type
     why: Why = None
     const: Known | None = None
-    maybe: bool = False
+    maybe_unassigned: bool = False
     joined: bool = False
     outcome: bool | None = None
 
@@ -44,12 +45,13 @@ def merge(a: Variable | None, b: Variable | None) -> Variable:
     if a is None or b is None:
         one = a or b
         assert one is not None
-        return replace(one, maybe=True, const=None, outcome=None)
+        return replace(one, maybe_unassigned=True, const=None, outcome=None)
     if a is b:
         return a
     kind = unify_types(a.type, b.type)
     why = of_parts(kind, (Part(a.type, a.why), Part(b.type, b.why)), meeting(a.type, b.type))
-    return Variable(kind, why, a.const if same(a.const, b.const) else None, a.maybe or b.maybe, joined=True)
+    const = a.const if same(a.const, b.const) else None
+    return Variable(kind, why, const, a.maybe_unassigned or b.maybe_unassigned, joined=True)
 
 
 def merge_all(a: Variables, b: Variables) -> Variables:

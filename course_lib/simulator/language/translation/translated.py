@@ -7,7 +7,7 @@ import ast
 from ..program.nodes import Expr
 
 
-class Given(ast.Name):
+class Translated(ast.Name):
     """A value in a place of Python's syntax tree: an item of a tuple that a star unpacks."""
 
     def __init__(self, value: Expr, place: ast.expr) -> None:
@@ -16,4 +16,4 @@ class Given(ast.Name):
         self.value, self.place = value, place
 
 
-Given.__name__ = "Name"  # by which ast.unparse knows how to write it in a message
+Translated.__name__ = "Name"  # by which ast.unparse knows how to write it in a message
