@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from ..geometry import Launch
 from ..language.program.generation import generate
+from ..language.program.scope import SCOPE
 from ..language.program.stored_arrays import written
 from ..language.program.writer import Tracing
 from ..language.source.constants import Change
@@ -16,8 +15,6 @@ from ..language.source.reading import deep_recursion, too_deep
 from ..language.translation.statements import analyse
 from ..language.types.reasons import Promotion
 from ..language.types.variables import Variable
-from ..runtime import arithmetic, choice, elementwise, loops, masks, view
-from ..runtime.barrier import Barrier
 
 
 class CompiledKernel:
@@ -104,12 +101,3 @@ class CompiledKernels:
                 del self._known[next(iter(self._known))]
             self._known[(*key, launch.grid) if compiled.uses_grid_size else key] = compiled
         return compiled
-
-
-#: The names that generated code uses.
-SCOPE: dict[str, object] = {"__builtins__": {}, "np": np, "Barrier": Barrier, "LOOKS": loops.LOOKS} | {
-    name: obj
-    for module in (arithmetic, choice, elementwise, loops, masks, view)
-    for name, obj in vars(module).items()
-    if callable(obj) and getattr(obj, "__module__", None) == module.__name__
-}

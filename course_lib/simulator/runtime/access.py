@@ -18,7 +18,7 @@ from ..hardware import SECTOR_BYTES
 from .arithmetic import cast
 from .arrays import Array, Ints, Pattern
 from .host import Host
-from .masks import Mask, minus, widened
+from .masks import Mask, widened, without
 
 #: For each dimension, one number or an array of numbers.
 Index = tuple[Any, ...]
@@ -232,7 +232,7 @@ class Site:
                 if lanes.any():
                     self.engine.tell(hook, self, array, index, d, lanes)
             if bad.any():
-                inside = minus(inside, bad)
+                inside = without(inside, bad)
                 if inside is False:
                     return Pattern(array, self.vector, None, False, self.width), 0
             at = at * stride

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..findings import UnsupportedKernelError
 from .arrays import Array
-from .masks import Mask, Vector, blend, common
+from .masks import Mask, Vector, blend, intersection
 
 
 class Choice:
@@ -29,7 +29,7 @@ class Choice:
         """The arrays of the lanes of ``mask``, each with its lanes: the same masks as for the latest ``mask``."""
         known, found = self._known
         if known is not mask:
-            here = ((array, common(lanes, mask)) for array, lanes in self.parts)
+            here = ((array, intersection(lanes, mask)) for array, lanes in self.parts)
             found = tuple((array, lanes) for array, lanes in here if lanes is not False)
             self._known = mask, found
         return found

@@ -179,13 +179,13 @@ def each(steps: Steps, live: list[Mask], items: tuple[Any, ...], line: int) -> I
         yield value, live[0]
 
 
-def numbered(iterator: Any, start: Any) -> Iterator[tuple[Any, Mask]]:
+def enumerated(iterator: Any, start: Any) -> Iterator[tuple[Any, Mask]]:
     """Run ``enumerate``: all lanes that still run are in the same iteration."""
     for count, (value, mask) in enumerate(iterator):
         yield (start + np.int64(count), value), mask
 
 
-def together(iterators: list[Iterator[Any]]) -> Iterator[tuple[Any, Mask]]:
+def zipped(iterators: list[Iterator[Any]]) -> Iterator[tuple[Any, Mask]]:
     """Run ``zip``: a lane runs as long as all of its iterators do, since they share one list of live lanes."""
     for steps in zip(*iterators, strict=False):
         yield tuple(value for value, _ in steps), steps[-1][1]

@@ -34,7 +34,7 @@ def widened(value: Vector, shape: tuple[int, ...]) -> np.ndarray:
     return wide
 
 
-def unite(a: Mask, b: Mask) -> Mask:
+def union(a: Mask, b: Mask) -> Mask:
     if a is True or b is True:
         return True
     if a is False:
@@ -57,7 +57,7 @@ def split(mask: Mask, condition: Vector) -> tuple[Mask, Mask]:
     return (yes, no) if no.any() else (mask, False)
 
 
-def common(a: Mask, b: Mask) -> Mask:
+def intersection(a: Mask, b: Mask) -> Mask:
     """The lanes of both masks."""
     if a is True or b is False:
         return b
@@ -67,7 +67,7 @@ def common(a: Mask, b: Mask) -> Mask:
     return here if here.any() else False
 
 
-def minus(mask: Mask, gone: Vector) -> Mask:
+def without(mask: Mask, gone: Vector) -> Mask:
     if gone is False or mask is False:
         return mask
     if gone is True or gone is mask:
@@ -78,11 +78,11 @@ def minus(mask: Mask, gone: Vector) -> Mask:
     return left if left.any() else False
 
 
-def join(before: Vector, yes: Vector, no: Vector, yes_after: Vector, no_after: Vector) -> Mask:
+def rejoined(before: Vector, yes: Vector, no: Vector, yes_after: Vector, no_after: Vector) -> Mask:
     """The lanes that reach the end of an if; ``before`` itself if no lane left either branch."""
     if yes_after is yes and no_after is no:
         return before
-    return unite(yes_after, no_after)
+    return union(yes_after, no_after)
 
 
 def blend(mask: Mask, new: Any, old: Any) -> Vector:

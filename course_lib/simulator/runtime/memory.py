@@ -11,7 +11,7 @@ import numpy as np
 from ..findings import LaunchError
 from ..geometry import Chunk
 from .arrays import Array, Pattern, c_strides, spread
-from .masks import Mask, unite, widened
+from .masks import Mask, union, widened
 from .vector import LaneVector
 
 
@@ -215,7 +215,7 @@ class LocalArray(Array):
             return
         if self.cells is not None:
             self.written = [self.anchor if written is True else written for written in self.written]
-        self.anchor = unite(self.anchor, mask)
+        self.anchor = union(self.anchor, mask)
 
     def _densify(self) -> None:
         if self.cells is None:
@@ -236,7 +236,7 @@ class LocalArray(Array):
         if pattern.offsets is None and self.cells is not None:
             whole = pattern.mask is self.anchor
             self.cells[base] = value if whole else np.where(pattern.mask, value, self.cells[base])
-            self.written[base] = True if whole else unite(self.written[base], pattern.mask)
+            self.written[base] = True if whole else union(self.written[base], pattern.mask)
             return
         self._densify()
         keys, value = spread(self.keys(pattern, base), value, pattern.mask)

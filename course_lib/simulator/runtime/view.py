@@ -19,7 +19,7 @@ from .access import Site
 from .arithmetic import cast
 from .arrays import Array
 from .choice import Choice
-from .masks import UNDEFINED, Mask, Vector, blend, common, minus, unite
+from .masks import UNDEFINED, Mask, Vector, blend, intersection, union, without
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,14 +163,14 @@ def choose(mask: Mask, new: Any, old: Any) -> Any:
     if isinstance(new, (np.ndarray, np.generic)):
         return blend(mask, new, old)
     found: list[tuple[Any, Mask]] = []
-    mine = ((array, common(lanes, mask)) for array, lanes in parts_of(new))
-    others = ((array, minus(lanes, mask)) for array, lanes in parts_of(old))
+    mine = ((array, intersection(lanes, mask)) for array, lanes in parts_of(new))
+    others = ((array, without(lanes, mask)) for array, lanes in parts_of(old))
     for array, lanes in (*mine, *others):
         if lanes is False:
             continue
         for number, (other, there) in enumerate(found):
             if (one := one_array(lanes, array, other)) is not None:
-                found[number] = one, unite(there, lanes)
+                found[number] = one, union(there, lanes)
                 break
         else:
             found.append((array, lanes))
@@ -366,7 +366,7 @@ def through(site: Site, array: View, index: tuple[Any, ...], mask: Mask) -> tupl
                 first = site.vector.first_lane(lanes)
                 site.engine.tell(hook, site, array.at(first, site.vector.shape), index, d, lanes)
         if bad.any():
-            mask = minus(mask, bad)
+            mask = without(mask, bad)
         inside[d] = np.clip(at, 0, np.maximum(size - 1, 0))
     place = array.inside(tuple(inside))
     if mask is False or not isinstance(array.base, View):
@@ -387,7 +387,7 @@ def of_parts(
             if other is part:
                 pairs = zip(place, at, strict=True)
                 one = tuple(blend(lanes, np.int64(new), np.int64(old)) for new, old in pairs)
-                accesses[number] = part, one, unite(there, lanes)
+                accesses[number] = part, one, union(there, lanes)
                 break
         else:
             accesses += [(part, place, lanes)] * (lanes is not False)

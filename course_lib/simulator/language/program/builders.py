@@ -37,6 +37,7 @@ from .nodes import (
     MakeTuple,
     Nothing,
 )
+from .writer import tuple_code
 
 
 def with_name(value: Expr) -> EvaluatedOnce:
@@ -96,7 +97,7 @@ def tuple_of(values: tuple[Expr, ...], fields: tuple[str, ...] = ()) -> MakeTupl
 
 def listed(first: int, count: int) -> str:
     """Code of the tuple of ``count`` operands of an `Apply`, from number ``first`` on."""
-    return f"({''.join(f'{{{i}}}, ' for i in range(first, first + count))})"
+    return tuple_code([f"{{{i}}}" for i in range(first, first + count)])
 
 
 def load(array: Expr, index: tuple[Expr, ...], kind: Type, line: int, width: int = 1, op: str = "load") -> Apply:
@@ -126,7 +127,7 @@ def elementwise(
     given = f"{{{count}}}, {{{count + 1}}}, {listed(0, count)}, {{mask}}, line={{line}}, whole={whole}"
     sites = (*(("load", 1) for value in inputs if isinstance(value.type, ArrayType)), ("store", 1))
     args = (*inputs, array, CompileTimeObject(obj=function))
-    return Apply(code=f"elementwise(w.steps, [{{sites}}], {given})", args=args, line=line, sites=sites, stores=array)
+    return Apply(code=f"elementwise(warp.steps, [{{sites}}], {given})", args=args, line=line, sites=sites, stores=array)
 
 
 def atomic(

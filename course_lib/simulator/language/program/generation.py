@@ -1,5 +1,7 @@
 """The generated module of a kernel and its device functions."""
 
+import textwrap
+
 from .statements import Function
 from .writer import Module, Tracing, Writer
 
@@ -18,6 +20,10 @@ def generate(kernel: Function, tracing: Tracing, patient: bool, chooses: bool = 
         texts.append(function.write(Writer(module, function, call), made))
     if module.finds_choices and not chooses:
         return generate(kernel, tracing, patient, True)
-    sites = "".join(f"S{i}, " for i in range(len(module.sites)))
-    unpack = f"    ({sites}) = sites\n" if sites else ""
-    return module, f"def make(sites):\n{unpack}{''.join(texts)}    return {name}\n"
+    unpack = ""
+    if module.site_names:
+        names = textwrap.fill(
+            f"{', '.join(module.site_names)},", 100, initial_indent=" " * 8, subsequent_indent=" " * 8
+        )
+        unpack = f"    (\n{names}\n    ) = sites\n\n"
+    return module, "".join(["def make(sites):\n", unpack, "\n".join(texts), f"\n    return {name}\n"])

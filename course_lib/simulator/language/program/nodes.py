@@ -124,12 +124,13 @@ class Local(Expr):
         code = out.version(self.name, self.type)
         chosen = out.module.chooses and isinstance(self.type, ArrayType)
         if self.maybe_unassigned:
-            out.emit(f"w.tell_missing('variable', h_{self.name}, {out.mask}, {self.name!r}, {out.at(self.line)})")
+            assigned, line = out.lanes_assigned(self.name), out.at(self.line)
+            out.emit(f"warp.tell_missing('variable', {assigned}, {out.mask}, {self.name!r}, {line})")
             if isinstance(self.type, OptionalType):
                 missing = out.cast("None", NONE, self.type)
             elif isinstance(self.type, ArrayType):
                 dtype, ndim = out.module.dtype(self.type.dtype), self.type.ndim
-                missing = f"w.no_array({self.name!r}, {dtype}, {ndim}, {out.mask})"
+                missing = f"warp.no_array({self.name!r}, {dtype}, {ndim}, {out.mask})"
                 missing = f"as_view({missing})" if self.type.view else missing
             else:
                 missing = out.module.constant(DTYPE[str(self.type)].type(0))
@@ -143,15 +144,15 @@ class LoopValue(Expr):
     path: tuple[int, ...]
 
     def write(self, out: Writer) -> Code:
-        return Code(out.bound + "".join(f"[{i}]" for i in self.path))
+        return Code(out.loop_value + "".join(f"[{i}]" for i in self.path))
 
 
 class Apply(Expr):
     """An operation applied to ``args``; ``text`` is the source of a comparison, for the trace.
 
-    ``code`` is Python: ``{0}``, ``{1}`` are the operands, ``{dtype}`` is that of the result, and ``w`` is the warp. If
-    it names ``{mask}``, the lanes that take part, or ``{line}``, it must run in program order, and once. ``{place}`` is
-    this execution's place in program order, and ``{branch}`` the line of the branch around it. ``sites`` are
+    ``code`` is Python: ``{0}``, ``{1}`` are the operands, ``{dtype}`` is that of the result, and ``warp`` is the warp.
+    If it names ``{mask}``, the lanes that take part, or ``{line}``, it must run in program order, and once. ``{place}``
+    is this execution's place in program order, and ``{branch}`` the line of the branch around it. ``sites`` are
     the accesses that it makes, (op, elements a lane); ``{sites}`` in its code. ``stores`` is the array that it changes,
     and ``variable`` the one that the source indexes, if it is one. ``chooses``: its value may be another array in each
     lane. ``{load}``, ``{store}`` and ``{atomic}`` begin the call that accesses a whole array.
@@ -180,7 +181,7 @@ class Apply(Expr):
             operands = [out.assigned(operand).text for operand in operands]
         dtype = out.module.dtype(str(self.type)) if "{dtype}" in self.code else ""
         sites = ", ".join(out.site(self.line, *accesses, self.variable) for accesses in self.sites)
-        where = {"place": out.place(), "branch": out.branch()} if "{place}" in self.code else {}
+        where = {"place": out.next_place(), "branch": out.branch()} if "{place}" in self.code else {}
         out.module.finds_choices |= self.chooses
         through = f"_through({sites}, "
         where |= {how: f"{how}{through}" if out.module.chooses else f"{sites}.{how}(" for how in ACCESSES}
@@ -188,7 +189,7 @@ class Apply(Expr):
         if told:
             truth = out.assigned(code)
             what = f"{self.text!r}, ({operands[0]}, {operands[1]}), {truth.text}"
-            out.emit(f"w.tell('tested', {self.line}, {what}, {out.mask})")
+            out.emit(f"warp.tell('tested', {self.line}, {what}, {out.mask})")
             return truth
         if not self.acts:
             return Code(code)
@@ -198,7 +199,7 @@ class Apply(Expr):
         if self.type == NONE:
             out.emit(last)
             return Code("None")
-        return out.assigned(last)
+        return out.assigned(last, f"{self.variable}_element" if self.variable else "value")
 
 
 class Cast(Expr):
@@ -300,7 +301,8 @@ class Select(Expr):
         test = out.text(self.test)
         if self.is_scalar and not (self.yes.effect or self.no.effect):
             return Code(f"pick({test}, {out.text(self.yes)}, {out.text(self.no)})")
-        yes, no, result = out.fresh("m"), out.fresh("m"), out.fresh("t")
+        yes, no = out.new_name(f"then_{self.line}"), out.new_name(f"else_{self.line}")
+        result = out.new_name("chosen")
         out.emit(f"{result} = None")
         out.emit(f"{yes}, {no} = split({out.mask}, {test})")
         for mask, side in ((yes, self.yes), (no, self.no)):
@@ -324,11 +326,11 @@ class Logical(Expr):
             if not part.effect and out.module.tracing != "values":  # a trace records only what a lane evaluates
                 left = Code(f"{combine}({left.text}, {out.text(part)})")
                 continue
-            mask, result = out.fresh("m"), out.fresh("t")
+            result, undecided = out.new_name("condition"), out.new_name("undecided")
             out.emit(f"{result} = {left.text}")
-            masks = f"{mask}, {mask}_" if self.conjunction else f"{mask}_, {mask}"
+            masks = f"{undecided}, _" if self.conjunction else f"_, {undecided}"
             out.emit(f"{masks} = split({out.mask}, {result})")
-            with out.under(mask):
+            with out.under(undecided):
                 code = out.text(part)
                 out.emit(f"{result} = {combine}({result}, {code})")
             left = Code(result, True)
@@ -357,7 +359,7 @@ class Allocate(Expr, acts=True):
         dtype = out.module.dtype(self.array_type.dtype)
         aligned = f", alignment={self.alignment}" if self.space == "shared" and (self.alignment or self.record) else ""
         aligned += f", record={self.record}" if self.record else ""
-        return Code(f"w.{self.space}_array({number}, {self.name!r}, {dtype}, {self.shape!r}, {out.mask}{aligned})")
+        return Code(f"warp.{self.space}_array({number}, {self.name!r}, {dtype}, {self.shape!r}, {out.mask}{aligned})")
 
 
 class Frozen(Expr):
@@ -390,9 +392,9 @@ class CallWarp(Expr, acts=True):
         function = out.module.named(self.function)
         if self.together:
             out.module.together.setdefault((out.at(self.line), self.name), self.function)
-            call = f"w.together({function}, {self.name!r}, {values}, ({dtypes}), {out.mask}, {out.at(self.line)})"
+            call = f"warp.together({function}, {self.name!r}, {values}, ({dtypes}), {out.mask}, {out.at(self.line)})"
         else:
-            call = f"w.alone({function}, {values}, ({dtypes}))"
+            call = f"warp.alone({function}, {values}, ({dtypes}))"
         result = out.assigned(call)
         return result if isinstance(self.type, TupleType) else Code(f"{result.text}[0]")
 

@@ -14,7 +14,7 @@ from ..source.function import Source
 from ..types.reasons import Promotion, Why
 from ..types.value_types import DTYPE, NONE, SCALARS, ArrayType, OptionalType, Type
 from .nodes import Expr
-from .writer import Code, Writer
+from .writer import Code, Writer, tuple_code
 
 
 @dataclass_transform(eq_default=False)
@@ -48,14 +48,20 @@ class Block(Stmt):
         """Write the statements; after one by which lanes may leave, only for the lanes that stay."""
         for i, statement in enumerate(self.body):
             statement.write(out)
-            if i + 1 < len(self.body) and statement.exits(LEAVING):
-                if not statement.exits((Break, Continue)):
-                    # lanes that returned read nothing later, so the others are the whole region
-                    out.region_masks[self.region] = out.fresh("a")
-                    out.emit(f"{out.region_masks[self.region]} = {out.mask}")
+            rest = Block(self.region, self.body[i + 1 :])
+            if rest.body and statement.exits(LEAVING):
+                if not statement.exits((Break, Continue)):  # lanes that returned read nothing later
+                    self._set_region(out, rest)
                 with out.under(out.mask):
-                    Block(self.region, self.body[i + 1 :]).write(out)
+                    rest.write(out)
                 return
+
+    def _set_region(self, out: Writer, rest: Block) -> None:
+        """From now on the region is the lanes that are left; they get a name if ``rest`` changes the mask again."""
+        out.region_masks[self.region] = out.mask
+        if rest.exits(LEAVING):
+            out.region_masks[self.region] = out.new_name("not_returned")
+            out.emit(f"{out.region_masks[self.region]} = {out.mask}")
 
     def exits(self, kinds: tuple[type, ...]) -> bool:
         return any(statement.exits(kinds) for statement in self.body)
@@ -85,8 +91,10 @@ class Mark(Stmt):
     head: bool = False
 
     def write(self, out: Writer) -> None:
+        if not self.head:
+            out.comment(self.line)
         if out.module.tracing == "values" and not out.function.in_other_file:  # lines of another file are not shown
-            out.emit(f"w.tell('statement', {self.line}, {out.mask}, {self.head})")
+            out.emit(f"warp.tell('statement', {self.line}, {out.mask}, {self.head})")
 
 
 class Assign(Stmt):
@@ -100,18 +108,19 @@ class Assign(Stmt):
         code, version = out.expr(self.value), out.version(self.name, kind)
         if isinstance(kind, ArrayType):
             out.function.named.append((self.name, self.value))
-        region_mask = out.region_masks.get(self.region, "a") if self.region is not None else "a"
-        if region_mask == out.mask:
+        region = out.all_lanes if self.region is None else out.region_masks.get(self.region, out.all_lanes)
+        if region == out.mask:
             out.emit(f"{version} = {code.text}")
         else:
             if not code.name:
                 code = out.assigned(code.text)
             blended = out.blended(out.mask, code.text, version, kind)
-            out.emit(f"{version} = {code.text} if {out.mask} is {region_mask} else {blended}")
+            out.emit(f"{version} = {code.text} if {out.mask} is {region} else {blended}")
         if self.name in out.function.maybe_unassigned:
-            out.emit(f"h_{self.name} = unite(h_{self.name}, {out.mask})")
+            lanes = out.lanes_assigned(self.name)
+            out.emit(f"{lanes} = union({lanes}, {out.mask})")
         if out.module.tracing == "values" and kind in SCALARS and not out.function.in_other_file:
-            out.emit(f"w.tell('assigned', {self.line}, {self.name!r}, {version}, {out.mask})")
+            out.emit(f"warp.tell('assigned', {self.line}, {self.name!r}, {version}, {out.mask})")
 
 
 class Evaluate(Stmt):
@@ -130,21 +139,22 @@ class If(Stmt):
     line: int
 
     def write(self, out: Writer) -> None:
-        before, yes, no = out.mask, out.fresh("m"), out.fresh("m")
+        before, leaves = out.mask, self.exits(LEAVING)
+        yes = out.new_name(f"then_{self.line}")
+        no = out.new_name(f"else_{self.line}") if leaves or self.orelse.body else "_"
         out.emit(f"{yes}, {no} = split({before}, {out.text(self.test)})")
-        leaves = self.exits(LEAVING)
+        entered_yes, entered_no = yes, no  # the lanes at the start of a branch, some of which may leave it
         if leaves:
-            out.emit(f"{yes}0, {no}0 = {yes}, {no}")
+            entered_yes, entered_no = out.new_name(f"entered_{yes}"), out.new_name(f"entered_{no}")
+            out.emit(f"{entered_yes}, {entered_no} = {yes}, {no}")
         out.branches.append(out.at(self.line))
-        for mask, branch in ((yes, self.body), (no, self.orelse)):
+        for mask, entered, branch in ((yes, entered_yes, self.body), (no, entered_no, self.orelse)):
             with out.under(mask):
-                out.region_masks[branch.region] = f"{mask}a" if leaves else mask
-                if leaves:
-                    out.emit(f"{mask}a = {mask}")
+                out.region_masks[branch.region] = entered
                 branch.write(out)
         out.branches.pop()
         if leaves:
-            out.emit(f"{before} = join({before}, {yes}0, {no}0, {yes}, {no})")
+            out.emit(f"{before} = rejoined({before}, {entered_yes}, {entered_no}, {yes}, {no})")
 
     def exits(self, kinds: tuple[type, ...]) -> bool:
         return self.body.exits(kinds) or self.orelse.exits(kinds)
@@ -170,8 +180,8 @@ class Iterable(ProgramPart):
         return self.code.format(", ".join(codes), live=live, whole=whole, dtype=dtype, line=out.at(self.line))
 
 
-RANGE = "iterate(w.steps, {live}, {0}, {dtype}.type, line={line}, whole={whole})"
-EACH, NUMBERED, TOGETHER = "each(w.steps, {live}, {0}, {line})", "numbered({0})", "together([{0}])"
+RANGE = "iterate(warp.steps, {live}, {0}, {dtype}.type, line={line}, whole={whole})"
+EACH, NUMBERED, TOGETHER = "each(warp.steps, {live}, {0}, {line})", "enumerated({0})", "zipped([{0}])"
 
 
 class Loop(Stmt):
@@ -193,88 +203,110 @@ class Loop(Stmt):
     calls: bool
 
     def write(self, out: Writer) -> None:
-        before, live = out.mask, out.fresh("l")
-        leaves, returns, broken = (self.body.exits(kinds) for kinds in (LEAVING, (Return,), (Break,)))
-        head = ""
+        """Write what is before the loop, an iteration, and what follows for the lanes that are left.
+
+        ``running[0]`` are the lanes that have iterations left; the iterator of a for loop reads it, and the code of an
+        iteration removes the lanes that break or return. ``here`` are those of this iteration at some point of it,
+        some of which may continue with the next one; ``at_head`` those that began it; ``broke`` those that left the
+        loop by break.
+        """
+        before = out.mask
+        leaves, returns, breaks = (self.body.exits(kinds) for kinds in (LEAVING, (Return,), (Break,)))
+        running, iteration = out.new_name(f"running_{self.line}"), out.new_name(f"iteration_{self.line}")
+        here, item = out.new_name(f"here_{self.line}"), out.new_name(f"item_{self.line}")
+        broke = out.new_name(f"broke_{self.line}") if breaks else ""
+        out.comment(self.line)
+        iterator = ""
         if self.iterable is not None:
-            head = self.iterable.write(out, live, not (broken or returns))
-        counter, mask, value = out.fresh("n"), out.fresh("m"), out.fresh("t")
+            iterator = self.iterable.write(out, running, not (breaks or returns))
         out.position += 1
         position = out.position
         first_site = len(out.sites)
-        out.emit(f"{live} = [{before}]")
-        if broken:
-            out.emit(f"{live}b = False")
+        out.emit(f"{running} = [{before}]")
+        if breaks:
+            out.emit(f"{broke} = False")
         Block(-1, self.entry).write(out)
-        out.emit(f"{counter} = 0")
+        start = len(out.lines)
+        out.emit(f"{iteration} = 0")
         if self.iterable is not None:
-            out.emit(f"for {value}, {mask} in {head}:")
+            out.emit(f"for {item}, {here} in {iterator}:")
         else:
-            out.emit(f"while {live}[0] is not False:")
-        out.mask = mask
+            out.emit(f"while {running}[0] is not False:")
+        out.mask = here
         with out.deeper():
             if self.test is not None:
-                self._write_head(out, self.test, live, counter)
+                self._write_head(out, self.test, running, iteration)
+            at_head = here
             if leaves:
-                out.emit(f"{mask}a = {mask}")
-            out.region_masks[self.body.region] = f"{mask}a" if leaves else mask
-            out.loops.append(live)
-            out.path += [str(position), counter]
+                at_head = out.new_name(f"at_head_{self.line}")
+                out.emit(f"{at_head} = {here}")
+            out.region_masks[self.body.region] = at_head
+            out.broke.append(broke)
+            out.path += [str(position), iteration]
             out.branches.append(out.at(self.line))
-            out.bound = value
+            out.loop_value = item
             self._write_told(out)
             Block(self.body.region, self.first).write(out)
             self.body.write(out)
             out.branches.pop()
             del out.path[-2:]
-            out.loops.pop()
-            out.emit(f"{counter} += 1")
-            if self.watched is not None:
-                values = "".join(f"{out.version(*watched)}, " for watched in self.watched)
-                line = out.at(self.line)
-                if out.module.patient:
-                    out.emit(f"yield w.pause(({values}), {live}[0], {line})")
-                else:
-                    sites = "".join(f"{site}, " for site in out.sites[first_site:])
-                    given = f"{counter}, ({sites}), ({values}), {live}[0], {line}, {self.calls}"
-                    out.emit(f"if {counter} in LOOKS: w.waits({given})")
-            if broken:
-                out.emit(f"{live}[0] = minus({live}[0], {live}b)")
+            out.broke.pop()
+            if iteration in out.counted or self.test is not None:
+                out.emit(f"{iteration} += 1")
+            else:
+                del out.lines[start]
+            self._write_progress(out, running, iteration, tuple(out.sites[first_site:]))
+            if breaks:
+                out.emit(f"{running}[0] = without({running}[0], {broke})")
             if returns:
-                out.emit(f"{live}[0] = minus({live}[0], r)")
+                out.emit(f"{running}[0] = without({running}[0], {out.returned})")
         out.mask = before
         if returns:
-            out.emit(f"{before} = minus({before}, r)")
+            out.emit(f"{before} = without({before}, {out.returned})")
         if self.orelse is not None and self.orelse.body:
-            self._write_else(out, self.orelse, f"minus({before}, {live}b)" if broken else before)
+            self._write_else(out, self.orelse, f"without({before}, {broke})" if breaks else before)
 
     def _write_told(self, out: Writer) -> None:
         if out.module.tracing and out.function.kernel:
-            out.emit(f"w.tell('iterated', {self.line}, {out.mask})")
+            out.emit(f"warp.tell('iterated', {self.line}, {out.mask})")
 
-    def _write_head(self, out: Writer, test: Expr, live: str, counter: str) -> None:
+    def _write_head(self, out: Writer, test: Expr, running: str, iteration: str) -> None:
         """Write the start of a while loop's iteration: the budget and the test."""
-        out.emit(f"w.steps.spend({out.at(self.line)}, {counter})")
-        out.emit(f"{out.mask} = {live}[0]")
+        out.emit(f"warp.steps.spend({out.at(self.line)}, {iteration})")
+        out.emit(f"{out.mask} = {running}[0]")
         Mark(self.line, head=True).write(out)
         out.emit(f"{out.mask}, _ = split({out.mask}, {out.text(test)})")
         out.emit(f"if {out.mask} is False: break")
-        out.emit(f"{live}[0] = {out.mask}")
+        out.emit(f"{running}[0] = {out.mask}")
+
+    def _write_progress(self, out: Writer, running: str, iteration: str, sites: tuple[str, ...]) -> None:
+        """Write what finds a while loop that waits for other threads, or never ends."""
+        if self.watched is None:
+            return
+        values = tuple_code([out.version(*watched) for watched in self.watched])
+        line = out.at(self.line)
+        if out.module.patient:
+            out.emit(f"yield warp.pause({values}, {running}[0], {line})")
+            return
+        given = f"{iteration}, {tuple_code(sites)}, {values}, {running}[0], {line}, {self.calls}"
+        out.emit(f"if {iteration} in LOOKS: warp.waits({given})")
 
     def _write_else(self, out: Writer, node: Block, lanes: str) -> None:
         """Write the ``else`` of a loop, for the lanes that did not break."""
-        before, mask = out.mask, out.fresh("m")
+        before, mask = out.mask, out.new_name(f"loop_else_{self.line}")
         leaves = node.exits(LEAVING)
         out.emit(f"{mask} = {lanes}")
         with out.under(mask):
+            entered = mask
             if leaves:
-                out.emit(f"{mask}0 = {mask}a = {mask}")
-            out.region_masks[node.region] = f"{mask}a" if leaves else mask
+                entered = out.new_name(f"entered_{mask}")
+                out.emit(f"{entered} = {mask}")
+            out.region_masks[node.region] = entered
             out.branches.append(out.at(self.line))
             node.write(out)
             out.branches.pop()
             if leaves:
-                out.emit(f"if {mask} is not {mask}0: {before} = minus({before}, minus({mask}0, {mask}))")
+                out.emit(f"if {mask} is not {entered}: {before} = without({before}, without({entered}, {mask}))")
 
     def exits(self, kinds: tuple[type, ...]) -> bool:
         """Its own breaks and continues stay inside, but those of its ``else`` do not."""
@@ -284,7 +316,7 @@ class Loop(Stmt):
 
 class Break(Stmt):
     def write(self, out: Writer) -> None:
-        out.emit(f"{out.loops[-1]}b = unite({out.loops[-1]}b, {out.mask})")
+        out.emit(f"{out.broke[-1]} = union({out.broke[-1]}, {out.mask})")
         out.emit(f"{out.mask} = False")
 
 
@@ -300,15 +332,15 @@ class Return(Stmt):
     def write(self, out: Writer) -> None:
         result = out.function.result
         if out.function.kernel:
-            out.emit(f"w.returned.append(({out.mask}, {out.at(self.line)}))")
+            out.emit(f"warp.returned.append(({out.mask}, {out.at(self.line)}))")
         elif result != NONE and (self.value.type != NONE or isinstance(result, OptionalType)):
             if out.function.partial:
-                out.emit(f"h = unite(h, {out.mask})")
+                out.emit(f"{out.has_result} = union({out.has_result}, {out.mask})")
             code = out.cast(out.text(self.value), self.value.type, result)
-            out.emit(f"result = {out.blended(out.mask, code, 'result', result)}")
+            out.emit(f"{out.result} = {out.blended(out.mask, code, out.result, result)}")
         else:
             out.expr(self.value)
-        out.emit(f"r = unite(r, {out.mask})")
+        out.emit(f"{out.returned} = union({out.returned}, {out.mask})")
         out.emit(f"{out.mask} = False")
 
 
@@ -348,28 +380,38 @@ class Function:
     def write(self, out: Writer, name: str) -> str:
         """The text of the function, under this name."""
         parameters = [out.version(name, kind) for name, kind in self.parameters]
+        leaves = self.body.exits(LEAVING)
+        if leaves:
+            out.mask = out.new_name("active")
+        active = out.mask
         self.body.write(out)
-        start = ["a = m", "r = False"]
-        others = sorted(out.versions - set(parameters))
+        start = [f"{active} = {out.all_lanes}", f"{out.returned} = False"] if leaves else []
+        others = sorted({*out.versions.values()} - {*parameters})
         if others:
-            start.append(" = ".join(others) + " = None")
+            start += ["# variables that no lane has assigned yet", " = ".join(others) + " = None"]
         if self.maybe_unassigned:
-            start.append(" = ".join(f"h_{name}" for name in sorted(self.maybe_unassigned)) + " = False")
-        if not self.kernel:
-            default = out.cast("None", NONE, self.result) if isinstance(self.result, OptionalType) else None
-            start.append(f"result = {default}")
-            if self.partial:
-                start.append("h = False")
-            if out.own_arrays:
-                start.append(f"w.drop_local({', '.join(map(str, out.own_arrays))})")
-        branch = ["b"] if self.barriers and not self.kernel else []
-        head = f"    def {name}({', '.join(('w', 'm', 'path', *branch, *parameters))}):\n"
+            start.append(" = ".join(out.lanes_assigned(each) for each in sorted(self.maybe_unassigned)) + " = False")
+        start += self._start_of_device(out)
+        branch = [out.branch_of_call] if self.barriers and not self.kernel else []
+        head = f"    def {name}({', '.join(('warp', out.all_lanes, out.place, *branch, *parameters))}):\n"
         body = "".join(f"        {line}\n" for line in start) + "".join(out.lines)
         if not self.kernel:
-            body += f"        return {'result, h' if self.partial else 'result'}\n"
+            body += f"        return {out.result}{f', {out.has_result}' if self.partial else ''}\n"
         elif not out.module.yields(self):
             body += "        return\n        yield\n"
         return head + body
+
+    def _start_of_device(self, out: Writer) -> list[str]:
+        """The first lines of a device function: it has no result yet, and new local arrays."""
+        if self.kernel:
+            return []
+        default = out.cast("None", NONE, self.result) if isinstance(self.result, OptionalType) else None
+        start = [f"{out.result} = {default}"]
+        if self.partial:
+            start.append(f"{out.has_result} = False")
+        if out.own_arrays:
+            start.append(f"warp.drop_local({', '.join(map(str, out.own_arrays))})")
+        return start
 
 
 class CallDevice(Expr, acts=True):
@@ -387,16 +429,17 @@ class CallDevice(Expr, acts=True):
         name = out.module.name(self.function, out.at(self.line))
         arguments = "".join(f", {codes[i]}" for i in range(len(self.args)))
         branch = f", {out.branch()}" if self.function.barriers else ""
-        call = f"{name}(w, {out.mask}, {out.place()}{branch}{arguments})"
+        call = f"{name}(warp, {out.mask}, {out.next_place()}{branch}{arguments})"
         if out.module.yields(self.function):
             call = f"(yield from {call})"
+        result_name = f"{self.function.source.name}_result"
         if not self.function.partial:
-            return out.assigned(call)
-        result, have = out.fresh("t"), out.fresh("h")
+            return out.assigned(call, result_name)
+        result, have = out.new_name(result_name), out.new_name(f"has_{result_name}")
         out.emit(f"{result}, {have} = {call}")
         if self.used:
             what = f"the result of {self.function.source.name}()"
-            out.emit(f"w.tell_missing('result', {have}, {out.mask}, {what!r}, {out.at(self.line)})")
+            out.emit(f"warp.tell_missing('result', {have}, {out.mask}, {what!r}, {out.at(self.line)})")
             poison = out.module.constant(DTYPE[str(self.type)].type(0))
             out.emit(f"if {result} is None: {result} = {poison}")
         return Code(result, True, True)

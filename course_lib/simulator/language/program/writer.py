@@ -1,13 +1,15 @@
 """The writer of one function's code, and the generated module of all functions."""
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from ...runtime.memory import FieldArray, GlobalArray
-from ..types.value_types import DTYPE, NONE, SCALARS, ArrayType, OptionalType, RecordsType, TupleType, Type
+from ..types.value_types import DTYPE, NONE, SCALARS, ArrayType, FromEnd, OptionalType, RecordsType, TupleType, Type
+from .scope import is_reserved
 
 #: What generated code reports: nothing, each iteration of the kernel's loops, or also statements, variables and tests.
 Tracing = Literal["", "loops", "values"]
@@ -47,6 +49,7 @@ class Module:
         self.constants: dict[str, object] = {}
         self.functions: dict[tuple[Any, int], str] = {}
         self.sites: list[tuple[int, str, int, str]] = []
+        self.site_names: list[str] = []
         self.arrays: dict[Any, int] = {}
         self.shared: dict[int, tuple[str, int, int, int]] = {}
         self.together: dict[tuple[int, str], Callable[..., object]] = {}
@@ -55,14 +58,22 @@ class Module:
         self._by_value: dict[tuple[type, bytes], str] = {}
 
     def constant(self, value: np.generic) -> str:
-        """The name of a NumPy scalar in the generated code."""
+        """The name of a NumPy scalar in the generated code, such as ``int64_16``."""
         key = (type(value), value.tobytes())
         if key not in self._by_value:
-            self._by_value[key] = self.named(value)
+            digits = f"{value:g}" if value.dtype.kind in "iuf" else str(value)
+            digits = re.sub(r"\W", "_", digits.replace("-", "minus_").replace("+", ""))
+            end = "_from_end" if isinstance(value, FromEnd) else ""
+            self._by_value[key] = self._new_name(f"{value.dtype.name}_{digits}{end}", value)
         return self._by_value[key]
 
     def named(self, obj: object) -> str:
-        name = f"k{len(self.constants)}"
+        """The name of an object that the kernel reads from outside, in the generated code."""
+        name = str(getattr(obj, "__name__", getattr(obj, "name", type(obj).__name__)))
+        return self._new_name("constant_" + re.sub(r"\W", "_", name), obj)
+
+    def _new_name(self, base: str, obj: object) -> str:
+        name = first_free(base, self.constants)
         self.constants[name] = obj
         return name
 
@@ -76,13 +87,20 @@ class Module:
         return self.outside[key][1]
 
     def dtype(self, name: str) -> str:
-        self.constants[f"d_{name}"] = DTYPE[name]
-        return f"d_{name}"
+        self.constants[f"dtype_{name}"] = DTYPE[name]
+        return f"dtype_{name}"
 
     def name(self, function: Any, call: int) -> str:
         """The name of a function in the generated code, for calls on line ``call``."""
         key = function, call if function.in_other_file else 0
-        return self.functions.setdefault(key, f"f{len(self.functions)}_{function.source.name}")
+        if key not in self.functions:
+            name = function.source.name
+            if not function.kernel:
+                name = f"device_{name}"
+            elif is_reserved(name):
+                name += "_"
+            self.functions[key] = first_free(name, self.functions.values())
+        return self.functions[key]
 
     def yields(self, function: Any) -> bool:
         """Whether the code of ``function`` is a generator: if it has barriers, or may wait for other threads."""
@@ -90,21 +108,46 @@ class Module:
 
 
 class Writer:
+    """Collects the code of one function, line by line.
+
+    The kernel's variables keep their names; no other name is one of theirs.
+
+    Attributes:
+        mask: the name of the mask of the lanes for which code is written now.
+        all_lanes: that of the lanes which called the function; ``returned``: those that have returned.
+        region_masks: by region, the mask of the lanes for which its variables have a meaning (:mod:`..source.regions`).
+        broke: of each open loop, the mask of the lanes that left it by break.
+        loop_value: the value of the iterator in the innermost for loop.
+        place: the place of the call in program order; ``path``: what follows in it here, ``position``: its latest part;
+            ``counted``: the numbers of iterations that the code reads.
+        branches: the lines of the open branches and loops; ``branch_of_call``: the one around the call.
+        versions: the variables of the code, by the name in the source and the type.
+        result, has_result: a device function's result, and the mask of the lanes that have one.
+    """
+
     def __init__(self, module: Module, function: Any, call: int):
         self.module, self.function, self.call = module, function, call
-        self.counter = self.position = 0
         self.lines: list[str] = []
         self.indent = 2
-        self.mask = "m"
-        self.region_masks = {self.function.body.region: "a"}
-        self.loops: list[str] = []  # the lists of the lanes in each open loop
+        self._taken = {*function.source.locals}
+        self._source_lines = dict(function.source.all_lines)
+        self._comment = ""  # for the next line of code
+        self.all_lanes = self.mask = self.new_name("all_lanes")
+        self.place, self.branch_of_call = self.new_name("place"), self.new_name("branch")
+        self.returned = self.new_name("returned")
+        self.result, self.has_result = self.new_name("result"), self.new_name("has_result")
+        self.region_masks = {self.function.body.region: self.all_lanes}
+        self.broke: list[str] = []
         self.path: list[str] = []
+        self.counted: set[str] = set()
+        self.position = 0
         self.branches: list[int] = []
         self.sites: list[str] = []
-        self.versions: set[str] = set()
+        self.versions: dict[tuple[str, Type], str] = {}
+        self.assigned_lanes: dict[str, str] = {}
         self.evaluated: dict[Written, Code] = {}
         self.own_arrays: list[int] = []
-        self.bound = ""
+        self.loop_value = ""
 
     def expr(self, node: Written) -> Code:
         return node.write(self)
@@ -114,14 +157,24 @@ class Writer:
 
     def items(self, nodes: Iterable[Written]) -> str:
         """Code of the tuple of these values."""
-        return f"({''.join(f'{self.text(node)}, ' for node in nodes)})"
+        return tuple_code([self.text(node) for node in nodes])
 
     def emit(self, code: str) -> None:
+        if self._comment:
+            self.lines.append(f"{'    ' * self.indent}# {self._comment}\n")
+            self._comment = ""
         self.lines.append("    " * self.indent + code + "\n")
 
-    def fresh(self, letter: str) -> str:
-        self.counter += 1
-        return f"{letter}{self.counter}"
+    def comment(self, line: int) -> None:
+        """Put a line of the source, with its number, before the code that follows."""
+        text = " ".join(self._source_lines.get(line, "").split())
+        self._comment = f"{line}: {text}" if text else ""
+
+    def new_name(self, base: str) -> str:
+        """A name that the function does not have yet: ``base``, or one that begins with it."""
+        name = first_free(f"own_{base}" if is_reserved(base) else base, self._taken)
+        self._taken.add(name)
+        return name
 
     def at(self, line: int) -> int:
         """The line that is reported: that of the call in a function of another file."""
@@ -129,22 +182,38 @@ class Writer:
 
     def branch(self) -> int | str:
         """Code of the line of the innermost enclosing if or loop; in a function, of the one around its call."""
-        return self.branches[-1] if self.branches else "None" if self.function.kernel else "b"
+        if self.branches:
+            return self.branches[-1]
+        return "None" if self.function.kernel else self.branch_of_call
 
     def version(self, name: str, kind: Type) -> str:
         """Name, and declare, the Python variable of the version of ``name`` with type ``kind``."""
-        version = f"v_{name}_{tag(kind)}"
-        self.versions.add(version)
-        return version
+        if (name, kind) not in self.versions:
+            if any(name == other for other, _ in self.versions):
+                version = self.new_name(f"{name}_{tag(kind)}")
+            elif is_reserved(name):
+                version = self.new_name(f"{name}_")
+            else:
+                version = name
+            self.versions[name, kind] = version
+        return self.versions[name, kind]
+
+    def lanes_assigned(self, name: str) -> str:
+        """The mask of the lanes that have assigned a variable."""
+        if name not in self.assigned_lanes:
+            self.assigned_lanes[name] = self.new_name(f"has_{name}")
+        return self.assigned_lanes[name]
 
     def site(self, line: int, op: str, width: int = 1, variable: str = "") -> str:
-        self.sites.append(f"S{len(self.module.sites)}")
+        name = first_free(f"{variable or 'array'}_line_{self.at(line)}", self.module.site_names)
+        self.sites.append(name)
+        self.module.site_names.append(name)
         self.module.sites.append((self.at(line), op, width, variable))
-        return self.sites[-1]
+        return name
 
-    def assigned(self, code: str) -> Code:
-        """Assign a value to a new name."""
-        name = self.fresh("t")
+    def assigned(self, code: str, name: str = "value") -> Code:
+        """Assign a value to a new name, which begins with ``name``."""
+        name = self.new_name(name)
         self.emit(f"{name} = {code}")
         return Code(name, True, True)
 
@@ -153,9 +222,11 @@ class Writer:
         """Write for the lanes of ``mask``, if there are any."""
         outer = self.lines, self.mask
         self.lines, self.mask = [], mask
+        comment, self._comment = self._comment, ""
         with self.deeper():
             yield
         inside, (self.lines, self.mask) = self.lines, outer
+        self._comment = comment
         if inside:
             self.emit(f"if {mask} is not False:")
             self.lines += inside
@@ -190,10 +261,11 @@ class Writer:
             return f"as_view({code})"
         return f"cast({code}, {self.module.dtype(str(want))})"
 
-    def place(self) -> str:
+    def next_place(self) -> str:
         """Code of this execution's place in program order: positions and iteration counts, outermost first."""
         self.position += 1
-        return f"(*path, {', '.join([*self.path, str(self.position)])})"
+        self.counted.update(self.path)
+        return f"(*{self.place}, {', '.join([*self.path, str(self.position)])})"
 
 
 def holds_arrays(kind: Type) -> bool:
@@ -202,12 +274,26 @@ def holds_arrays(kind: Type) -> bool:
     return any(map(holds_arrays, kind.items)) if isinstance(kind, TupleType) else kind not in SCALARS
 
 
+def tuple_code(items: Sequence[str]) -> str:
+    """Code of a tuple of these items."""
+    return f"({', '.join(items)}{',' * (len(items) == 1)})"
+
+
+def first_free(base: str, taken: Container[str]) -> str:
+    """``base``, or if that is taken the first of base_2, base_3 and so on that is not."""
+    name, number = base, 1
+    while name in taken:
+        number += 1
+        name = f"{base}_{number}"
+    return name
+
+
 def tag(kind: Type) -> str:
     """Abbreviate a type, for the name of a variable's version."""
     if isinstance(kind, ArrayType):
-        return f"{'V' if kind.view else 'A'}{tag(kind.dtype)}{kind.ndim}"
+        return f"{kind.dtype}_{kind.ndim}d{'_part' if kind.view else ''}"
     if isinstance(kind, OptionalType):
-        return f"O{tag(kind.of)}"
-    if isinstance(kind, (TupleType, RecordsType)):
-        return kind.__class__.__name__[0] + "".join(tag(k) for k in kind.items) + "E"
-    return {"bool": "b", "none": "n"}.get(kind) or kind[0] + "".join(c for c in kind if c.isdigit())
+        return f"{tag(kind.of)}_or_none"
+    if isinstance(kind, TupleType):
+        return "tuple"
+    return "records" if isinstance(kind, RecordsType) else kind

@@ -42,6 +42,11 @@ class Source:
         return self.tree.name
 
     @property
+    def all_lines(self) -> tuple[tuple[int, str], ...]:
+        """The numbered lines among which its statements are: those of the function around it, if there is one."""
+        return self.lines
+
+    @property
     def key(self) -> object:
         return self.function
 
@@ -107,6 +112,10 @@ class Inner(Source):
     @property
     def key(self) -> object:
         return self.node
+
+    @property
+    def all_lines(self) -> tuple[tuple[int, str], ...]:
+        return self.outer.all_lines
 
     @property
     def defaults(self) -> tuple[object, ...]:

@@ -240,12 +240,12 @@ LIBDEVICE = {
     for name, code in _LIBDEVICE.items()
     for found, kind in ((name, "d"), (f"{name}f", "f"), *([(f"fast_{name}f", "f")] if name in _FAST else []))
 }
-_CHECKED = "w.check_members({0}, {mask}, {line})\n"
+_CHECKED = "warp.check_members({0}, {mask}, {line})\n"
 
 
 def vote_code(name: str, told: str = ", {line}") -> str:
     """The code of a vote; ``told`` are the further arguments by which observers hear of it."""
-    return f"{_CHECKED}w.vote({name!r}, {{0}}, {{1}}, {{mask}}{told})"
+    return f"{_CHECKED}warp.vote({name!r}, {{0}}, {{1}}, {{mask}}{told})"
 
 
 _WARP = {
@@ -254,7 +254,7 @@ _WARP = {
     "match_any_sync": Row("cuda.match_any_sync", _vote("int32", ""), vote_code("match_any_sync")),
     **{
         name: Row(
-            f"cuda.{name}", _shuffle(name), f"{_CHECKED}w.shuffle({name!r}, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})"
+            f"cuda.{name}", _shuffle(name), f"{_CHECKED}warp.shuffle({name!r}, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})"
         )
         for name in ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
     },
@@ -282,7 +282,7 @@ CMATH = {
     "phase": _of_complex("phase", "np.arctan2({0}.imag, {0}.real)", "F->f D->d"),
 }
 #: ``cmath.log`` of two numbers.
-LOG_TO_BASE = _of_complex("log", "complex_quotient(np.log({0}), np.log({1}), w.full, {mask}, {line})", "FF->F DD->D")
+LOG_TO_BASE = _of_complex("log", "complex_quotient(np.log({0}), np.log({1}), warp.full, {mask}, {line})", "FF->F DD->D")
 
 
 def _rect(r: str, phi: str) -> Signature:
@@ -304,9 +304,9 @@ CUDA: dict[str, Row] = {
     "activemask": Row(
         "cuda.activemask",
         lambda: ("uint32", ()),
-        "cast(w.vote('ballot_sync', 0, np.True_, {mask}), {dtype})",
+        "cast(warp.vote('ballot_sync', 0, np.True_, {mask}), {dtype})",
     ),
-    "lanemask_lt": Row("cuda.lanemask_lt", lambda: ("uint32", ()), "w.lanemask_lt()"),
+    "lanemask_lt": Row("cuda.lanemask_lt", lambda: ("uint32", ()), "warp.lanemask_lt()"),
     "fma": Row("cuda.fma", _overloads("fff->f ddd->d"), "fused({0}, {1}, {2})"),
     "selp": Row("cuda.selp", _selp, "pick({0}, {1}, {2})"),
     "popc": Row("cuda.popc", _bits("popc"), "cast(bit_popc({0}), {dtype})"),

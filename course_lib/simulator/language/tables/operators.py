@@ -1,23 +1,57 @@
-"""The table of operators: the code and the types of each."""
+"""The table of operators: the code of each, by its name in Python's syntax tree; :mod:`..types.rules` has its types."""
+
+from dataclasses import dataclass
 
 
-def _infix(names: str, symbols: str) -> dict[str, str]:
-    return {n: f"({{0}} {symbol} {{1}})" for n, symbol in zip(names.split(), symbols.split(), strict=True)}
+@dataclass(frozen=True)
+class BinaryOperator:
+    """A binary operator: its code in Python, where ``{0}`` and ``{1}`` are the operands.
+
+    ``of_floats``, ``of_complex`` and ``of_integers`` are the code for results of these types, where it is another one.
+    ``of_integers`` is needed only for a divisor that may be -1. ``divides``: with debug=True, a divisor of 0 raises.
+    ``converts``: NumPy converts operands of two types to the type of the result, if that is its own promotion of them.
+    """
+
+    code: str
+    of_floats: str = ""
+    of_complex: str = ""
+    of_integers: str = ""
+    divides: bool = False
+    converts: bool = True
 
 
-#: The code of each operator, by its name in Python's syntax tree.
-BINARY = _infix("Add Sub Mult Div FloorDiv Mod BitAnd BitOr BitXor LShift RShift", "+ - * / // % & | ^ << >>") | {
-    "Pow": "power({0}, {1})"
-}
-COMPARISONS = _infix("Lt LtE Gt GtE Eq NotEq", "< <= > >= == !=")
-UNARY = {"USub": "(-{0})", "Invert": "(~{0})"}
-NOT, AND, OR = UNARY["Invert"], BINARY["BitAnd"], BINARY["BitOr"]
-INTEGER_QUOTIENT = "quotient({0}, {1})"
-FLOOR_DIVISION = {"FloorDiv": "floor_division({0}, {1})[0]", "Mod": "floor_division({0}, {1})[1]"}
+#: What a divisor becomes if the function is compiled with debug=True.
+NOT_ZERO = "warp.nonzero({0}, {mask}, {line})"
+#: ``x ** n`` of a float and a literal integer of at most this size, which numba multiplies out.
 LITERAL_POWER = "raised({0}, {1})"
-COMPLEX = {
-    "Mult": "product({0}, {1})",
-    "Pow": "complex_power({0}, {1})",
-    "Div": "complex_quotient({0}, {1}, w.full, {mask}, {line})",
+MOST_LITERAL_EXPONENT = 0x10000
+
+BINARY = {
+    "Add": BinaryOperator("({0} + {1})"),
+    "Sub": BinaryOperator("({0} - {1})"),
+    "Mult": BinaryOperator("({0} * {1})", of_complex="product({0}, {1})"),
+    "Div": BinaryOperator(
+        "({0} / {1})", of_complex="complex_quotient({0}, {1}, warp.full, {mask}, {line})", divides=True
+    ),
+    "FloorDiv": BinaryOperator(
+        "({0} // {1})", of_floats="floor_division({0}, {1})[0]", of_integers="quotient({0}, {1})", divides=True
+    ),
+    "Mod": BinaryOperator("({0} % {1})", of_floats="floor_division({0}, {1})[1]", divides=True),
+    "Pow": BinaryOperator("power({0}, {1})", of_complex="complex_power({0}, {1})", converts=False),
+    "BitAnd": BinaryOperator("({0} & {1})"),
+    "BitOr": BinaryOperator("({0} | {1})"),
+    "BitXor": BinaryOperator("({0} ^ {1})"),
+    "LShift": BinaryOperator("({0} << {1})", converts=False),
+    "RShift": BinaryOperator("({0} >> {1})", converts=False),
 }
-NOT_ZERO = "w.nonzero({0}, {mask}, {line})"
+COMPARISONS = {
+    "Lt": "({0} < {1})",
+    "LtE": "({0} <= {1})",
+    "Gt": "({0} > {1})",
+    "GtE": "({0} >= {1})",
+    "Eq": "({0} == {1})",
+    "NotEq": "({0} != {1})",
+}
+UNARY = {"USub": "(-{0})", "Invert": "(~{0})"}
+#: The operators of conditions.
+NOT, AND, OR = UNARY["Invert"], BINARY["BitAnd"].code, BINARY["BitOr"].code

@@ -70,7 +70,7 @@ def reshape(translation: Translation, node: ast.Call, array: Expr) -> Expr:
     for value in values:
         if not (isinstance(value.type, str) and is_int(value.type)):
             refuse(node, f"the sizes in {ast.unparse(node)} must be integers; convert them with int()")
-    code = f"reshaped({{0}}, {listed(1, len(values))}, w.full, {{mask}}, {{line}})"
+    code = f"reshaped({{0}}, {listed(1, len(values))}, warp.full, {{mask}}, {{line}})"
     kind = ArrayType(array.array_type.dtype, len(values), view=True)
     operands = (array, *(cast(size, "int64") for size in values))
     return Apply(code=code, args=operands, type=kind, line=node.lineno)
@@ -137,7 +137,7 @@ def total(translation: Translation, node: ast.Call, array: Expr) -> Expr:
         kind = "int64"
     elif kind in UNSIGNED:
         kind = "uint64"
-    code = "summed(w.steps, {sites}, {0}, {dtype}, {mask}, {line})"
+    code = "summed(warp.steps, {sites}, {0}, {dtype}, {mask}, {line})"
     return Apply(code=code, args=(array,), type=kind, line=node.lineno, sites=(("load", 1),))
 
 

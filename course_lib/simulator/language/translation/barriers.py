@@ -9,7 +9,7 @@ from . import conditions
 from .refusals import check_arguments
 from .translation import Translation
 
-FENCE, BLOCK_FENCE = (f"w.tell('fence', {{mask}}, {block_only})" for block_only in (False, True))
+FENCE, BLOCK_FENCE = (f"warp.tell('fence', {{mask}}, {block_only})" for block_only in (False, True))
 
 
 def _barrier(
@@ -52,7 +52,7 @@ def syncwarp(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr
         raise TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
     translation.analysis.syncwarps = True
     translation.analysis.groups |= not (isinstance(members, nodes.Const) and int(members.value) in (0xFFFFFFFF, -1))
-    return nodes.Apply(code="w.syncwarp({0}, {mask}, {line})", args=(members,), line=node.lineno)
+    return nodes.Apply(code="warp.syncwarp({0}, {mask}, {line})", args=(members,), line=node.lineno)
 
 
 def fence(translation: Translation, node: ast.Call, used: bool, code: str = FENCE) -> nodes.Expr:

@@ -28,7 +28,7 @@ from ..types.value_types import (
     is_float,
     is_int,
 )
-from . import array_members, records, tuples
+from . import arithmetic, array_members, records, tuples
 from .refusals import bind_arguments, check_arguments, mistyped, refuse_construct
 from .translation import Translation
 
@@ -59,7 +59,7 @@ def of_operator(obj: object, translation: Translation, node: ast.Call, used: boo
         left, right = translation.expr(first), translation.expr(node.args[1])
         if isinstance(left.type, TupleType) or isinstance(right.type, TupleType):
             return tuples.combined(node, BINARY[obj], left, right)
-        return translation.binary(node, BINARY[obj], left, right, first, node.args[1])
+        return arithmetic.binary(translation, node, BINARY[obj], (left, first), (right, node.args[1]))
     return translation.expr(ast.copy_location(made, node))
 
 
@@ -76,7 +76,7 @@ def total(translation: Translation, node: ast.Call, used: bool) -> Expr:
     value = items_evaluated_once(value)
     result = translation.scalar(node.args[1]) if len(node.args) == 2 else translation.number(0, literal=False)
     for item in tuples.items(value):
-        result = translation.binary(node, "Add", result, item, node.args[0], node.args[0])
+        result = arithmetic.binary(translation, node, "Add", (result, node.args[0]), (item, node.args[0]))
     return after((value,), result)
 
 
@@ -164,11 +164,10 @@ def power(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
 
 
 def quotient_and_remainder(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
+    """``divmod``."""
     check_arguments(node, "two numbers", 2)
-    a, b = (builders.evaluated_once(translation.scalar(part)) for part in node.args)
-    return builders.tuple_of(
-        tuple(translation.binary(node, name, a, b, node.args[0], node.args[1]) for name in ("FloorDiv", "Mod"))
-    )
+    a, b = ((builders.evaluated_once(translation.scalar(part)), part) for part in node.args)
+    return builders.tuple_of(tuple(arithmetic.binary(translation, node, name, a, b) for name in ("FloorDiv", "Mod")))
 
 
 def named_tuple(translation: Translation, node: ast.Call, obj: type) -> nodes.Expr:
@@ -195,7 +194,7 @@ def say(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
             raise TypingError("numba's print() does not take a bool; print int(...) of it")
         parts.append(f"{{{len(values)}}}")
         values.append(value)
-    code = f"w.say(({''.join(f'{part}, ' for part in parts)}), {{mask}})"
+    code = f"warp.say(({''.join(f'{part}, ' for part in parts)}), {{mask}})"
     return nodes.Apply(code=code, args=tuple(values), line=node.lineno)
 
 
@@ -206,5 +205,5 @@ def failure(node: ast.Assert | ast.Raise) -> nodes.Expr:
             refuse_construct(ast.copy_location(ast.JoinedStr([part]), part))
     kind = "failed-assertion" if isinstance(node, ast.Assert) else "raised-exception"
     text = ast.unparse(node).replace("{", "{{").replace("}", "}}")
-    code = f"w.failed({kind!r}, {text!r}, {{mask}}, {{line}})"
+    code = f"warp.failed({kind!r}, {text!r}, {{mask}}, {{line}})"
     return nodes.Apply(code=code, line=node.lineno)

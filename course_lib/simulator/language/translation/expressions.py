@@ -37,7 +37,7 @@ from ..types.value_types import (
     is_complex,
 )
 from ..types.variables import LiteralNumbers
-from . import array_members, calls, conditions, records, tuples
+from . import arithmetic, array_members, calls, conditions, records, tuples
 from .refusals import mistyped, refuse_construct
 from .translated import Translated
 from .translation import Translation, of_literal
@@ -173,7 +173,7 @@ class Expressions(Translation):
         left, right = self.expr(node.left), self.expr(node.right)
         if not (left.is_scalar and right.is_scalar) and any(isinstance(v.type, TupleType) for v in (left, right)):
             return tuples.combined(node, type(node.op).__name__, left, right)
-        return self.binary(node, type(node.op).__name__, left, right, node.left, node.right)
+        return arithmetic.binary(self, node, type(node.op).__name__, (left, node.left), (right, node.right))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Expr:
         if isinstance(node.op, ast.Not):

@@ -155,7 +155,7 @@ def _copy(translation: Translation, node: ast.Call, width: int) -> Expr:
     first = 2 + len(place)
     to, of = f"{{0}}, {listed(1, len(place))}", f"{{{first - 1}}}, {listed(first, len(index))}"
     more = f", inside={{{first + len(index)}}}" if inside else ""
-    code = f"w.copy({{sites}}, {to}, {of}, mask={{mask}}{more})"
+    code = f"warp.copy({{sites}}, {to}, {of}, mask={{mask}}{more})"
     sites = ("load", width), ("store", width)
     args = (target, *place, array, *index, *inside)
     return Apply(code=code, args=args, line=node.lineno, sites=sites, stores=target)
@@ -163,7 +163,7 @@ def _copy(translation: Translation, node: ast.Call, width: int) -> Expr:
 
 def _wait(translation: Translation, node: ast.Call) -> Expr:
     values = _taken(translation, node, "the number of groups not to wait for: a literal, 0 or more", "literal")
-    return Apply(code="w.copies.wait({0}, {mask})", args=tuple(values), line=node.lineno)
+    return Apply(code="warp.copies.wait({0}, {mask})", args=tuple(values), line=node.lineno)
 
 
 def _instruction(code: str) -> Callable[..., Expr]:
@@ -183,7 +183,7 @@ def _descriptor(translation: Translation, node: ast.Call, codes: dict[int, int])
     if int(swizzle.value) not in codes:
         refuse(node, f"the swizzle of {what} is one of the literal numbers {', '.join(map(str, codes))}")
     code = translation.number(codes[int(swizzle.value)])
-    made = "w.descriptor({0}, {1}, {2}, {3}, {4}, {line})"
+    made = "warp.descriptor({0}, {1}, {2}, {3}, {4}, {line})"
     return Apply(code=made, args=(array, *fields, code), type="uint64", line=node.lineno)
 
 
@@ -198,20 +198,20 @@ def _product(translation: Translation, node: ast.Call, spec: Any) -> Expr:
     translation.analysis.products = True
     sites = (("load", 1), ("matrices", MATRIX_ROW_BYTES // np.dtype(spec.dtype).itemsize))
     args = (results, a, b, add, CompileTimeObject(obj=spec))
-    code = "w.products.start(({sites}), {4}, {0}, {1}, {2}, {3}, mask={mask}, line={line})"
+    code = "warp.products.start(({sites}), {4}, {0}, {1}, {2}, {3}, mask={mask}, line={line})"
     return Apply(code=code, args=args, line=node.lineno, sites=sites)
 
 
 def _wait_products(translation: Translation, node: ast.Call) -> Expr:
     takes = "the results and the number of groups not to wait for, a literal"
     values = _taken(translation, node, takes, "results", "literal")
-    return Apply(code="w.products.wait({1}, {mask})", args=tuple(values), line=node.lineno)
+    return Apply(code="warp.products.wait({1}, {mask})", args=tuple(values), line=node.lineno)
 
 
 INIT_BARRIER, EXPECT_BYTES = (
-    f"w.mbarriers.{call}(w, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})" for call in ("init", "expect")
+    f"warp.mbarriers.{call}(warp, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})" for call in ("init", "expect")
 )
-WAIT_BARRIER = "while pause := w.mbarriers.unfinished(w, {0}, {1}, {2}, {mask}, {line}): yield pause"
+WAIT_BARRIER = "while pause := warp.mbarriers.unfinished(warp, {0}, {1}, {2}, {mask}, {line}): yield pause"
 
 
 def _on_barrier(code: str) -> Callable[..., Expr]:
@@ -236,7 +236,7 @@ def _tile_copy(translation: Translation, node: ast.Call, rows: int, columns: int
         )
     translation.analysis.fences = translation.analysis.copies = True
     more = f"index={{6}}, box={(rows, columns)}, mask={{mask}}, line={{line}}"
-    code = f"w.mbarriers.copy(w, {{0}}, {{1}}, {{2}}, ({{3}}, {{4}}), {{5}}, {more})"
+    code = f"warp.mbarriers.copy(warp, {{0}}, {{1}}, {{2}}, ({{3}}, {{4}}), {{5}}, {more})"
     return Apply(code=code, args=tuple(values), line=node.lineno)
 
 
@@ -249,7 +249,7 @@ KINDS: dict[str, Callable[..., Expr]] = {
     "load": _load,
     "store": _store,
     "copy": _copy,
-    "commit": _instruction("w.copies.commit({mask})"),
+    "commit": _instruction("warp.copies.commit({mask})"),
     "wait": _wait,
     "warp": _warp,
     "lane": lambda *given: replace(_warp(*given), together=False),
@@ -257,11 +257,11 @@ KINDS: dict[str, Callable[..., Expr]] = {
     "descriptor": _descriptor,
     "product": _product,
     "wait products": _wait_products,
-    "commit products": _instruction("w.products.commit({mask})"),
+    "commit products": _instruction("warp.products.commit({mask})"),
     "init barrier": _on_barrier(INIT_BARRIER),
     "expect bytes": _on_barrier(EXPECT_BYTES),
     "wait barrier": _on_barrier(WAIT_BARRIER),
     "tile copy": _tile_copy,
-    "fence proxy": _instruction("w.tell('proxy_fence', {mask})"),
-    "fence registers": _instruction("w.tell('register_fence', {mask})"),
+    "fence proxy": _instruction("warp.tell('proxy_fence', {mask})"),
+    "fence registers": _instruction("warp.tell('register_fence', {mask})"),
 }

@@ -12,7 +12,7 @@ from ..program.nodes import Const, Expr, Local, LoopValue
 from ..program.statements import EACH, NUMBERED, RANGE, TOGETHER, Iterable
 from ..source.errors import refuse
 from ..tables import alternatives, gaps
-from ..tables.operators import BINARY, INTEGER_QUOTIENT
+from ..tables.operators import BINARY
 from ..types.rules import range_type
 from ..types.value_types import DTYPE, ArrayType, RecordsType, TupleType, describe_type, is_int
 from . import records
@@ -106,14 +106,14 @@ def _indices(translation: Translation, node: ast.Call, with_elements: bool) -> I
     sizes = tuple(_fixed(cast(size, "int64")) for size in sizes)
 
     def product(a: Expr, b: Expr) -> Expr:
-        return applied(BINARY["Mult"], (a, b), "int64", node.lineno)
+        return applied(BINARY["Mult"].code, (a, b), "int64", node.lineno)
 
     def part(path: tuple[int, ...], axis: int) -> Expr:
         """The index in one dimension, of the number of an iteration."""
         here: Expr = LoopValue(path=path, type="int64")
         inner = reduce(product, sizes[axis + 1 :], cast(translation.number(1), "int64"))
-        here = applied(INTEGER_QUOTIENT, (here, inner), "int64", node.lineno)
-        return applied(BINARY["Mod"], (here, sizes[axis]), "int64", node.lineno) if axis else here
+        here = applied(BINARY["FloorDiv"].of_integers, (here, inner), "int64", node.lineno)
+        return applied(BINARY["Mod"].code, (here, sizes[axis]), "int64", node.lineno) if axis else here
 
     def found(path: tuple[int, ...]) -> Expr:
         indices = tuple(evaluated_once(part(path, axis)) for axis in range(len(sizes)))

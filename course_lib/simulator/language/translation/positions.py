@@ -16,7 +16,7 @@ def _dimensions(translation: Translation, node: ast.Call, name: str) -> int:
 
 def grid(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     count = _dimensions(translation, node, "grid")
-    items = tuple(nodes.Apply(code=f"w.global_id({d})", type="int64", line=node.lineno) for d in range(count))
+    items = tuple(nodes.Apply(code=f"warp.global_id({d})", type="int64", line=node.lineno) for d in range(count))
     return items[0] if count == 1 else builders.tuple_of(items)
 
 

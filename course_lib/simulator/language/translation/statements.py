@@ -52,7 +52,7 @@ from ..types.value_types import (
     is_int,
 )
 from ..types.variables import LiteralNumbers, Variable, Variables, merge, merge_all
-from . import allocations, builtin_functions, conditions, iterables, records, tuples
+from . import allocations, arithmetic, builtin_functions, conditions, iterables, records, tuples
 from .calls import CUDA, call
 from .expressions import Expressions
 from .refusals import refuse_construct
@@ -367,7 +367,7 @@ class Statements(Expressions):
         right = self.expr(node.value)
         if isinstance(node.op, ast.Div):
             gaps.check("/=", (str(left.type), str(right.type)))
-        return self.binary(node, type(node.op).__name__, left, right, node.target, node.value)
+        return arithmetic.binary(self, node, type(node.op).__name__, (left, node.target), (right, node.value))
 
     def _field(self, target: ast.expr) -> Expr:
         """The field of a record that is assigned in ``record.field = ...``; refuses other targets."""

@@ -17,20 +17,19 @@ import numpy as np
 from ...geometry import Launch
 from ...tables import plural
 from ..program import builders, nodes
-from ..program.builders import applied, cast
+from ..program.builders import cast
 from ..program.statements import Function
 from ..source.constants import Constants, is_constant
 from ..source.errors import refuse
 from ..source.function import Inner, Source, inner
 from ..source.literals import NUMBERS
 from ..source.names import COORDINATES, KernelName, Symbol, cuda_name, is_cuda_module
-from ..tables import gaps, operators
+from ..tables import gaps
 from ..tables.alternatives import ABSENT, CUDA, NOT_TAKEN, ORIGINS
-from ..types import reasons, rules, unification
+from ..types import reasons
 from ..types.objects import of_value, part_of_cuda, vector_of
 from ..types.reasons import Part, Promotion, Reason, Why
 from ..types.record_types import type_of_records, unfit_records
-from ..types.rules import BITS
 from ..types.value_types import (
     COMPILE_TIME,
     DOUBLE,
@@ -44,7 +43,6 @@ from ..types.value_types import (
     TypingError,
     describe_type,
     is_complex,
-    is_float,
     is_int,
 )
 from ..types.variables import Variables
@@ -55,10 +53,10 @@ KNOWN_OWNERS = (tuple, Enum, np.ndarray, np.generic, np.dtype, *NUMBERS)
 AXES = {"x": 0, "y": 1, "z": 2}
 #: The code of numba.cuda's values that are not called; they are int32.
 VALUES = {
-    (name, axis): f"w.{attribute}[{number}]"
+    (name, axis): f"warp.{attribute}[{number}]"
     for name, attribute in (("threadIdx", "thread"), ("blockIdx", "block"))
     for axis, number in AXES.items()
-} | {("laneid",): "w.lanes.lane"}
+} | {("laneid",): "warp.lanes.lane"}
 
 
 class Analysis:
@@ -107,7 +105,7 @@ class Translation(ABC):
         #: promotions found before the types were final, until a later pass confirms them
         self.possible_promotions: dict[tuple[int, str], Promotion] = {}
         #: what each operation in a loop gave in the earlier passes, too: numba keeps all its types
-        self.kinds: dict[tuple[ast.AST, str], str] = {}
+        self.operation_types: dict[tuple[ast.AST, str], str] = {}
         self.calls = False
         self.skips_refused = False  # leave out the statements that are refused?
         #: variables that are None before a loop, and a number or an array in it
@@ -160,7 +158,7 @@ class Translation(ABC):
             gaps.check("value in a variable that is None before the loop", ())
         text, of = ast.unparse(node).replace("{", "{{").replace("}", "}}"), value.type.of
         dtype, ndim = (of.dtype, of.ndim) if isinstance(of, ArrayType) else (of, 0)
-        code = f"w.present({{0}}, {text!r}, {dtype!r}, {ndim}, {{mask}}, {{line}})"
+        code = f"warp.present({{0}}, {text!r}, {dtype!r}, {ndim}, {{mask}}, {{line}})"
         return nodes.Apply(code=code, args=(value,), type=of, line=getattr(node, "lineno", 0), why=value.why)
 
     def arguments(self, node: ast.Call, counts: tuple[int, ...], what: str, real: bool = True) -> list[nodes.Expr]:
@@ -356,43 +354,6 @@ class Translation(ABC):
                 if known.line == line and known.expression == text:
                     self.function.promotions.setdefault(key, known)
         return of
-
-    def binary(
-        self, node: ast.expr | ast.stmt, op: str, left: nodes.Expr, right: nodes.Expr, a: ast.AST, b: ast.AST
-    ) -> nodes.Expr:
-        """``left op right``; ``a`` and ``b`` are their syntax trees in ``node``."""
-        left, right = self.present(a, left), self.present(b, right)
-        self.as_number(a, left)
-        self.as_number(b, right)
-        line, x, y = node.lineno, str(left.type), str(right.type)
-        exponent = builders.literal_integer(right) if op == "Pow" else None
-        if exponent is not None and not is_complex(x):
-            result = x if is_float(x) else "int64"
-            result = "float32" if result == "float16" else result
-        else:
-            result = rules.binary(op, x, y)
-        result = self.kinds[node, op] = unification.unify(result, self.kinds.get((node, op), result))
-        reason = self.reason(node, result, [(left, a), (right, b)], "a quotient of")
-        unchecked = ("float16", *["float32"] * (self.source.fast and op == "Div"))
-        if self.source.debug and op in ("Div", "FloorDiv", "Mod") and result not in unchecked:
-            if not isinstance(right, nodes.Const) or right.value == 0:
-                right = nodes.Apply(code=operators.NOT_ZERO, args=(right,), type=y, line=line)
-        if is_float(result) and op in BITS:  # the types of a loop's first pass are in the result
-            own = rules.binary(op, x, y)
-            return cast(applied(operators.BINARY[op], (cast(left, own), cast(right, own)), own, line), result)
-        code, operands = operators.BINARY[op], (cast(left, result), cast(right, result))
-        promoted = np.promote_types(x, y).name
-        if exponent is not None and is_float(result) and abs(exponent) <= 0x10000:
-            code, operands = operators.LITERAL_POWER, (operands[0], cast(right, "int64"))
-        elif is_complex(result) and op in operators.COMPLEX:
-            code = operators.COMPLEX[op]
-        elif is_float(result) and op in operators.FLOOR_DIVISION:
-            code = operators.FLOOR_DIVISION[op]
-        elif op == "FloorDiv" and is_int(result) and not (isinstance(right, nodes.Const) and right.value != -1):
-            code = operators.INTEGER_QUOTIENT
-        elif promoted == result and op not in ("Pow", "LShift", "RShift") and (op != "Div" or is_float(promoted)):
-            operands = left, right  # NumPy converts them itself
-        return applied(code, operands, result, line, reason)
 
     def part(self, node: ast.AST, array: nodes.Expr, places: list[nodes.Expr | nodes.Slice]) -> nodes.Expr:
         """A part of ``array``; dimensions without an entry in ``places`` are taken whole, and None is a new one."""

@@ -92,7 +92,7 @@ def item_of(translation: Translation, node: ast.AST, owner: Expr, place: ast.exp
         return item(owner, known % count)
     kind = item_type(owner, getattr(node, "value", node))
     told = repr(text).replace("{", "{{").replace("}", "}}")
-    code = f"item_at({{0}}, {{1}}, w.full, {{mask}}, {{line}}, {told})"
+    code = f"item_at({{0}}, {{1}}, warp.full, {{mask}}, {{line}}, {told})"
     return Apply(
         code=code,
         args=(owner, index),
