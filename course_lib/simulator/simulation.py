@@ -135,7 +135,7 @@ class Simulation:
         except (WaitsForOthers, PartOfGrid):  # of other blocks: run each by itself, in turns
             for part, values in before:
                 part[...] = values
-        return self._observed(ready(patient=True), grid, block)
+        return self._observed(ready(in_turns=True), grid, block)
 
     def _observed(self, prepared: Prepared, grid: Any, block: Any) -> Run:
         """Run a launch that is prepared, with all that watches it."""
@@ -149,7 +149,7 @@ class Simulation:
         try:
             engine.run()
         except KernelError as error:  # a loop that does not end
-            if isinstance(error, (WaitsForOthers, PartOfGrid)) and not prepared.patient:
+            if isinstance(error, (WaitsForOthers, PartOfGrid)) and not prepared.in_turns:
                 raise
             stopped = error
         finally:

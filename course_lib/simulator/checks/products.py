@@ -93,7 +93,7 @@ class ProductsObserver(Observer):
                         watch(site, pattern, element, None)
                 if not operand.common or number % WARPS == quarter:
                     pattern.tally = {0: 1}
-                    vector.engine.tell("counted", site, pattern)
+                    vector.engine.report("counted", site, pattern)
         group = self.arrivals.setdefault((vector.chunk, vector.warp // WARPS), {})
         group.setdefault(site.line, np.zeros((WARPS, len(lanes)), np.int64))[vector.warp % WARPS] += lanes
 

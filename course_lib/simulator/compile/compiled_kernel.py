@@ -37,10 +37,12 @@ class CompiledKernel:
         text: the generated code.
     """
 
-    def __init__(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: Tracing, patient: bool):
+    def __init__(
+        self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: Tracing, in_turns: bool
+    ):
         with deep_recursion(source.name, source.tree.lineno):
             analysis, self.program = analyse(launch, source, arguments)
-            module, self.text = generate(self.program, tracing, patient)
+            module, self.text = generate(self.program, tracing, in_turns)
             self._written = written(self.program, {})
         self.sources, self.fences = analysis.sources, analysis.fences
         self.syncwarps, self.groups = analysis.syncwarps, analysis.groups
@@ -88,14 +90,14 @@ class CompiledKernels:
         self._known: dict[tuple[object, ...], CompiledKernel] = {}
 
     def of(
-        self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: Tracing, patient: bool
+        self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: Tracing, in_turns: bool
     ) -> CompiledKernel:
         """Return the kernel compiled for this launch, or for an earlier one with the same code."""
-        key = (source, launch.block, launch.dynamic_shared, tracing, patient, *arguments.items())
+        key = (source, launch.block, launch.dynamic_shared, tracing, in_turns, *arguments.items())
         known = self._known.get(key) or self._known.get((*key, launch.grid))
         if known is not None and known.is_current:
             return known
-        compiled = CompiledKernel(launch, source, arguments, tracing, patient)
+        compiled = CompiledKernel(launch, source, arguments, tracing, in_turns)
         if not compiled.outside:  # its arrays belong to one launch
             if len(self._known) >= self.MOST:
                 del self._known[next(iter(self._known))]

@@ -28,7 +28,7 @@ MAX_BYTES = 256 * 1024 * 1024
 MOVING_ROUNDS = 64
 #: Estimate of what observers store for an element of a shared array: its last writer and readers, and when.
 WATCHING_BYTES = 40
-#: The hooks that :meth:`Engine.tell` calls; ``start`` and ``watch`` are called on every observer.
+#: The hooks that :meth:`Engine.report` calls; ``start`` and ``watch`` are called on every observer.
 HOOKS = {name: hook for name, hook in vars(Hooks).items() if not name.startswith("_")}
 
 
@@ -84,11 +84,11 @@ class Engine(Host):
     def run(self) -> None:
         for observer in self.observers:
             observer.start(self.prepared)
-        self.tell("warnings", self.compiled)
+        self.report("warnings", self.compiled)
         for array in (*self.prepared.arrays, *self.compiled.outside):
             self.watch(array)
         with np.errstate(all="ignore"):
-            if self.prepared.patient or self.compiled.cooperative:
+            if self.prepared.in_turns or self.compiled.cooperative:
                 waits = Waits()
                 try:
                     self._run_in_turns(waits)
@@ -106,8 +106,8 @@ class Engine(Host):
 
         If all of them rest, each looks once more: memory may have changed in a way that no watcher sees.
         """
-        patient, rounds, again = self.prepared.patient, 0, False
-        blocks = self.launch.chunks(1 if patient else self._blocks_in_memory())
+        in_turns, rounds, again = self.prepared.in_turns, 0, False
+        blocks = self.launch.chunks(1 if in_turns else self._blocks_in_memory())
         for array in self.prepared.arrays:
             array.watchers = (*array.watchers, waits.watch(array))
         while True:
@@ -135,7 +135,7 @@ class Engine(Host):
     def _meet_in_grid(self, waits: Waits) -> None:
         """Complete a barrier of the grid, at which all blocks wait that have not ended."""
         if waits.ended:
-            if not self.prepared.patient:
+            if not self.prepared.in_turns:
                 raise PartOfGrid("", 0)
             arrived = next(iter(waits.at_grid)).pause
             assert isinstance(arrived, AtGrid)
@@ -146,15 +146,15 @@ class Engine(Host):
                 "reach it",
                 arrived.line,
             )
-        self.tell("grid_barrier")
+        self.report("grid_barrier")
         waits.go_on()
 
     def _sites(self) -> list[list[Site]]:
         """Return the sites of each warp."""
-        room = REMEMBERED // max(1, len(self.compiled.sites) * len(self.launch.warps))
+        capacity = REMEMBERED // max(1, len(self.compiled.sites) * len(self.launch.warps))
         learned: list[dict[Any, Any]] = [{} for _ in self.compiled.sites]
         return [
-            [self._site(*site, room, known) for site, known in zip(self.compiled.sites, learned, strict=True)]
+            [self._site(*site, capacity, known) for site, known in zip(self.compiled.sites, learned, strict=True)]
             for _ in self.launch.warps
         ]
 
@@ -164,9 +164,9 @@ class Engine(Host):
         local = self.compiled.local_bytes * self.launch.threads_per_block
         return max(1, MAX_BYTES // max(1, shared + local))
 
-    def _site(self, line: int, op: str, width: int, variable: str, room: int, learned: dict[Any, Any]) -> Site:
+    def _site(self, line: int, op: str, width: int, variable: str, capacity: int, learned: dict[Any, Any]) -> Site:
         kind = MatrixSite if op == "matrices" else Site if width == 1 else WideSite
-        site = kind(line, "load" if op == "matrices" else op, self, room, width, learned)
+        site = kind(line, "load" if op == "matrices" else op, self, capacity, width, learned)
         site.variable = variable
         return site
 
@@ -177,7 +177,7 @@ class Engine(Host):
 
         If warps wait at different barriers, the first one in program order is completed first. Warps that pause in a
         waiting loop are resumed before that. If one pauses again, its pause is yielded so that other blocks can run;
-        ``calm`` says that no warp made progress.
+        ``unchanged`` says that no warp made progress.
         """
         shared: dict[int, SharedArray] = {}
         loops, mbarriers = LoopWatch(), Mbarriers()
@@ -188,7 +188,7 @@ class Engine(Host):
                 site.vector = vector
             runs.append(kernel(vector, True, (), *self.prepared.values))
         reached: dict[int, Barrier | Pause] = {}  # by the warps that have not ended
-        rested: set[int] = set()  # warps that paused since other blocks went on
+        paused_before: set[int] = set()  # warps that paused since other blocks went on
 
         def advance(warps: Sequence[int], replies: dict[int, Any]) -> None:
             loops.go_on(warps)
@@ -202,10 +202,10 @@ class Engine(Host):
             while reached:
                 if paused := {warp: at for warp, at in reached.items() if isinstance(at, Pause)}:
                     again = [*paused]
-                    if rested.intersection(again):
-                        yield self._rest(paused, rested == {*again}, vectors)
-                        rested.clear()
-                    rested.update(again)
+                    if paused_before.intersection(again):
+                        yield self._paused_again(paused, paused_before == {*again}, vectors)
+                        paused_before.clear()
+                    paused_before.update(again)
                     advance(again, {})
                     continue
                 waiting = {warp: at for warp, at in reached.items() if isinstance(at, Barrier)}
@@ -220,16 +220,16 @@ class Engine(Host):
             for own in sites:
                 for site in own:
                     site.flush()
-            self.tell("end_of_chunk", vectors)
+            self.report("end_of_chunk", vectors)
             for vector in vectors:
                 vector.forget()
 
-    def _rest(self, paused: dict[int, Pause], all_rested: bool, vectors: list[WarpVector]) -> Pause:
+    def _paused_again(self, paused: dict[int, Pause], all_paused_before: bool, vectors: list[WarpVector]) -> Pause:
         """Return the pause of a chunk some of whose warps pause again."""
-        calm = all_rested and all(pause.calm for pause in paused.values())
-        if calm and all(pause.phase for pause in paused.values()):  # nobody else of the block arrives
+        unchanged = all_paused_before and all(pause.unchanged for pause in paused.values())
+        if unchanged and all(pause.phase for pause in paused.values()):  # nobody else of the block arrives
             vectors[0].mbarriers.given_up.update(vectors[warp] for warp in paused)
-        return Pause(next(iter(paused.values())).line, calm)
+        return Pause(next(iter(paused.values())).line, unchanged)
 
     def _arrived_in_grid(self, barrier: Barrier, arrivals: list[tuple[WarpVector, Mask]]) -> AtGrid:
         """Return what a chunk yields when its blocks reach a barrier of the grid. Raises PartOfGrid if some do not."""
@@ -251,8 +251,8 @@ class Engine(Host):
             if partial.any():
                 here = {vector.warp: mask for vector, mask in arrivals}
                 missing = {v.warp: ~v.full(here.get(v.warp, False)) & partial for v in vectors}
-                self.tell("divergence", waiting[group[0]].place, vectors, missing, waiting)
-        self.tell("barrier", arrivals, complete)
+                self.report("divergence", waiting[group[0]].place, vectors, missing, waiting)
+        self.report("barrier", arrivals, complete)
         return self._reduce(arrivals, waiting, group)
 
     def _reduce(

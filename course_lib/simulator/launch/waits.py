@@ -21,7 +21,7 @@ MOST_WORDS = 2**16
 
 
 @dataclass(eq=False)
-class Started:
+class StartedBlock:
     """A block that has begun: where it pauses, and the words that it accessed before that, if it changed nothing."""
 
     run: Generator[Pause | AtGrid, None, None]
@@ -37,13 +37,13 @@ class Waits:
     """
 
     def __init__(self) -> None:
-        self.awake: dict[Started, None] = {}
-        self.resting: dict[Started, None] = {}
-        self.at_grid: dict[Started, None] = {}
+        self.awake: dict[StartedBlock, None] = {}
+        self.resting: dict[StartedBlock, None] = {}
+        self.at_grid: dict[StartedBlock, None] = {}
         self.ended = 0
-        self._looking: dict[Word, dict[Started, None]] = {}  # who looks at a word
+        self._looking: dict[Word, dict[StartedBlock, None]] = {}  # who looks at a word
         self._touched: set[Word] | None = None  # by the block that runs, if it waits
-        self._stirred: dict[Started, None] = {}
+        self._may_go_on: dict[StartedBlock, None] = {}
 
     def watch(self, array: GlobalArray) -> Watcher:
         """Return what sees each access of ``array``."""
@@ -59,12 +59,12 @@ class Waits:
                     self._touched = None
             if stored:
                 for word in words:
-                    self._stirred.update(self._looking.get(word, ()))
+                    self._may_go_on.update(self._looking.get(word, ()))
 
         return see
 
     def start(self, run: Generator[Pause | AtGrid, None, None]) -> None:
-        self.awake[Started(run)] = None
+        self.awake[StartedBlock(run)] = None
 
     def close(self) -> None:
         """End all blocks where they are, so that the observers hear of what they did."""
@@ -75,32 +75,32 @@ class Waits:
         """Wake the blocks at a barrier of the grid."""
         self.awake, self.at_grid = self.at_grid, {}
 
-    def step(self, block: Started) -> bool:
+    def step(self, block: StartedBlock) -> bool:
         """Run an awake block to its next pause; return whether it changed a variable, or ended.
 
         It rests if an iteration accessed the same words as the one before and left them, and all variables, as they
         were: it would do the same again.
         """
-        waits, before = isinstance(block.pause, Pause) and block.pause.calm, block.words
+        waits, before = isinstance(block.pause, Pause) and block.pause.unchanged, block.words
         values = _values(before) if waits and before is not None else None
         self._touched = set() if waits else None
         block.pause = next(block.run, None)
         block.words, self._touched = self._touched, None
-        calm = isinstance(block.pause, Pause) and block.pause.calm
+        unchanged = isinstance(block.pause, Pause) and block.pause.unchanged
         if block.pause is None:
             del self.awake[block]
             self.ended += 1
         elif isinstance(block.pause, AtGrid):
             del self.awake[block]
             self.at_grid[block] = None
-        elif calm and values is not None and block.words == before and _values(block.words) == values:
+        elif unchanged and values is not None and block.words == before and _values(block.words) == values:
             del self.awake[block]
             self.resting[block], block.seen = None, values
             for word in values:
                 self._looking.setdefault(word, {})[block] = None
-        self.wake(other for other in self._stirred if other in self.resting and _values(other.words) != other.seen)
-        self._stirred.clear()
-        return not calm
+        self.wake(other for other in self._may_go_on if other in self.resting and _values(other.words) != other.seen)
+        self._may_go_on.clear()
+        return not unchanged
 
     def wake(self, blocks: Any) -> None:
         for block in [*blocks]:

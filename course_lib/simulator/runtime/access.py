@@ -39,26 +39,26 @@ class Update(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class SeenPattern:
     """A pattern that a site has used, and the shifts for which it stays in bounds.
 
-    ``rooms`` holds, for each index, None if it is a number, else (low, end): if the first lane's index i is in
+    ``bounds`` holds, for each index, None if it is a number, else (low, end): if the first lane's index i is in
     low <= i < end, all lanes are in bounds, and the access is the pattern shifted by ``i - low``.
     """
 
     pattern: Pattern
-    rooms: tuple[tuple[int, int] | None, ...]
+    bounds: tuple[tuple[int, int] | None, ...]
 
     def shifted(self, firsts: list[int], limits: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int] | None:
         """(shift, base) of an access with these first indices, see :class:`Site`; None if it is out of bounds."""
         shift = base = 0
-        for first, room, size, stride in zip(firsts, self.rooms, limits, strides):  # noqa: B905 (hot)
-            if room is None:
+        for first, capacity, size, stride in zip(firsts, self.bounds, limits, strides):  # noqa: B905 (hot)
+            if capacity is None:
                 if not 0 <= first < size:
                     return None
                 base += first * stride
             else:
-                low, end = room
+                low, end = capacity
                 if not low <= first < end:
                     return None
                 shift += (first - low) * stride
@@ -88,15 +88,15 @@ class Site:
         line: int,
         op: str,
         engine: Host,
-        room: int,
+        capacity: int,
         width: int = 1,
-        learned: "dict[tuple[Any, ...], Known] | None" = None,
+        learned: "dict[tuple[Any, ...], SeenPattern] | None" = None,
     ) -> None:
         self.line, self.op, self.engine, self.width = line, op, engine, width
         self.vector: Any = None  # the WarpVector that runs
-        self.known: dict[tuple[Any, ...], Known] = {}  # patterns of small vectors, by content
+        self.known: dict[tuple[Any, ...], SeenPattern] = {}  # patterns of small vectors, by content
         self.learned = {} if learned is None else learned  # the same, of all warps of a chunk that run this expression
-        self.room, self.held = room, 0  # index elements that `known` may hold, and holds
+        self.capacity, self.stored_elements = capacity, 0  # index elements that `known` may hold, and holds
         self.large: Pattern | None = None  # the latest pattern of a large vector
         self.array: Array | None = None  # this and the following: of the latest access; None if lanes were skipped
         self.mask: Mask = None
@@ -156,7 +156,9 @@ class Site:
         known.pattern.count(base)
         return known.pattern, base
 
-    def _look_up(self, content: tuple[Any, ...] | None, array: Array, mask: Mask, firsts: list[int]) -> "Known | None":
+    def _look_up(
+        self, content: tuple[Any, ...] | None, array: Array, mask: Mask, firsts: list[int]
+    ) -> "SeenPattern | None":
         """The pattern with this content that this warp has used; else that of another warp of the block."""
         if content is None:
             return None
@@ -164,19 +166,21 @@ class Site:
         if known is None:
             other = self.learned.get((self.width, self.vector.shape, content))
             if other is not None and other.shifted(firsts, self.limits, array.strides) is not None:
-                known = Known(other.pattern.of_warp(self.vector, mask), other.rooms)
+                known = SeenPattern(other.pattern.of_warp(self.vector, mask), other.bounds)
                 self._store(content, known)
         return known
 
-    def _store(self, content: tuple[Any, ...] | None, known: "Known") -> None:
+    def _store(self, content: tuple[Any, ...] | None, known: "SeenPattern") -> None:
         """Keep a pattern until the end of the chunk, or, of a large vector, until the next one."""
         if content is None or content in self.known:
             self._replace_large(known.pattern)
             return
-        if self.held > self.room:
+        if self.stored_elements > self.capacity:
             self.flush()
         self.known[content] = self.learned[self.width, self.vector.shape, content] = known
-        self.held += (1 if known.pattern.offsets is None else known.pattern.offsets.size) + np.size(known.pattern.mask)
+        self.stored_elements += (1 if known.pattern.offsets is None else known.pattern.offsets.size) + np.size(
+            known.pattern.mask
+        )
 
     def _content(self, array: Array, index: Index, mask: Mask, firsts: list[int]) -> tuple[Any, ...] | None:
         """A key of all that a pattern depends on; None of a large vector: to compare it would cost more."""
@@ -196,16 +200,16 @@ class Site:
 
     def _replace_large(self, pattern: Pattern | None) -> None:
         if self.large is not None:
-            self.engine.tell("counted", self, self.large)
+            self.engine.report("counted", self, self.large)
         self.large = pattern
 
-    def _learn(self, array: Array, index: Index, mask: Mask, firsts: list[int]) -> Known | None:
+    def _learn(self, array: Array, index: Index, mask: Mask, firsts: list[int]) -> SeenPattern | None:
         """Create the pattern of this access, with offset 0 at the least indices; None if it is out of bounds."""
         offsets: Ints | None = None
-        rooms: list[tuple[int, int] | None] = []
+        bounds: list[tuple[int, int] | None] = []
         for i, first, size, stride in zip(index, firsts, self.limits, array.strides, strict=True):
             if type(i) is not np.ndarray:
-                rooms.append(None)
+                bounds.append(None)
                 continue
             least, most = int(i.min()), int(i.max())
             if mask is not True and (least < 0 or most >= size):  # perhaps only in inactive lanes
@@ -219,8 +223,8 @@ class Site:
             offsets = part if offsets is None else offsets + part
             # the comparison is computed in the index's type, so no lane may exceed its range
             end = min(size, 1 << 8 * i.itemsize - (i.dtype.kind == "i")) - (most - least)
-            rooms.append((first - least, end + first - least))
-        return Known(Pattern(array, self.vector, offsets, mask, self.width), tuple(rooms))
+            bounds.append((first - least, end + first - least))
+        return SeenPattern(Pattern(array, self.vector, offsets, mask, self.width), tuple(bounds))
 
     def _bind_outside(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
         """:meth:`_bind` out of bounds: wrap negative indices as numba does, and skip lanes that are still outside."""
@@ -230,7 +234,7 @@ class Site:
             at, wraps, bad = self._wrapped(np.asarray(i), size, inside)
             for hook, lanes in (("negative_index", wraps), ("out_of_bounds", bad)):
                 if lanes.any():
-                    self.engine.tell(hook, self, array, index, d, lanes)
+                    self.engine.report(hook, self, array, index, d, lanes)
             if bad.any():
                 inside = without(inside, bad)
                 if inside is False:
@@ -244,7 +248,7 @@ class Site:
             inside = inside.reshape((1,) * (4 - inside.ndim) + inside.shape)
         pattern = Pattern(array, self.vector, offsets, inside, self.width)
         pattern.count(base)
-        self.engine.tell("counted", self, pattern)
+        self.engine.report("counted", self, pattern)
         return pattern, base
 
     def _wrapped(self, i: np.ndarray, size: int, mask: Mask) -> tuple[Ints, np.ndarray, np.ndarray]:
@@ -258,7 +262,7 @@ class Site:
     def of_width(self, width: int) -> "WideSite":
         """The same expression, where a lane's element consists of ``width`` elements of the array."""
         if width not in self.wider:
-            self.wider[width] = WideSite(self.line, self.op, self.engine, self.room, width, self.learned)
+            self.wider[width] = WideSite(self.line, self.op, self.engine, self.capacity, width, self.learned)
         self.wider[width].vector, self.wider[width].variable = self.vector, self.variable
         return self.wider[width]
 
@@ -267,11 +271,11 @@ class Site:
         for wide in self.wider.values():
             wide.flush()
         for known in self.known.values():
-            self.engine.tell("counted", self, known.pattern)
+            self.engine.report("counted", self, known.pattern)
         self._replace_large(None)
         self.known.clear()
         self.learned.clear()
-        self.held = 0
+        self.stored_elements = 0
         self.array = None
 
     def load(self, array: Array, index: Index, mask: Mask) -> Any:
@@ -316,7 +320,7 @@ class Site:
     def _check_written(self, array: Array, pattern: Pattern, base: int) -> None:
         missing = array.unwritten(pattern, base)
         if missing is not False:
-            self.engine.tell("unwritten", self, pattern, base, missing)
+            self.engine.report("unwritten", self, pattern, base, missing)
 
     def store(self, array: Array, index: Index, value: Any, mask: Mask) -> None:
         """Store ``value``, converted to the array's type; if lanes store to one element, the highest lane's remains."""
@@ -351,10 +355,10 @@ class Site:
             self.update = Update(operation, used, values[-1])
         if array.space == "local":
             self._check_written(array, pattern, base)
-        heard = bool(self.engine.listeners["updated"])
-        old = array.update(pattern, base, operation, values, used or heard, dtype or array.dtype)
-        if heard:
-            self.engine.tell("updated", self, pattern, base, operation, values, old)
+        observed = bool(self.engine.listeners["updated"])
+        old = array.update(pattern, base, operation, values, used or observed, dtype or array.dtype)
+        if observed:
+            self.engine.report("updated", self, pattern, base, operation, values, old)
         for watch in array.watchers:
             watch(self, pattern, base, values[-1])
         return old
@@ -374,7 +378,7 @@ class WideSite(Site):
         phase = (base * pattern.array.itemsize + pattern.array.origin) % pattern.access_bytes
         lanes = pattern.once(("misaligned", phase), lambda: misaligned(pattern, phase))
         if lanes.any():
-            self.engine.tell("misaligned", self, pattern, base, lanes)
+            self.engine.report("misaligned", self, pattern, base, lanes)
 
     def load(self, array: Array, index: Index, mask: Mask) -> Any:
         """Return a tuple of ``width`` lane vectors."""

@@ -7,13 +7,14 @@ from ..findings import Thread
 
 
 class Pause(NamedTuple):
-    """Yielded after each iteration of a loop that may wait; ``calm``: the warp's own variables did not change.
+    """Yielded after each iteration of a loop that may wait; ``unchanged``: the warp's own variables did not change.
 
-    ``phase``: it waits for a phase of a barrier in shared memory, and ``calm`` says that no thread arrived meanwhile.
+    ``phase``: it waits for a phase of a barrier in shared memory, and ``unchanged`` says that no thread arrived
+    meanwhile.
     """
 
     line: int
-    calm: bool
+    unchanged: bool
     phase: bool = False
 
 

@@ -94,7 +94,7 @@ class Copies(Groups[PendingCopy]):
         values = value if isinstance(value, tuple) else (value,)
         if site.width > 1:
             site.check_alignment(pattern, base)
-        self.vector.engine.tell("copy_started", site, pattern, base, values)
+        self.vector.engine.report("copy_started", site, pattern, base, values)
         lanes = self.vector.full(pattern.mask).copy()
         self.started.append(PendingCopy(self.group, lanes, site, pattern, base, values))
         return pattern, base
@@ -102,8 +102,8 @@ class Copies(Groups[PendingCopy]):
     def arrive(self, copy: PendingCopy, lanes: np.ndarray) -> None:
         array, engine = copy.pattern.array, self.vector.engine
         if copy.source is not None:
-            engine.tell("source_read", copy.source, lanes.reshape(copy.source.words.shape[1:]))
+            engine.report("source_read", copy.source, lanes.reshape(copy.source.words.shape[1:]))
         pattern = Pattern(array, self.vector, copy.pattern.offsets, True if lanes.all() else lanes, copy.site.width)
-        engine.tell("copy_arrived", copy.site, pattern, copy.base)
+        engine.report("copy_arrived", copy.site, pattern, copy.base)
         for element, value in enumerate(copy.values):
             copy.site.put(pattern, copy.base + element, value)

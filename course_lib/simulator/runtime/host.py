@@ -20,7 +20,7 @@ class Host:
     steps: Steps
     printed: Printed
 
-    def tell(self, hook: str, *event: Any) -> None:
+    def report(self, hook: str, *event: Any) -> None:
         """Report an event to the observers that override this hook."""
         for listener in self.listeners[hook]:
             listener(*event)

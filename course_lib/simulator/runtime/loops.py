@@ -12,7 +12,7 @@ from .masks import Mask, split
 #: The processor time of this thread, in seconds; where there are no threads, as in a browser, the time.
 _seconds = getattr(time, "thread_time", time.perf_counter)
 #: After this many iterations, and after one more, the state of a while loop is compared: does it change anything?
-LOOKS = frozenset(2**k + more for k in range(6, 25) for more in (0, 1))
+CHECKED_ITERATIONS = frozenset(2**k + more for k in range(6, 25) for more in (0, 1))
 #: The most bytes that all warps of a block may copy for that.
 MOST_COPIED = 1 << 28
 
@@ -100,9 +100,9 @@ class LoopWatch:
     ) -> bool:
         """Whether a ``while`` loop, of which ``loop`` is a key, changes nothing from one iteration to the next.
 
-        ``count``, one of LOOKS, is the number of finished iterations; ``state`` has the loop's mask and the values that
-        it assigns, ``arrays`` are those that it may store to; ``known``: these are all that it stores to. If warps of
-        the block went on between the two iterations, their loops may not have changed anything either.
+        ``count``, one of CHECKED_ITERATIONS, is the number of finished iterations; ``state`` has the loop's mask and
+        the values that it assigns, ``arrays`` are those that it may store to; ``known``: these are all that it stores
+        to. If warps of the block went on between the two iterations, their loops may not have changed anything either.
         """
         if count % 2 == 0:
             if sum(array.storage().nbytes for array in arrays) * len(self.latest) <= MOST_COPIED:

@@ -120,7 +120,7 @@ class Mbarriers:
         site = self._site(vector, "bulk", line)
         requests = self._requests(site, tile, matrix, box, blocks, (first, row, column))
         for request, values in requests:
-            vector.engine.tell("copy_started", site, request, 0, tuple(values))
+            vector.engine.report("copy_started", site, request, 0, tuple(values))
         of.copies.append(PendingTile(site, requests, blocks, keys, of.phase[keys].copy()))
         if matrix in vector.engine.arrays:
             self._use_source(of, matrix, (row, column), box)
@@ -137,15 +137,15 @@ class Mbarriers:
         late = (of.phase[keys] % 2 == wanted) | (of.arrivals[keys] == 0)  # another warp may make it yet
         if late.any():
             if vector not in self.given_up:
-                calm = self.seen.get(vector) == self.events
+                unchanged = self.seen.get(vector) == self.events
                 self.seen[vector] = self.events
-                return Pause(line, calm, True)
+                return Pause(line, unchanged, True)
             self.given_up.discard(vector)
             where = np.zeros(vector.shape, bool)
             where[lanes] = late
             word = int(keys[late][0])
             missing = int(of.missing[word]), int(of.arrivals[word]), int(of.bytes[word])
-            vector.engine.tell("unfinished_phase", line, vector, where, array, array.index_of_key(word), missing)
+            vector.engine.report("unfinished_phase", line, vector, where, array, array.index_of_key(word), missing)
         self.seen.pop(vector, None)
         self._touch(vector, "atomic", pattern, line)
         for copy in of.copies:
@@ -203,8 +203,8 @@ class Mbarriers:
 
     def _release(self, vector: Any, pattern: Pattern) -> None:
         """Order what these lanes did so far before what the lanes that wait for the phase do next."""
-        vector.engine.tell("fence", vector, pattern.mask, True)
-        vector.engine.tell("released", vector, pattern)
+        vector.engine.report("fence", vector, pattern.mask, True)
+        vector.engine.report("released", vector, pattern)
 
     def _for_warp(self, vector: Any, array: Any, keys: Ints, blocks: np.ndarray) -> Pattern:
         """Return the access to the barriers by all lanes of the warp: each counts as copying a part of the tile."""
@@ -227,7 +227,7 @@ class Mbarriers:
         words[:, copy.blocks], lanes[:, copy.blocks] = of_blocks.T, here.reshape(len(row), -1).T
         load = self._site(vector, "load", copy.site.line)
         of.uses.append(SourceUse(load, matrix, words.reshape(shape), lanes.reshape(shape), lambda: copy.blocks, set()))
-        vector.engine.tell("source_in_use", of.uses[-1])
+        vector.engine.report("source_in_use", of.uses[-1])
 
     def _requests(
         self, site: Site, tile: Any, matrix: Any, box: tuple[int, int], blocks: np.ndarray, places: tuple[Ints, ...]
@@ -286,7 +286,7 @@ class Mbarriers:
         lanes: Any = np.broadcast_to(complete.reshape(1, 1, *own.chunk.shape), own.shape)
         for request, values in copy.requests:
             pattern = Pattern(request.array, own, request.offsets, True if complete.all() else lanes, request.width)
-            own.engine.tell("copy_arrived", copy.site, pattern, 0)
+            own.engine.report("copy_arrived", copy.site, pattern, 0)
             for element, value in enumerate(values):
                 request.array.scatter(pattern, element, value)
         left = ~complete[np.flatnonzero(copy.blocks)]

@@ -114,15 +114,15 @@ class Products(Groups[PendingProduct]):
         self.results[acc] = results
         product = PendingProduct(self.group, here.copy(), spec, line, acc, tuple(dict.fromkeys(parts)))
         self.started.append(product)
-        vector.engine.tell("product_started", sites[1], vector, product)
+        vector.engine.report("product_started", sites[1], vector, product)
 
     def arrive(self, product: PendingProduct, lanes: np.ndarray) -> None:
         vector, acc, mask = self.vector, product.acc, True if lanes.all() else lanes
-        vector.engine.tell("product_finished", vector, product, lanes)
+        vector.engine.report("product_finished", vector, product, lanes)
         if any(p.acc is acc and (p.on_its_way & lanes).any() for p in self.started):
             return
         results = [values.reshape(vector.shape) for values in self.results[acc]]
-        vector.engine.tell("results_arrived", vector, Pattern(acc, vector, None, mask, len(results)), results)
+        vector.engine.report("results_arrived", vector, Pattern(acc, vector, None, mask, len(results)), results)
         pattern = Pattern(acc, vector, None, mask)
         if acc.cells is not None and lanes.all():
             pattern.mask = acc.anchor
@@ -146,7 +146,7 @@ class Products(Groups[PendingProduct]):
         if added.any():
             missing = next((m for i in range(items) if (m := acc.unwritten(pattern, i)) is not False), None)
         if missing is not None:
-            vector.engine.tell("unwritten", site, pattern, 0, missing)
+            vector.engine.report("unwritten", site, pattern, 0, missing)
         return np.stack(values)
 
     def _alike(self, shared: list[list[Operand | None]], blocks: np.ndarray) -> list[Ints]:
@@ -188,7 +188,7 @@ class Products(Groups[PendingProduct]):
         at = (pieces - array.address) // array.itemsize
         if at.min() < 0 or at.max() + width > array.size:
             beyond = int(np.where(at < 0, at, at + width - 1)[(at < 0) | (at + width > array.size)][0])
-            vector.engine.tell("descriptor_fault", sites[1].line, vector, array, "AB"[which], beyond)
+            vector.engine.report("descriptor_fault", sites[1].line, vector, array, "AB"[which], beyond)
             return None
         patterns = []
         for start in range(0, len(at), WARP_SIZE):

@@ -364,7 +364,7 @@ def through(site: Site, array: View, index: tuple[Any, ...], mask: Mask) -> tupl
         for hook, lanes in (("negative_index", negative), ("out_of_bounds", bad)):
             if lanes.any():
                 first = site.vector.first_lane(lanes)
-                site.engine.tell(hook, site, array.at(first, site.vector.shape), index, d, lanes)
+                site.engine.report(hook, site, array.at(first, site.vector.shape), index, d, lanes)
         if bad.any():
             mask = without(mask, bad)
         inside[d] = np.clip(at, 0, np.maximum(size - 1, 0))
@@ -396,7 +396,7 @@ def of_parts(
     for part, place, lanes in accesses:
         value = access(part, place, lanes)
         found = found if value is None else choose(lanes, value, found)
-    site.array = None  # which is not the only one: `WarpVector.waits`
+    site.array = None  # which is not the only one: `WarpVector.check_progress`
     return found
 
 

@@ -112,7 +112,7 @@ class WarpVector(LaneVector):
         """All arrays that a thread of the block may store to."""
         return [*self.engine.arrays, *self.shared.values(), *self.local.values()]
 
-    def waits(
+    def check_progress(
         self, count: int, sites: tuple[Site, ...], values: tuple[Any, ...], mask: Mask, line: int, calls: bool
     ) -> None:
         """Stop a while loop that waits for other threads: none of them runs while this loop does.
@@ -141,16 +141,16 @@ class WarpVector(LaneVector):
         for number in numbers:
             self.local.pop(number, None)
 
-    def tell(self, hook: str, *event: Any) -> None:
+    def report(self, hook: str, *event: Any) -> None:
         """Report an event of this warp."""
-        self.engine.tell(hook, self, *event)
+        self.engine.report(hook, self, *event)
 
-    def say(self, parts: tuple[Any, ...], mask: Mask) -> None:
+    def print(self, parts: tuple[Any, ...], mask: Mask) -> None:
         self.engine.printed.add(self, parts, mask)
 
     def failed(self, kind: str, text: str, mask: Mask, line: int) -> None:
         """Report that the active lanes end in an ``assert`` or a ``raise``."""
-        self.engine.tell("failed", kind, text, line, self, self.full(mask))
+        self.engine.report("failed", kind, text, line, self, self.full(mask))
 
     def nonzero(self, divisor: Any, mask: Mask, line: int) -> Any:
         """Return the divisor of a kernel with debug=True. Raises KernelError if it is 0 in an active lane."""
@@ -163,19 +163,19 @@ class WarpVector(LaneVector):
             )
         return divisor
 
-    def tell_missing(self, what: str, have: Mask, mask: Mask, name: str, line: int) -> None:
+    def report_missing(self, what: str, have: Mask, mask: Mask, name: str, line: int) -> None:
         """Report the active lanes that are not in ``have``, those in which the "variable" or "result" has a value."""
         if have is True or have is mask:
             return
         missing = self.full(mask) & ~self.full(have)
         if missing.any():
-            self.engine.tell("missing", what, name, line, self, missing)
+            self.engine.report("missing", what, name, line, self, missing)
 
     def present(self, value: tuple[Any, Any], name: str, dtype: Any, ndim: int, mask: Mask, line: int) -> Any:
         """What an optional ``value`` holds, a number or an array; report the active lanes in which it is None."""
         have, held = value
         if not np.all(have):
-            self.tell_missing("none", have, mask, name, line)
+            self.report_missing("none", have, mask, name, line)
         return self.no_array(name, dtype, ndim, mask) if held is None else array_of(held, mask)
 
     def syncwarp(self, members: Any, mask: Mask, line: int) -> None:
@@ -245,7 +245,7 @@ class WarpVector(LaneVector):
             absent = np.zeros_like(absent)
         for lanes, what in ((absent, "absent"), (stray, "stray")):
             if lanes.any():
-                self.engine.tell("wrong_mask", line, self, lanes, what)
+                self.engine.report("wrong_mask", line, self, lanes, what)
 
     def went_on(self, mask: Mask) -> None:
         """Report those of the active lanes for which a syncwarp still waits: they do more than end."""
@@ -253,7 +253,7 @@ class WarpVector(LaneVector):
         self.awaited = [(line, lanes & ~here) for line, lanes in awaited if (lanes & ~here).any()]
         for line, lanes in awaited:
             if (lanes & here).any():
-                self.engine.tell("wrong_mask", line, self, lanes & here, "absent")
+                self.engine.report("wrong_mask", line, self, lanes & here, "absent")
 
     @cached_property
     def copies(self) -> Copies:
@@ -302,7 +302,7 @@ class WarpVector(LaneVector):
             results = (np.broadcast_to(self._voted(kind, value, group), self.shape) for group in groups)
             result = np.select([group.reshape(self.shape) for group in groups], list(results), False)
         if line is not None:
-            self.engine.tell("exchanged", self, line, name or kind, (predicate, None, result), mask)
+            self.engine.report("exchanged", self, line, name or kind, (predicate, None, result), mask)
         return result
 
     def _voted(self, kind: str, value: np.ndarray, here: np.ndarray) -> np.ndarray:
@@ -357,7 +357,7 @@ class WarpVector(LaneVector):
         here = self.full(mask)
         absent = here.any(axis=(0, 1)) & ~here
         if absent.any():
-            self.engine.tell("wrong_mask", line, self, absent, "absent")
+            self.engine.report("wrong_mask", line, self, absent, "absent")
         return here
 
     def alone(self, function: Callable[..., Any], values: tuple[Any, ...], dtypes: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -389,14 +389,14 @@ class WarpVector(LaneVector):
         started = self.copies.start(store, target, place, value, mask)
         if started is None:
             return
-        self.engine.tell("copied", store, *started, array, index)
+        self.engine.report("copied", store, *started, array, index)
         if array in self.engine.arrays:
             first, blocks = sum(i * stride for i, stride in zip(index, array.strides, strict=True)), self.chunk.count
             words = np.broadcast_to(first, self.shape).reshape(-1, blocks) + np.arange(load.width).reshape(-1, 1, 1)
             lanes = np.broadcast_to((self.full(started[0].mask) & inside).reshape(-1, blocks), words.shape)
             copy = self.copies.started[-1]
             copy.source = SourceUse(load, array, words, lanes, copy.in_use)
-            self.engine.tell("source_in_use", copy.source)
+            self.engine.report("source_in_use", copy.source)
 
     def shuffle(self, kind: str, members: Any, given: Any, lane: Any, mask: Mask, line: int) -> Any:
         """Return, for each active lane, the value ``given`` by another lane; beyond the ends, up and down give its own.
@@ -421,8 +421,8 @@ class WarpVector(LaneVector):
             given_by &= members == np.take_along_axis(members, safe, axis=0)
         silent = here & ~given_by
         if silent.any():
-            self.engine.tell("missing", "register", "", line, self, silent.reshape(self.shape))
+            self.engine.report("missing", "register", "", line, self, silent.reshape(self.shape))
         result = np.take_along_axis(value, safe, axis=0).reshape(self.shape)
         source = np.where(given_by, source, source - WARP_SIZE).reshape(self.shape)
-        self.engine.tell("exchanged", self, line, kind, (given, source, result), mask)
+        self.engine.report("exchanged", self, line, kind, (given, source, result), mask)
         return result

@@ -23,7 +23,7 @@ Stamps = np.ndarray[Any, np.dtype[np.int32]]
 #: A word of memory: its array, and the key of the element.
 Word = tuple[object, int]
 #: For each word, how many of its releases were acquired (always the first ones).
-Heard = dict[Word, int]
+Acquisitions = dict[Word, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Reach:
 
     fences: Stamps  # for each thread of the block: accesses with a smaller stamp are released
     barriers: int  # accesses of any thread of the block that had passed fewer barriers are released
-    heard: Heard
+    acquired: Acquisitions
 
     def covers(self, thread: int, stamp: int, barriers: int) -> bool:
         return barriers < self.barriers or stamp < self.fences[thread]
@@ -62,7 +62,7 @@ class Fences:
     def __init__(self, size: int) -> None:
         self.before: Stamps = np.zeros(size, np.int32)  # accesses with a smaller stamp came before the fence
         self.barriers: Ints = np.full(size, -1, np.int64)  # passed before the fence; -1: no fence
-        self.heard: dict[int, dict[int, Heard]] = {}  # by block and thread, before the fence
+        self.acquired: dict[int, dict[int, Acquisitions]] = {}  # by block and thread, before the fence
 
     def reach(self, block: int, own: int, threads: int, now: int) -> Reach | None:
         """Accesses that the thread can release: before its own fence, or before a fence and a barrier of its block."""
@@ -72,25 +72,25 @@ class Fences:
         counts[own] = passed[own] >= 0
         if not counts.any():
             return None
-        heard: Heard = {}
-        for thread, known in self.heard.get(block, {}).items():
+        acquired: Acquisitions = {}
+        for thread, known in self.acquired.get(block, {}).items():
             if counts[thread]:
-                join(heard, known)
-        return Reach(np.where(counts, self.before[here], 0).astype(np.int32), int(passed[counts].max()), heard)
+                add_acquisitions(acquired, known)
+        return Reach(np.where(counts, self.before[here], 0).astype(np.int32), int(passed[counts].max()), acquired)
 
 
-def join(heard: Heard, more: Heard) -> None:
-    """Add ``more`` to the acquired releases ``heard``."""
+def add_acquisitions(acquired: Acquisitions, more: Acquisitions) -> None:
+    """Add ``more`` to the acquired releases ``acquired``."""
     for word, length in more.items():
-        heard[word] = max(length, heard.get(word, 0))
+        acquired[word] = max(length, acquired.get(word, 0))
 
 
 @dataclass(slots=True)
 class Acquired:
     """The releases that the threads of a block have acquired."""
 
-    by_all: Heard = field(default_factory=dict)  # acquired before the latest barrier
-    by_one: dict[int, Heard] = field(default_factory=dict)  # since then, by thread
+    by_all: Acquisitions = field(default_factory=dict)  # acquired before the latest barrier
+    by_one: dict[int, Acquisitions] = field(default_factory=dict)  # since then, by thread
     barriers: int = 0
 
 
@@ -103,7 +103,7 @@ class Releases:
         self.of_block = Fences(blocks * threads)  # all fences
         self.of_device = Fences(blocks * threads)  # those that order for all threads
         self.log: dict[Word, dict[int, list[Release]]] = {}  # by block
-        self.length: Heard = {}  # of the log of each word
+        self.length: Acquisitions = {}  # of the log of each word
         self.fenced = False  # has any thread passed a fence?
         self.latest: dict[tuple[Word, int], tuple[tuple[int, int] | None, ...]] = {}  # keys of a thread's last release
         self.acquired: dict[int, Acquired] = {}  # by block
@@ -118,7 +118,7 @@ class Releases:
             for i, thread in enumerate(threads) if self.acquired else ():
                 block, own = divmod(int(thread), self.threads)
                 if block in self.acquired:
-                    fences.heard.setdefault(block, {})[own] = self.heard(block, own, int(barriers[i]))
+                    fences.acquired.setdefault(block, {})[own] = self.acquisitions_of(block, own, int(barriers[i]))
 
     def update(self, array: object, keys: Ints, threads: Ints, barriers: Ints) -> None:
         """Let threads update words atomically, one after another in their order in the grid."""
@@ -148,13 +148,13 @@ class Releases:
         """Accesses that the block has acquired; after a barrier, all its threads share them."""
         known = self.acquired.setdefault(block, Acquired())
         if known.barriers < now:
-            for heard in known.by_one.values():
-                join(known.by_all, heard)
+            for acquired in known.by_one.values():
+                add_acquisitions(known.by_all, acquired)
             known.by_one.clear()
             known.barriers = now
         return known
 
-    def heard(self, block: int, own: int, now: int) -> Heard:
+    def acquisitions_of(self, block: int, own: int, now: int) -> Acquisitions:
         """Accesses that a thread has acquired that has passed ``now`` barriers."""
         known = self._known_in(block, now)
         return {**known.by_all, **known.by_one.get(own, {})}
@@ -168,7 +168,7 @@ class Releases:
         mine, reader = divmod(later, self.threads)
         if mine not in self.acquired:
             return False
-        waiting = [(mine, *entry) for entry in self.heard(mine, reader, now).items()]
+        waiting = [(mine, *entry) for entry in self.acquisitions_of(mine, reader, now).items()]
         seen: dict[tuple[int, Word], int] = {}  # by the block that acquired
         while waiting:
             hearer, word, length = waiting.pop()
@@ -186,5 +186,5 @@ class Releases:
                 for release in others:
                     reach = release.to(hearer == releaser)
                     if reach is not None and before <= release.position < length:
-                        waiting += ((releaser, *entry) for entry in reach.heard.items())
+                        waiting += ((releaser, *entry) for entry in reach.acquired.items())
         return False

@@ -33,9 +33,9 @@ class SharedLog:
         self.entries: list[Access] = []
         self.patterns: set[int] = set()  # ids of the patterns that the entries keep alive
         self.writes = self.bytes = 0
-        self.room = LOG_ENTRIES
+        self.capacity = LOG_ENTRIES
         self.shadow: Shadow | None = None
-        self.dirty = False
+        self.replayed_in_part = False
 
     def __call__(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
         entry = Access.at(site, pattern, base, value)
@@ -46,7 +46,7 @@ class SharedLog:
         if id(pattern) not in self.patterns:
             self.patterns.add(id(pattern))
             self.bytes += size(pattern.offsets, pattern.mask)
-        if len(self.entries) > self.room or self.bytes > LOG_BYTES:
+        if len(self.entries) > self.capacity or self.bytes > LOG_BYTES:
             self._shrink()
 
     def _shrink(self) -> None:
@@ -55,14 +55,14 @@ class SharedLog:
             self.entries = list({(id(e.pattern), e.base, id(e.order)): e for e in self.entries}.values())
         if self.writes or self.bytes > LOG_BYTES // 2 or len(self.entries) > 16 * LOG_ENTRIES:
             self._replay()
-            self.dirty = True
-        self.room = 2 * len(self.entries) + LOG_ENTRIES
+            self.replayed_in_part = True
+        self.capacity = 2 * len(self.entries) + LOG_ENTRIES
 
-    def settle(self, complete: bool) -> None:
+    def check(self, complete: bool) -> None:
         """Check the interval for races, at a barrier (of all blocks of the chunk if ``complete``) or at the end."""
-        if self.dirty or not complete or not self._harmless():
+        if self.replayed_in_part or not complete or not self._harmless():
             self._replay()
-            self.dirty = not complete
+            self.replayed_in_part = not complete
             if complete:
                 self.shadow = None
         self._clear()
@@ -71,7 +71,7 @@ class SharedLog:
         self.entries.clear()
         self.patterns.clear()
         self.writes = self.bytes = 0
-        self.room = LOG_ENTRIES
+        self.capacity = LOG_ENTRIES
 
     def _harmless(self) -> bool:
         if not self.writes:
@@ -136,7 +136,7 @@ class GlobalLog:
         if len(self.entries) > LOG_ENTRIES or self.bytes > LOG_BYTES:
             self._replay()
 
-    def settle(self) -> None:
+    def check(self) -> None:
         """Check the accesses so far: no later one races with them, after a barrier of the grid or at the end."""
         if self.shadow is None and not self._harmless():
             self._replay()

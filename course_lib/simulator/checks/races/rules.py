@@ -21,7 +21,7 @@ from ...runtime.memory import GlobalArray, SharedArray
 from ...runtime.warp import WarpVector
 from .acquire_release import Releases
 from .log import GlobalLog, SharedLog
-from .shadow_memory import READ, Access, Ran, Reporter, Shadow, Way
+from .shadow_memory import READ, Access, PastAccess, Reporter, Shadow, WarpPath
 
 IN_BLOCK, WITHIN_WARP = "; put cuda.syncthreads() ", "; put cuda.syncwarp() or cuda.syncthreads() "
 VERBS = ("reads", "writes", "updates")
@@ -34,24 +34,24 @@ class RacesObserver(Reporter):
         self.of_launch: dict[GlobalArray, GlobalLog] = {}
         self.shadows: dict[GlobalArray | SharedArray, Shadow] = {}
         self.epochs = {}
-        self.gravity: dict[FindingKey, tuple[bool, bool]] = {}
+        self.priority: dict[FindingKey, tuple[bool, bool]] = {}
         self.reported = []
         self.compiled = prepared.compiled
         launch = prepared.launch
         self.releases = Releases(launch.blocks, launch.threads_per_block) if prepared.compiled.fences else None
-        self.each = prepared.compiled.fences or prepared.compiled.groups
+        self.every_thread = prepared.compiled.fences or prepared.compiled.groups
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The races. None says that a syncwarp is enough if another one of this launch needs a barrier of the block."""
         for log in self.of_launch.values():
-            log.settle()
+            log.check()
         return self._found()
 
     def findings_so_far(self) -> tuple[Finding, ...]:
         """Return the races so far: also those of accesses that are logged and not replayed yet."""
         seen = copy.copy(self)
-        seen._findings, seen._counts, seen.gravity = self._findings.copy(), self._counts.copy(), self.gravity.copy()
+        seen._findings, seen._counts, seen.priority = self._findings.copy(), self._counts.copy(), self.priority.copy()
         seen.epochs, seen.reported = self.epochs.copy(), []
         logs: list[GlobalLog | SharedLog] = [*self.of_launch.copy().values(), *self.logs.copy().values()]
         for log in logs:
@@ -70,7 +70,7 @@ class RacesObserver(Reporter):
             return log
         if isinstance(array, GlobalArray) and not self.compiled.may_write(*array.names):
             return None
-        if isinstance(array, GlobalArray) and not self.each:
+        if isinstance(array, GlobalArray) and not self.every_thread:
             return self.of_launch.setdefault(array.memory, GlobalLog(self, array.memory))
         if isinstance(array, SharedArray | GlobalArray):
             return self._at_once  # fences order accesses, so the position of each access is needed
@@ -118,25 +118,31 @@ class RacesObserver(Reporter):
         chunk = arrivals[0][0].chunk
         for array, log in self.logs.items():
             if array.chunk is chunk:
-                log.settle(complete)
+                log.check(complete)
         met = 1 if complete else np.any([v.full(m).any(axis=(0, 1)) for v, m in arrivals], axis=0)
         self.epochs[chunk] = self.epoch_of(chunk) + met
 
     def grid_barrier(self) -> None:
         for log in self.of_launch.values():
-            log.settle()
+            log.check()
         self.shadows = {array: shadow for array, shadow in self.shadows.items() if isinstance(array, SharedArray)}
 
     def end_of_chunk(self, vectors: Sequence[WarpVector]) -> None:
         chunk = vectors[0].chunk
         for array in [array for array in self.logs if array.chunk is chunk]:
-            self.logs.pop(array).settle(True)
+            self.logs.pop(array).check(True)
         for array in [array for array in self.shadows if isinstance(array, SharedArray) and array.chunk is chunk]:
             del self.shadows[array]
         self.epochs.pop(chunk, None)
 
     def report(
-        self, array: SharedArray | GlobalArray, word: int, one: Ran, other: Ran, same_value: bool, ways: list[Way]
+        self,
+        array: SharedArray | GlobalArray,
+        word: int,
+        one: PastAccess,
+        other: PastAccess,
+        same_value: bool,
+        paths: list[WarpPath],
     ) -> None:
         """Report two accesses that race, as :class:`Reporter` says."""
         (thread_a, line_a, kind_a), (thread_b, line_b, kind_b) = sorted([one, other], key=itemgetter(1, 0))
@@ -165,7 +171,7 @@ class RacesObserver(Reporter):
         elif line_a == line_b:
             cure = self._of_one_line(line_a, array.name)
         else:
-            cure = f"{(IN_BLOCK if across else WITHIN_WARP)[2:]}{self._missing(line_a, line_b, ways)}"
+            cure = f"{(IN_BLOCK if across else WITHIN_WARP)[2:]}{self._missing(line_a, line_b, paths)}"
         note = " (the same value, this time)" if same_value else ""
         finding = Finding(
             "race",
@@ -179,13 +185,13 @@ class RacesObserver(Reporter):
             verbs=(VERBS[kind_a], VERBS[kind_b]),
         )
         # of several races of two lines, show one of two warps, which nobody disputes, and in which the values differ
-        gravity = across, not same_value
-        before = self.gravity.get(finding.key, gravity)
-        if gravity > before:
+        priority = across, not same_value
+        before = self.priority.get(finding.key, priority)
+        if priority > before:
             self._findings[finding.key] = finding
-        self.gravity[finding.key] = gravity = max(gravity, before)
+        self.priority[finding.key] = priority = max(priority, before)
         self.add(finding)
-        self.reported.append((finding.key, gravity >= (across, True)))
+        self.reported.append((finding.key, priority >= (across, True)))
 
     def _of_one_line(self, line: int, array: str) -> str:
         """Say what orders a read and a write of an array in one line."""
@@ -202,14 +208,14 @@ class RacesObserver(Reporter):
             return f"one writes what the other reads as {' or '.join(sorted(read))}: {apart}"
         return f"{atomic}; else {apart}"
 
-    def _missing(self, first: int, second: int, ways: list[Way]) -> str:
+    def _missing(self, first: int, second: int, paths: list[WarpPath]) -> str:
         """Say where a barrier is missing between these lines: in a loop, the second may come before the first."""
         in_loop = any(
             start <= first and second <= end for s in self.compiled.sources for start, end in loops_of(s.tree)
         )
-        if (second, first) in ways:
+        if (second, first) in paths:
             return "at the end of the loop's body" if in_loop else f"after line {second}, before line {first}"
-        return "between the two" + ", and at the end of the loop's body" * (in_loop and not ways)
+        return "between the two" + ", and at the end of the loop's body" * (in_loop and not paths)
 
 
 def _stores_of(tree: ast.AST, line: int, array: str) -> list[tuple[str, list[str]]]:

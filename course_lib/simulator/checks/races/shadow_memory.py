@@ -27,18 +27,18 @@ KIND = {"load": READ, "store": WRITE, "bulk": WRITE, "atomic": ATOMIC}
 #: Accessor slots kept for each word and kind of access; see Shadow.
 SLOTS = ("latest", "other_lane", "other_warp", "other_block")
 
-Ran = tuple[int, int, int]  # an access: thread id, line and kind
-Way = tuple[int, int]  # the lines of two accesses as a warp ran them since the last barrier
+PastAccess = tuple[int, int, int]  # an access: thread id, line and kind
+WarpPath = tuple[int, int]  # the lines of two accesses as a warp ran them since the last barrier
 
 
 class Reporter(Observer):
-    """Receives races of two accesses, in any order; ``ways``: how the warps ran their lines, as far as they have.
+    """Receives races of two accesses, in any order; ``paths``: how the warps ran their lines, as far as they have.
 
     ``reported`` lists the reports since it was last emptied: the key of the finding, and whether another report of it
     can change more than its count.
     """
 
-    each: bool  # see Shadow
+    every_thread: bool  # see Shadow
     releases: Releases | None  # of a kernel with fences
     reported: list[tuple[FindingKey, bool]]
     epochs: dict[Chunk, Ints]
@@ -52,7 +52,9 @@ class Reporter(Observer):
     def repeat(self, key: FindingKey) -> None:
         self._counts[key] += 1
 
-    def report(self, array: Any, word: int, one: Ran, other: Ran, same_value: bool, ways: list[Way]) -> None: ...
+    def report(
+        self, array: Any, word: int, one: PastAccess, other: PastAccess, same_value: bool, paths: list[WarpPath]
+    ) -> None: ...
 
 
 @dataclass(slots=True)
@@ -101,7 +103,7 @@ class ActiveLanes:
             setattr(some, name, None if column is None else column[chosen])
         return some
 
-    def knows(self, threads: Ints, whens: Ints, first: int) -> np.ndarray:
+    def ordered_after(self, threads: Ints, whens: Ints, first: int) -> np.ndarray:
         """Whether a syncwarp ordered each lane's access after the earlier one (``threads``, ``whens``) of its own warp.
 
         ``first`` is the thread of lane 0, relative to the block.
@@ -147,22 +149,22 @@ NOBODY: Ints = np.zeros(0, np.int64)
 TIMES, MOST_KEYS, MOST_WORDS = 3, 16, 1024
 
 
-class Crowd:
+class LatestByThread:
     """The latest access of each thread to each word: a table in order of (word, thread), of columns as in Slot."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads  # of the grid
         self.table: list[Ints] = [NOBODY] * 4  # word and thread in one; who, when, stamp
         self.new: list[tuple[Ints, ...]] = []  # rows that are not in the table yet
-        self.room = 0
+        self.capacity = 0
 
     def put(self, keys: Ints, me: ActiveLanes, stamp: Stamps | None) -> None:
         fences: Any = np.zeros_like(keys) if stamp is None else stamp
         self.new.append((keys * self.threads + me.thread, me.who, me.when, fences))
-        self.room -= keys.size
-        if self.room < 0:
+        self.capacity -= keys.size
+        if self.capacity < 0:
             self._sort()
-            self.room = self.table[0].size + 4096
+            self.capacity = self.table[0].size + 4096
 
     def _sort(self) -> None:
         """Move the new rows into the table, in place of older ones of the same word and thread."""
@@ -196,15 +198,17 @@ class Shadow:
     Of the threads that read a word (or updated it), four are stored: the latest, and one that differs from it in its
     lane (same warp, nothing between them), in its warp (same block, no barrier between them) and in its block.
     If a later thread races with any earlier one, it races with one of these, as long as only barriers and whole warps
-    order threads. With ``each`` all readers are stored: a release, or a syncwarp of a part of a warp, may order some
+    order threads. With ``every_thread`` all readers are stored: a release, or a syncwarp of a part of a warp, may order some
     of them. A write is ordered after all accesses with which it does not race, so only the latest writer is stored.
     """
 
     def __init__(self, observer: Reporter, array: GlobalArray | SharedArray) -> None:
         self.observer, self.array, self.releases = observer, array, observer.releases
         self.threads = observer.launch.threads_per_block
-        self.crowds = (
-            {kind: Crowd(observer.launch.blocks * self.threads) for kind in (READ, ATOMIC)} if observer.each else {}
+        self.latest_by_thread = (
+            {kind: LatestByThread(observer.launch.blocks * self.threads) for kind in (READ, ATOMIC)}
+            if observer.every_thread
+            else {}
         )
         self.words = array.words()
         self.slots: dict[tuple[int, str], Slot] = {}  # (kind, which of SLOTS); created when needed
@@ -223,7 +227,7 @@ class Shadow:
         self.begun.setdefault((access.vector.warp, access.line), len(self.begun))
         pattern, base = access.pattern, access.base
         key = access.line, access.kind, pattern, base
-        words = None if self.crowds else self._repeated(key, (access.order, epoch))
+        words = None if self.latest_by_thread else self._repeated(key, (access.order, epoch))
         if words is None:
             self.apply(access, epoch)
             return
@@ -271,15 +275,15 @@ class Shadow:
                 slot = self.slots.get((kind, name))
                 if slot is not None:
                     self._compare(keys, me, slot.at(keys), kind)
-            crowd = self.crowds.get(kind)
+            crowd = self.latest_by_thread.get(kind)
             if crowd is not None:
                 rows, which = crowd.find(keys)
                 if rows.size:
                     self._compare(keys[which], me.take(which), [column[rows] for column in crowd.table[1:]], kind)
                     if access.kind == WRITE:  # as in _write
                         crowd.forget(rows)
-        if access.kind in self.crowds:
-            self.crowds[access.kind].put(keys, me, self._stamps(me))
+        if access.kind in self.latest_by_thread:
+            self.latest_by_thread[access.kind].put(keys, me, self._stamps(me))
         else:
             self._put(keys, me, pattern)
         if self.releases is not None and access.kind == ATOMIC:
@@ -306,7 +310,7 @@ class Shadow:
         mine = me.access.vector.warp
         across = (block != me.block) | (warp != mine)
         racing &= (block != me.block) | (
-            (when >> CLOCK_BITS == me.when >> CLOCK_BITS) & (across | ~me.knows(thread, when, mine * WARP_SIZE))
+            (when >> CLOCK_BITS == me.when >> CLOCK_BITS) & (across | ~me.ordered_after(thread, when, mine * WARP_SIZE))
         )
         places = np.flatnonzero(racing)
         if self.releases is not None and self.releases.fenced:
@@ -324,10 +328,10 @@ class Shadow:
                 (int(thread[i]), int(who[i] & LINE_MASK), kind),
                 (int(me.thread[i]), access.line, access.kind),
                 bool(same),
-                self._ways(int(who[i] & LINE_MASK), access.line, [int(warp[i]), mine] if across[i] else []),
+                self._paths(int(who[i] & LINE_MASK), access.line, [int(warp[i]), mine] if across[i] else []),
             )
 
-    def _ways(self, one: int, other: int, warps: list[int]) -> list[Way]:
+    def _paths(self, one: int, other: int, warps: list[int]) -> list[WarpPath]:
         """The order of two lines in those of the warps that ran both; of no warps, the order given."""
         begun = [(self.begun[w, one], self.begun[w, other]) for w in warps if {(w, one), (w, other)} <= {*self.begun}]
         return [(one, other) if a <= b else (other, one) for a, b in begun] if warps else [(one, other)]
@@ -398,7 +402,7 @@ class Shadow:
             same_block = known & (block == me.block)
             same_epoch = same_block & (when >> CLOCK_BITS == me.when >> CLOCK_BITS)
             same_warp = same_epoch & (warp == mine)
-            same_step = same_warp & ~me.knows(thread, when, mine * WARP_SIZE)
+            same_step = same_warp & ~me.ordered_after(thread, when, mine * WARP_SIZE)
             for name, replace, keep in (
                 ("other_block", known & ~same_block, same_block),
                 ("other_warp", same_epoch & ~same_warp, same_warp),
@@ -409,7 +413,7 @@ class Shadow:
                 slot = self._slot(kind, name)
                 if name == "other_lane" and me.known is not None:
                     other = (slot.who[keys] >> LINE_BITS) - 1
-                    keep = same_warp & ~me.knows(other, slot.when[keys], mine * WARP_SIZE)
+                    keep = same_warp & ~me.ordered_after(other, slot.when[keys], mine * WARP_SIZE)
                 slot.put(keys[replace], who[replace], when[replace], None)
                 slot.who[keys[known & ~replace & ~keep]] = 0
         latest.put(keys, me.who, me.when, None)

@@ -125,7 +125,7 @@ class Local(Expr):
         chosen = out.module.chooses and isinstance(self.type, ArrayType)
         if self.maybe_unassigned:
             assigned, line = out.lanes_assigned(self.name), out.at(self.line)
-            out.emit(f"warp.tell_missing('variable', {assigned}, {out.mask}, {self.name!r}, {line})")
+            out.emit(f"warp.report_missing('variable', {assigned}, {out.mask}, {self.name!r}, {line})")
             if isinstance(self.type, OptionalType):
                 missing = out.cast("None", NONE, self.type)
             elif isinstance(self.type, ArrayType):
@@ -189,7 +189,7 @@ class Apply(Expr):
         if told:
             truth = out.assigned(code)
             what = f"{self.text!r}, ({operands[0]}, {operands[1]}), {truth.text}"
-            out.emit(f"warp.tell('tested', {self.line}, {what}, {out.mask})")
+            out.emit(f"warp.report('tested', {self.line}, {what}, {out.mask})")
             return truth
         if not self.acts:
             return Code(code)

@@ -8,7 +8,12 @@ from ...runtime import arithmetic, choice, elementwise, loops, masks, view
 from ...runtime.barrier import Barrier
 
 #: What the code of every kernel can call.
-SCOPE: dict[str, object] = {"__builtins__": {}, "np": np, "Barrier": Barrier, "LOOKS": loops.LOOKS} | {
+SCOPE: dict[str, object] = {
+    "__builtins__": {},
+    "np": np,
+    "Barrier": Barrier,
+    "CHECKED_ITERATIONS": loops.CHECKED_ITERATIONS,
+} | {
     name: obj
     for module in (arithmetic, choice, elementwise, loops, masks, view)
     for name, obj in vars(module).items()

@@ -94,7 +94,7 @@ class Mark(Stmt):
         if not self.head:
             out.comment(self.line)
         if out.module.tracing == "values" and not out.function.in_other_file:  # lines of another file are not shown
-            out.emit(f"warp.tell('statement', {self.line}, {out.mask}, {self.head})")
+            out.emit(f"warp.report('statement', {self.line}, {out.mask}, {self.head})")
 
 
 class Assign(Stmt):
@@ -120,7 +120,7 @@ class Assign(Stmt):
             lanes = out.lanes_assigned(self.name)
             out.emit(f"{lanes} = union({lanes}, {out.mask})")
         if out.module.tracing == "values" and kind in SCALARS and not out.function.in_other_file:
-            out.emit(f"warp.tell('assigned', {self.line}, {self.name!r}, {version}, {out.mask})")
+            out.emit(f"warp.report('assigned', {self.line}, {self.name!r}, {version}, {out.mask})")
 
 
 class Evaluate(Stmt):
@@ -268,7 +268,7 @@ class Loop(Stmt):
 
     def _write_told(self, out: Writer) -> None:
         if out.module.tracing and out.function.kernel:
-            out.emit(f"warp.tell('iterated', {self.line}, {out.mask})")
+            out.emit(f"warp.report('iterated', {self.line}, {out.mask})")
 
     def _write_head(self, out: Writer, test: Expr, running: str, iteration: str) -> None:
         """Write the start of a while loop's iteration: the budget and the test."""
@@ -285,11 +285,11 @@ class Loop(Stmt):
             return
         values = tuple_code([out.version(*watched) for watched in self.watched])
         line = out.at(self.line)
-        if out.module.patient:
+        if out.module.in_turns:
             out.emit(f"yield warp.pause({values}, {running}[0], {line})")
             return
         given = f"{iteration}, {tuple_code(sites)}, {values}, {running}[0], {line}, {self.calls}"
-        out.emit(f"if {iteration} in LOOKS: warp.waits({given})")
+        out.emit(f"if {iteration} in CHECKED_ITERATIONS: warp.check_progress({given})")
 
     def _write_else(self, out: Writer, node: Block, lanes: str) -> None:
         """Write the ``else`` of a loop, for the lanes that did not break."""
@@ -439,7 +439,7 @@ class CallDevice(Expr, acts=True):
         out.emit(f"{result}, {have} = {call}")
         if self.used:
             what = f"the result of {self.function.source.name}()"
-            out.emit(f"warp.tell_missing('result', {have}, {out.mask}, {what!r}, {out.at(self.line)})")
+            out.emit(f"warp.report_missing('result', {have}, {out.mask}, {what!r}, {out.at(self.line)})")
             poison = out.module.constant(DTYPE[str(self.type)].type(0))
             out.emit(f"if {result} is None: {result} = {poison}")
         return Code(result, True, True)

@@ -32,7 +32,7 @@ class Written(Protocol):
 class Module:
     """The generated module of a launch: the code of its functions, what it names, and what it accesses.
 
-    ``patient``: after each iteration of a while loop, other warps can run. ``chooses``: threads of a warp may choose
+    ``in_turns``: after each iteration of a while loop, other warps can run. ``chooses``: threads of a warp may choose
     different arrays for one variable; ``finds_choices`` says whether the code that was written lets them. A function of
     another file than the kernel is generated for each line that calls it, because its events are reported there.
 
@@ -44,8 +44,8 @@ class Module:
         together: the operations of whole warps, by line and name.
     """
 
-    def __init__(self, tracing: Tracing, patient: bool = False, chooses: bool = False):
-        self.tracing, self.patient, self.chooses = tracing, patient, chooses
+    def __init__(self, tracing: Tracing, in_turns: bool = False, chooses: bool = False):
+        self.tracing, self.in_turns, self.chooses = tracing, in_turns, chooses
         self.constants: dict[str, object] = {}
         self.functions: dict[tuple[Any, int], str] = {}
         self.sites: list[tuple[int, str, int, str]] = []
@@ -104,7 +104,7 @@ class Module:
 
     def yields(self, function: Any) -> bool:
         """Whether the code of ``function`` is a generator: if it has barriers, or may wait for other threads."""
-        return bool(function.barriers or (self.patient and function.waits))
+        return bool(function.barriers or (self.in_turns and function.waits))
 
 
 class Writer:

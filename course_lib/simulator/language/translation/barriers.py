@@ -9,7 +9,7 @@ from . import conditions
 from .refusals import check_arguments
 from .translation import Translation
 
-FENCE, BLOCK_FENCE = (f"warp.tell('fence', {{mask}}, {block_only})" for block_only in (False, True))
+FENCE, BLOCK_FENCE = (f"warp.report('fence', {{mask}}, {block_only})" for block_only in (False, True))
 
 
 def _barrier(

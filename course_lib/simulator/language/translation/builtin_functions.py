@@ -194,7 +194,7 @@ def say(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
             raise TypingError("numba's print() does not take a bool; print int(...) of it")
         parts.append(f"{{{len(values)}}}")
         values.append(value)
-    code = f"warp.say(({''.join(f'{part}, ' for part in parts)}), {{mask}})"
+    code = f"warp.print(({''.join(f'{part}, ' for part in parts)}), {{mask}})"
     return nodes.Apply(code=code, args=tuple(values), line=node.lineno)
 
 

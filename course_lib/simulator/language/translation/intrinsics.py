@@ -262,6 +262,6 @@ KINDS: dict[str, Callable[..., Expr]] = {
     "expect bytes": _on_barrier(EXPECT_BYTES),
     "wait barrier": _on_barrier(WAIT_BARRIER),
     "tile copy": _tile_copy,
-    "fence proxy": _instruction("warp.tell('proxy_fence', {mask})"),
-    "fence registers": _instruction("warp.tell('register_fence', {mask})"),
+    "fence proxy": _instruction("warp.report('proxy_fence', {mask})"),
+    "fence registers": _instruction("warp.report('register_fence', {mask})"),
 }
