@@ -42,12 +42,13 @@ class BarriersObserver(Observer):
     def divergence(
         self, place: tuple[int, ...], vectors: Sequence[WarpVector], missing: dict[int, np.ndarray], waiting: Waiting
     ) -> None:
+        """Say which thread reached the barrier, which one did not, and where that one is or which way it took."""
         arrived = {warp: barrier for warp, barrier in waiting.items() if barrier.place == place}
         arrivals = [(vectors[warp], barrier.mask) for warp, barrier in sorted(arrived.items())]
         barrier = next(iter(arrived.values()))
         line, branch = barrier.line, barrier.branch
-        parted = np.any([m.any(axis=(0, 1)) for m in missing.values()], axis=0)
-        came = next(v.first_thread(v.full(mask) & parted) for v, mask in arrivals if (v.full(mask) & parted).any())
+        in_part = np.any([m.any(axis=(0, 1)) for m in missing.values()], axis=0)
+        came = next(v.first_thread(v.full(mask) & in_part) for v, mask in arrivals if (v.full(mask) & in_part).any())
         count = sum(int(np.count_nonzero(m)) for m in missing.values())
         vector = next(v for v in vectors if missing[v.warp].any())
         absent = missing[vector.warp]

@@ -61,6 +61,7 @@ class CopiesObserver(Observer):
             self.sources[array] = [r for r in readings if r.in_use().any() or not complete]
 
     def _source_accessed(self, site: Any, pattern: Any, base: int, value: Any) -> None:
+        """Find the lanes of a store, or an atomic, to words of an array that a copy may still read."""
         readings = self.sources.get(pattern.array)
         if not readings or site.op == "load":
             return

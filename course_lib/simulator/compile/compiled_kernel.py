@@ -7,8 +7,9 @@ from typing import Any
 from ..geometry import Launch
 from ..language.program.generation import generate
 from ..language.program.scope import SCOPE
+from ..language.program.statements import Function
 from ..language.program.stored_arrays import written
-from ..language.program.writer import Tracing
+from ..language.program.writer import Module, Tracing
 from ..language.source.constants import Change
 from ..language.source.function import Source
 from ..language.source.reading import deep_recursion, too_deep
@@ -40,36 +41,54 @@ class CompiledKernel:
     def __init__(
         self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: Tracing, in_turns: bool
     ):
+        """Translate, generate and compile the kernel. Raises UnsupportedKernelError, see `analyse`."""
         with deep_recursion(source.name, source.tree.lineno):
             analysis, self.program = analyse(launch, source, arguments)
             module, self.text = generate(self.program, tracing, in_turns)
             self._written = written(self.program, {})
-        self.sources, self.fences = analysis.sources, analysis.fences
-        self.syncwarps, self.groups = analysis.syncwarps, analysis.groups
-        self.uses_grid_size, self.parts, self._lookups = analysis.uses_grid_size, analysis.parts, analysis.lookups
-        self.copies, self.products, self.cooperative = analysis.copies, analysis.products, analysis.cooperative
+        self.sources = analysis.sources
+        self.cooperative = analysis.cooperative
+        self.fences = analysis.fences
+        self.copies = analysis.copies
+        self.products = analysis.products
+        self.syncwarps = analysis.syncwarps
+        self.groups = analysis.groups
+        self.uses_grid_size = analysis.uses_grid_size
+        self.parts = analysis.parts
+        self._lookups = analysis.lookups
+        self.sites = module.sites
+        self.together = module.together
+        self.static_shared = module.shared
         self.outside = tuple(array for array, _ in module.outside.values())
-        self.sites, self.together, self.static_shared = module.sites, module.together, module.shared
         self.shared_bytes = sum(size for number, (_, size, *_) in module.shared.items() if number >= 0)
         self.local_bytes = sum(array.bytes for array in module.arrays if array.space == "local")
         self.promotions: dict[tuple[int, str], Promotion] = {}
         self.changes: dict[tuple[int, str], Change] = {}
         for function, call in reversed(module.functions):
-            for promotion in function.promotions.values():
-                at = call or promotion.line
-                self.promotions.setdefault((at, promotion.operand), replace(promotion, line=at))
-            for change in function.constants.changes.values():
-                at = call or change.line
-                self.changes.setdefault((at, change.name), replace(change, line=at))
+            self._warn(function, call)
         #: may a launch start again block by block, because threads wait for others, or some of them do not reach a
         #: barrier of the grid?
         self.may_begin_anew = self.program.waits or self.cooperative
+        self.make = self._executed(source, module)
+
+    def _warn(self, function: Function, call: int) -> None:
+        """Collect a function's warnings: at the line ``call`` of its call, or if that is 0 at their own."""
+        for promotion in function.promotions.values():
+            line = call or promotion.line
+            self.promotions.setdefault((line, promotion.operand), replace(promotion, line=line))
+        for change in function.constants.changes.values():
+            line = call or change.line
+            self.changes.setdefault((line, change.name), replace(change, line=line))
+
+    def _executed(self, source: Source, module: Module) -> Callable[[list[Any]], Callable[..., Any]]:
+        """Execute the generated text; return its function ``make``."""
         scope: dict[str, Any] = {**SCOPE, **module.constants}
         try:
             exec(compile(self.text, "<simulated kernel>", "exec"), scope)
         except SyntaxError:  # Python takes 100 levels of indentation
             raise too_deep(source.name, source.tree.lineno) from None
-        self.make: Callable[[list[Any]], Callable[..., Any]] = scope["make"]
+        make: Callable[[list[Any]], Callable[..., Any]] = scope["make"]
+        return make
 
     @property
     def is_current(self) -> bool:

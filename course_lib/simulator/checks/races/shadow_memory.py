@@ -198,8 +198,9 @@ class Shadow:
     Of the threads that read a word (or updated it), four are stored: the latest, and one that differs from it in its
     lane (same warp, nothing between them), in its warp (same block, no barrier between them) and in its block.
     If a later thread races with any earlier one, it races with one of these, as long as only barriers and whole warps
-    order threads. With ``every_thread`` all readers are stored: a release, or a syncwarp of a part of a warp, may order some
-    of them. A write is ordered after all accesses with which it does not race, so only the latest writer is stored.
+    order threads. With ``every_thread`` all readers are stored: a release, or a syncwarp of a part of a warp, may order
+    some of them. A write is ordered after all accesses with which it does not race, so only the latest writer is
+    stored.
     """
 
     def __init__(self, observer: Reporter, array: GlobalArray | SharedArray) -> None:
@@ -264,6 +265,7 @@ class Shadow:
         return [(slot, slot.who[words], slot.when[words]) for slot in self.slots.values()]
 
     def apply(self, access: Access, epoch: Ints) -> None:
+        """Compare an access with the stored ones of its words with which it may race, and store it."""
         pattern = access.pattern
         if pattern.mask is False:
             return
@@ -275,13 +277,15 @@ class Shadow:
                 slot = self.slots.get((kind, name))
                 if slot is not None:
                     self._compare(keys, me, slot.at(keys), kind)
-            crowd = self.latest_by_thread.get(kind)
-            if crowd is not None:
-                rows, which = crowd.find(keys)
-                if rows.size:
-                    self._compare(keys[which], me.take(which), [column[rows] for column in crowd.table[1:]], kind)
-                    if access.kind == WRITE:  # as in _write
-                        crowd.forget(rows)
+            by_thread = self.latest_by_thread.get(kind)
+            if by_thread is None:
+                continue
+            rows, which = by_thread.find(keys)
+            if rows.size:
+                stored = [column[rows] for column in by_thread.table[1:]]
+                self._compare(keys[which], me.take(which), stored, kind)
+                if access.kind == WRITE:  # as in _write
+                    by_thread.forget(rows)
         if access.kind in self.latest_by_thread:
             self.latest_by_thread[access.kind].put(keys, me, self._stamps(me))
         else:
@@ -392,6 +396,10 @@ class Shadow:
         )
 
     def _enter(self, keys: Ints, me: ActiveLanes, kind: int) -> None:
+        """Store a read or an atomic as the latest one of its words.
+
+        The one before moves to the slot of another block, warp or lane, if it is of another one and still races.
+        """
         latest = self._slot(kind, "latest")
         who, when, _ = latest.at(keys)
         known = who > 0

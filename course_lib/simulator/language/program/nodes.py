@@ -173,24 +173,13 @@ class Apply(Expr):
         return "{mask}" in self.code or "{line}" in self.code
 
     def write(self, out: Writer) -> Code:
+        """Write the operation: pure arithmetic as an expression, all else as statements of its own."""
         if self.stores is not None:
             out.function.stored.append(self.stores)
-        operands = [code if len(code) < LONG else out.assigned(code).text for code in (out.text(a) for a in self.args)]
-        told = out.module.tracing == "values" and self.text and not out.function.in_other_file
-        if told:
-            operands = [out.assigned(operand).text for operand in operands]
-        dtype = out.module.dtype(str(self.type)) if "{dtype}" in self.code else ""
-        sites = ", ".join(out.site(self.line, *accesses, self.variable) for accesses in self.sites)
-        where = {"place": out.next_place(), "branch": out.branch()} if "{place}" in self.code else {}
-        out.module.finds_choices |= self.chooses
-        through = f"_through({sites}, "
-        where |= {how: f"{how}{through}" if out.module.chooses else f"{sites}.{how}(" for how in ACCESSES}
-        code = self.code.format(*operands, mask=out.mask, line=out.at(self.line), dtype=dtype, sites=sites, **where)
-        if told:
-            truth = out.assigned(code)
-            what = f"{self.text!r}, ({operands[0]}, {operands[1]}), {truth.text}"
-            out.emit(f"warp.report('tested', {self.line}, {what}, {out.mask})")
-            return truth
+        operands = [_operand(out, operand) for operand in self.args]
+        if self.text and out.module.tracing == "values" and not out.function.in_other_file:
+            return self._write_tested(out, operands)
+        code = self._code(out, operands)
         if not self.acts:
             return Code(code)
         *before, last = code.split("\n")
@@ -200,6 +189,31 @@ class Apply(Expr):
             out.emit(last)
             return Code("None")
         return out.assigned(last, f"{self.variable}_element" if self.variable else "value")
+
+    def _write_tested(self, out: Writer, operands: list[str]) -> Code:
+        """Write a comparison whose operands and outcome a trace shows."""
+        left, right = (out.assigned(operand).text for operand in operands)
+        truth = out.assigned(self._code(out, [left, right]), "truth")
+        out.emit(f"warp.report('tested', {self.line}, {self.text!r}, ({left}, {right}), {truth.text}, {out.mask})")
+        return truth
+
+    def _code(self, out: Writer, operands: list[str]) -> str:
+        """The code of the operation on these operands."""
+        sites = ", ".join(out.site(self.line, *accesses, self.variable) for accesses in self.sites)
+        words = {"mask": out.mask, "line": out.at(self.line), "sites": sites}
+        if "{dtype}" in self.code:
+            words["dtype"] = out.module.dtype(str(self.type))
+        if "{place}" in self.code:
+            words |= {"place": out.next_place(), "branch": out.branch()}
+        out.module.finds_choices |= self.chooses
+        for how in ACCESSES:
+            words[how] = f"{how}_through({sites}, " if out.module.chooses else f"{sites}.{how}("
+        return self.code.format(*operands, **words)
+
+
+def _operand(out: Writer, operand: Expr) -> str:
+    code = out.text(operand)
+    return code if len(code) < LONG else out.assigned(code).text
 
 
 class Cast(Expr):

@@ -123,6 +123,7 @@ def read(kernel: object) -> Source:
 
 
 def _read(function: FunctionType) -> Source:
+    """The source of a function from its file or its cell. Raises UnsupportedKernelError if it is not there any more."""
     if known := known_source(function):
         return known
     code_name = function.__code__.co_name

@@ -174,6 +174,7 @@ def _static_shape(translation: Translation, node: ast.expr, space: str) -> tuple
 
 
 def _static_dtype(translation: Translation, node: ast.expr) -> str:
+    """The type of an array's elements: a type of numba or NumPy, a dtype, or the name of one."""
     if isinstance(node, ast.Call) and translation.constant_object(node.func) is np.dtype and len(node.args) == 1:
         node = node.args[0]
     if isinstance(node, ast.Constant):

@@ -288,6 +288,7 @@ Chosen = Expr | tuple[Expr, bool, "Chosen | None", "Chosen | None"]
 
 
 def _decide(translation: Translation, node: ast.expr) -> Decision:
+    """Translate an operand of ``and`` or ``or``, which may be another ``and`` or ``or``."""
     if not isinstance(node, ast.BoolOp):
         value = evaluated_once(translation.as_number(node, translation.expr(node)))
         test = truth(translation, value, node.lineno)

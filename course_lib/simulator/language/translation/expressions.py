@@ -76,6 +76,7 @@ class Expressions(Translation):
         return self.number(node.value, reason=of_literal(ast.unparse(node)) if asked else None)
 
     def visit_Name(self, node: ast.Name) -> Expr:
+        """A variable with its known value, or what a global name means."""
         if isinstance(node, Translated):
             return node.value
         name = node.id
@@ -111,6 +112,7 @@ class Expressions(Translation):
         )
 
     def visit_Attribute(self, node: ast.Attribute) -> Expr:
+        """An attribute of a compile-time object, an array, a record, a named tuple, or a number."""
         obj = self.constant_object(node)
         if obj is not None:
             return self.wrap(obj, node)

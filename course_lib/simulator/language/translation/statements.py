@@ -35,7 +35,7 @@ from ..source.names import Symbol
 from ..source.tree import names_in
 from ..tables import gaps
 from ..types import rules
-from ..types.reasons import Part, Reason, Why, meeting, of_parts
+from ..types.reasons import Part, Promotion, Reason, Why, meeting, of_parts
 from ..types.unification import unify_types
 from ..types.value_types import (
     COMPILE_TIME,
@@ -109,6 +109,17 @@ class OpenLoop:
             for name, variable in edge.items():
                 merged[name] = merge(merged.get(name), variable)
         return merged
+
+
+@dataclass(frozen=True)
+class PassState:
+    """What is known of a function before a pass over a loop, see :meth:`Statements._state`."""
+
+    promotions: dict[tuple[int, str], Promotion]
+    maybe_unassigned: set[str]
+    barriers: bool
+    calls: bool
+    results: int
 
 
 class Statements(Expressions):
@@ -287,17 +298,19 @@ class Statements(Expressions):
         elif node.value is not None:
             value = self.expr(node.value)
             refuse_mixed("the result", value)
-            array = isinstance(value.type, ArrayType) and value.type.ndim
-            here = isinstance(self.source, Inner) or self.source.inlined
-            if (
-                array
-                and not here
-                and not (isinstance(node.value, ast.Name) and node.value.id in self.source.parameters)
-            ):
-                refuse(node, "numba returns only an array that is an argument, under its name; take the result as one")
+            self._check_returned_array(node, node.value, value)
         self.results.append(Part(value.type, value.why))
         self.out.append(Return(value, node.lineno))
         return True
+
+    def _check_returned_array(self, node: ast.Return, written: ast.expr, value: Expr) -> None:
+        """Refuse an array, unless it is an argument, or the function is written out where it is called."""
+        if not isinstance(value.type, ArrayType) or not value.type.ndim:
+            return
+        in_place = isinstance(self.source, Inner) or self.source.inlined
+        is_argument = isinstance(written, ast.Name) and written.id in self.source.parameters
+        if not in_place and not is_argument:
+            refuse(node, "numba returns only an array that is an argument, under its name; take the result as one")
 
     def visit_Assert(self, node: ast.Assert) -> None:
         test = conditions.negated(conditions.condition(self, node.test), node.lineno)
@@ -310,22 +323,14 @@ class Statements(Expressions):
         return [Evaluate(builtin_functions.failure(node)), Return(Nothing(), node.lineno)]
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        (target, *others), given = node.targets, node.value
-        if not others and isinstance(target, ast.Tuple) and isinstance(given, ast.Tuple):
-            makes = any(allocations.space_of(self, part) for part in ast.walk(given))
-            if makes and not {*names_in(target)} & {*names_in(given)} and len(target.elts) == len(given.elts):
-                for one, part in zip(target.elts, given.elts, strict=True):
-                    self.visit_Assign(ast.copy_location(ast.Assign([one], part), node))
-                return
-        call = given.value if isinstance(given, ast.Subscript) else given  # as in cuda.shared.array(0, int32)[1:]
-        if (array := allocations.allocation(self, node, call)) is not None:
-            whole: ast.expr = Translated(array, call)
-            part = ast.Subscript(whole, given.slice, ast.Load()) if isinstance(given, ast.Subscript) else whole
-            given = ast.copy_location(part, given)
+        """An assignment to one or more targets; shared and local arrays are made here alone."""
+        if (parts := self._allocations(node)) is not None:
+            for part in parts:
+                self.visit_Assign(part)
+            return
+        given = self._with_allocation(node)
         value = self.expr(given)
-        link = isinstance(given, (ast.Name, ast.BinOp)) or (isinstance(given, ast.Compare) and len(given.ops) == 1)
-        outcome = conditions.decided(self, given) if link else None
-        folded = not isinstance(given, ast.Tuple) or len(given.elts) > 3 or not names_in(given)
+        outcome = conditions.decided(self, given) if _is_one_operator(given) else None
         joined = isinstance(value.type, TupleType)  # which the kernel makes at run time
         if isinstance(given, ast.Name):
             joined = given.id in self.env and self.env[given.id].joined
@@ -335,8 +340,35 @@ class Statements(Expressions):
             self.assign(target, value, node)
             if isinstance(target, ast.Name):
                 self.env[target.id] = replace(self.env[target.id], outcome=outcome, joined=joined)
-            elif isinstance(target, (ast.Tuple, ast.List)) and folded:  # Python makes one tuple of the values
+            elif isinstance(target, (ast.Tuple, ast.List)) and _is_one_tuple(given):
                 self.env |= {n: replace(self.env[n], joined=True) for n in names_in(target) if n in self.env}
+
+    def _allocations(self, node: ast.Assign) -> list[ast.Assign] | None:
+        """``a, b = cuda.shared.array(...), x`` as an assignment for each name; None for all others."""
+        target, given = node.targets[0], node.value
+        if len(node.targets) > 1 or not isinstance(target, ast.Tuple) or not isinstance(given, ast.Tuple):
+            return None
+        if not any(allocations.space_of(self, part) for part in ast.walk(given)):
+            return None
+        if len(target.elts) != len(given.elts) or {*names_in(target)} & {*names_in(given)}:
+            return None
+        pairs = zip(target.elts, given.elts, strict=True)
+        return [ast.copy_location(ast.Assign([name], part), node) for name, part in pairs]
+
+    def _with_allocation(self, node: ast.Assign) -> ast.expr:
+        """The value of an assignment, with the array in the place of a call that makes one.
+
+        The call may be followed by a subscript, as in ``cuda.shared.array(0, int32)[1:]``.
+        """
+        given = node.value
+        call = given.value if isinstance(given, ast.Subscript) else given
+        array = allocations.allocation(self, node, call)
+        if array is None:
+            return given
+        whole = Translated(array, call)
+        if isinstance(given, ast.Subscript):
+            return ast.copy_location(ast.Subscript(whole, given.slice, ast.Load()), given)
+        return ast.copy_location(whole, given)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
@@ -384,35 +416,44 @@ class Statements(Expressions):
         )
 
     def assign(self, target: ast.expr, value: Expr, node: ast.Assign | ast.For) -> None:
+        """Assign ``value`` to one target of ``node``: a name, an element or a part of an array, a tuple, or a field."""
         if isinstance(target, ast.Name):
             self.assign_name(target.id, value)
         elif isinstance(target, ast.Subscript):
-            value = self.present(node.value, value) if isinstance(node, ast.Assign) else value
-            copies = [] if value.is_scalar else records.copies(self, target, value)
-            if not (value.is_scalar or copies) and isinstance(node, ast.Assign) and target in node.targets:
-                self.refuse_in_array(target, node.value, value)
-            self.out += map(Evaluate, copies)
-            if not copies:
-                self._assign_subscript(target, value)
+            self._assign_subscript(target, value, node)
         elif isinstance(target, (ast.Tuple, ast.List)):
-            if any(isinstance(e, ast.Starred) for e in target.elts):
-                refuse(node, "* cannot collect items in a kernel; name each item")
-            if not isinstance(value.type, TupleType) or len(value.type.items) != len(target.elts):
-                refuse(
-                    node,
-                    f"{ast.unparse(target)} takes {len(target.elts)} values and is given "
-                    f"{describe_type(value.type)}; write one name for each item of a tuple",
-                )
-            items = [self.current_value(item) for item in tuples.items(value)]
-            for element, item in zip(target.elts, items, strict=True):
-                self.assign(element, item, node)
+            self._assign_items(target, value, node)
         else:
             self.store(target, self._field(target), (), value)
+
+    def _assign_items(self, target: ast.Tuple | ast.List, value: Expr, node: ast.Assign | ast.For) -> None:
+        """Assign each item of a tuple; all items are evaluated before."""
+        if any(isinstance(e, ast.Starred) for e in target.elts):
+            refuse(node, "* cannot collect items in a kernel; name each item")
+        if not isinstance(value.type, TupleType) or len(value.type.items) != len(target.elts):
+            refuse(
+                node,
+                f"{ast.unparse(target)} takes {len(target.elts)} values and is given "
+                f"{describe_type(value.type)}; write one name for each item of a tuple",
+            )
+        items = [self.current_value(item) for item in tuples.items(value)]
+        for element, item in zip(target.elts, items, strict=True):
+            self.assign(element, item, node)
 
     def store(self, node: ast.expr, array: Expr, index: tuple[Expr, ...], value: Expr) -> None:
         self.out.append(Evaluate(store(array, index, self.stored(node, array, value), node.lineno)))
 
-    def _assign_subscript(self, target: ast.Subscript, value: Expr) -> None:
+    def _assign_subscript(self, target: ast.Subscript, value: Expr, node: ast.Assign | ast.For) -> None:
+        """Store to an element, to all elements of a part of an array, or to the fields of a record."""
+        if isinstance(node, ast.Assign):
+            value = self.present(node.value, value)
+        if not value.is_scalar:
+            copies = records.copies(self, target, value)
+            if not copies and isinstance(node, ast.Assign) and target in node.targets:
+                self.refuse_in_array(target, node.value, value)
+            self.out += map(Evaluate, copies)
+            if copies:
+                return
         array, index = self.place(target)
         if len(index) == array.array_type.ndim:
             self.store(target, array, index, value)
@@ -463,49 +504,66 @@ class Statements(Expressions):
         """Translate a loop until the types at the begin and the end of an iteration agree."""
         iterated = iterables.iterated(self, node.iter) if isinstance(node, ast.For) else None
         entry, changed = dict(self.env), self.source.assigned(node)
-        header = {name: replace(v, const=None, outcome=None) if name in changed else v for name, v in entry.items()}
-        for name, variable in self.headers.get(id(node), {}).items():
-            if name in changed:
-                header[name] = merge(header[name], variable) if name in header else variable
-        self.env = header
-        if isinstance(node, ast.While) and conditions.decided(self, node.test) is False:
+        header = self.env = self._first_header(node, changed)
+        runs = conditions.decided(self, node.test) if isinstance(node, ast.While) else None
+        if isinstance(node, ast.While) and runs is False:
             test, taken = conditions.condition(self, node.test), self.block(node.orelse)
             self.out += [*[Evaluate(test)] * test.does, taken]
             return taken.ends
         after: Variables | None = None
-        at_once = isinstance(node, ast.While) and conditions.decided(self, node.test)
         none_before_loop: set[str] = set()
         for _ in range(MOST_PASSES):
-            state = (
-                dict(self.function.promotions),
-                set(self.function.maybe_unassigned),
-                self.function.barriers,
-                self.calls,
-                len(self.results),
-            )
+            before = self._state()
             loop, made = self._tolerant(node, iterated, header, after, entry, changed)
             merged = loop.merged_edges()
-            settled = merged == header and made is not None
             found = {name for name in header if header[name].type == NONE != merged[name].type}
             none_before_loop |= found
             self.none_before_loop |= found
-            if settled and made is not None:
-                after, settled, ends = self._after(node, loop, made)
-            if settled and made is not None:
-                self.none_before_loop -= none_before_loop if at_once else set()
-                self.headers[id(node)] = header
-                self.out.append(made)
-                self.env = header if after is None else after
-                return ends
+            if made is not None and merged == header:
+                after, final, ends = self._after(node, loop, made)
+                if final:
+                    if runs:
+                        self.none_before_loop -= none_before_loop
+                    self.headers[id(node)] = header
+                    self.out.append(made)
+                    self.env = header if after is None else after
+                    return ends
             header = merged
             self.possible_promotions |= self.function.promotions
-            self.function.promotions, self.function.maybe_unassigned, self.function.barriers, self.calls = state[:4]
-            del self.results[state[4] :]
+            self._restore(before)
         refuse(
             node,
             "the types of this loop's variables change in every iteration; give each variable the "
             "type that it keeps before the loop, as in x = float32(0)",
         )
+
+    def _first_header(self, node: ast.For | ast.While, changed: frozenset[str]) -> Variables:
+        """The variables at the begin of an iteration, as far as they are known before the first translation.
+
+        In an outer loop, an earlier pass over that has found the types that they had then.
+        """
+        header = {
+            name: replace(variable, const=None, outcome=None) if name in changed else variable
+            for name, variable in self.env.items()
+        }
+        for name, variable in self.headers.get(id(node), {}).items():
+            if name in changed:
+                header[name] = merge(header[name], variable) if name in header else variable
+        return header
+
+    def _state(self) -> PassState:
+        """What a pass over a loop adds to, which is taken back if another one follows."""
+        made = self.function
+        return PassState(
+            dict(made.promotions), set(made.maybe_unassigned), made.barriers, self.calls, len(self.results)
+        )
+
+    def _restore(self, state: PassState) -> None:
+        self.function.promotions = state.promotions
+        self.function.maybe_unassigned = state.maybe_unassigned
+        self.function.barriers = state.barriers
+        self.calls = state.calls
+        del self.results[state.results :]
 
     visit_While = visit_For
 
@@ -570,11 +628,7 @@ class Statements(Expressions):
         watched = None
         if isinstance(node, ast.While):
             self.function.waits = True
-            watched = tuple(
-                (name, variable.type)
-                for name, variable in self.env.items()
-                if name in changed and variable.type not in (COMPILE_TIME, NONE)
-            )
+            watched = self._watched(changed)
         calling, self.calls, self.out = self.calls, self.calls or calls, outer
         return Loop(
             line=node.lineno,
@@ -586,6 +640,14 @@ class Statements(Expressions):
             orelse=None,
             watched=watched,
             calls=calling,
+        )
+
+    def _watched(self, changed: frozenset[str]) -> tuple[tuple[str, Type], ...]:
+        """The versions of the variables that a while loop assigns, at the end of an iteration."""
+        return tuple(
+            (name, variable.type)
+            for name, variable in self.env.items()
+            if name in changed and variable.type not in (COMPILE_TIME, NONE)
         )
 
     def _after(self, node: ast.For | ast.While, loop: OpenLoop, made: Loop) -> tuple[Variables | None, bool, bool]:
@@ -608,10 +670,18 @@ class Statements(Expressions):
         if not envs:
             return None, True, True
         after = reduce(merge_all, envs)
-        settled = all(
-            used.get(name, variable).type == after[name].type for env in envs for name, variable in env.items()
-        )
-        return after, settled, False
+        final = all(used.get(name, variable).type == after[name].type for env in envs for name, variable in env.items())
+        return after, final, False
+
+
+def _is_one_operator(value: ast.expr) -> bool:
+    """Whether numba knows the outcome of a condition on a variable with this value: a name, or one operator."""
+    return isinstance(value, (ast.Name, ast.BinOp)) or (isinstance(value, ast.Compare) and len(value.ops) == 1)
+
+
+def _is_one_tuple(value: ast.expr) -> bool:
+    """Whether Python makes a tuple of the values that are assigned to several names, instead of swapping them."""
+    return not isinstance(value, ast.Tuple) or len(value.elts) > 3 or not names_in(value)
 
 
 def docstring(node: ast.stmt) -> bool:
