@@ -154,7 +154,7 @@ class If(Stmt):
                 branch.write(out)
         out.branches.pop()
         if leaves:
-            out.emit(f"{before} = rejoined({before}, {entered_yes}, {entered_no}, {yes}, {no})")
+            out.emit(f"{out.changing_mask()} = rejoined({before}, {entered_yes}, {entered_no}, {yes}, {no})")
 
     def exits(self, kinds: tuple[type, ...]) -> bool:
         return self.body.exits(kinds) or self.orelse.exits(kinds)
@@ -262,9 +262,9 @@ class Loop(Stmt):
                 out.emit(f"{running}[0] = without({running}[0], {out.returned})")
         out.mask = before
         if returns:
-            out.emit(f"{before} = without({before}, {out.returned})")
+            out.emit(f"{out.changing_mask()} = without({before}, {out.returned})")
         if self.orelse is not None and self.orelse.body:
-            self._write_else(out, self.orelse, f"without({before}, {broke})" if breaks else before)
+            self._write_else(out, self.orelse, f"without({out.mask}, {broke})" if breaks else out.mask)
 
     def _write_told(self, out: Writer) -> None:
         if out.module.tracing and out.function.kernel:
@@ -296,17 +296,18 @@ class Loop(Stmt):
         before, mask = out.mask, out.new_name(f"loop_else_{self.line}")
         leaves = node.exits(LEAVING)
         out.emit(f"{mask} = {lanes}")
+        entered = mask
+        if leaves:
+            entered = out.new_name(f"entered_{mask}")
+            out.emit(f"{entered} = {mask}")
         with out.under(mask):
-            entered = mask
-            if leaves:
-                entered = out.new_name(f"entered_{mask}")
-                out.emit(f"{entered} = {mask}")
             out.region_masks[node.region] = entered
             out.branches.append(out.at(self.line))
             node.write(out)
             out.branches.pop()
-            if leaves:
-                out.emit(f"if {mask} is not {entered}: {before} = without({before}, without({entered}, {mask}))")
+        if leaves:
+            rest = f"without({before}, without({entered}, {mask}))"
+            out.emit(f"{out.changing_mask()} = {before} if {mask} is {entered} else {rest}")
 
     def exits(self, kinds: tuple[type, ...]) -> bool:
         """Its own breaks and continues stay inside, but those of its ``else`` do not."""
@@ -341,7 +342,7 @@ class Return(Stmt):
         else:
             out.expr(self.value)
         out.emit(f"{out.returned} = union({out.returned}, {out.mask})")
-        out.emit(f"{out.mask} = False")
+        out.emit(f"{out.changing_mask()} = False")
 
 
 #: The statements by which lanes leave a block.
@@ -380,12 +381,8 @@ class Function:
     def write(self, out: Writer, name: str) -> str:
         """The text of the function, under this name."""
         parameters = [out.version(name, kind) for name, kind in self.parameters]
-        leaves = self.body.exits(LEAVING)
-        if leaves:
-            out.mask = out.new_name("active")
-        active = out.mask
         self.body.write(out)
-        start = [f"{active} = {out.all_lanes}", f"{out.returned} = False"] if leaves else []
+        start = [f"{out.returned} = False"] if self.body.exits((Return,)) else []
         others = sorted({*out.versions.values()} - {*parameters})
         if others:
             start += ["# variables that no lane has assigned yet", " = ".join(others) + " = None"]

@@ -186,6 +186,12 @@ class Writer:
             return self.branches[-1]
         return "None" if self.function.kernel else self.branch_of_call
 
+    def changing_mask(self) -> str:
+        """The name of the mask, as a variable that may be assigned; all lanes of the call keep their own name."""
+        if self.mask == self.all_lanes:
+            self.mask = self.new_name("active")
+        return self.mask
+
     def version(self, name: str, kind: Type) -> str:
         """Name, and declare, the Python variable of the version of ``name`` with type ``kind``."""
         if (name, kind) not in self.versions:
