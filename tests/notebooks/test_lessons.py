@@ -303,8 +303,13 @@ def unfounded_figures(notebook, notes=""):
 
 
 def _without_code(text):
-    """Prose without headings, code, addresses, tags and numbers of lessons."""
-    return re.sub(r"^#.*$|`[^`]*`|\]\([^)]*\)|<[^>]*>|\b[Ll]essons? \d+", " ", text, flags=re.MULTILINE)
+    """Prose without headings, code, addresses, tags, numbers of lessons, and the minutes, which are counted."""
+    return re.sub(
+        r"^#.*$|\*\*Time:\*\* about \d+ minutes|`[^`]*`|\]\([^)]*\)|<[^>]*>|\b[Ll]essons? \d+",
+        " ",
+        text,
+        flags=re.MULTILINE,
+    )
 
 
 @lessons

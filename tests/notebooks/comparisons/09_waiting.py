@@ -66,3 +66,11 @@ told = {case: float(text.split()[1].rstrip(";")) for case, text in gains.items()
 assert [told[warps, 0] > 1 for warps in (1, 4, 5, 6)] == [True, True, False, False], "with 5 warps it gains nothing"
 assert max(told[warps, 30] for warps in range(1, 17)) == told[1, 30] == told[2, 30] == 1.25, "with one or two warps"
 assert told[3, 30] == 1.11 and round(1000 / 30, 1) == 33.3, "so they gain only 1.11"
+many = {loads: two_buffers(loads, 64) for loads in ("early", "copied")}
+assert round(100 * (many["copied"]["l1_wavefronts"] / many["early"]["l1_wavefronts"] - 1)) == 11, "11 % more wavefronts"
+few = {loads: two_buffers(loads, 32)["gflops"] for loads in ("early", "copied")}
+assert f"{few['copied'] / few['early']:.2f}" == "1.23", "the copies are 1.23 times as fast"
+assert many["copied"]["gflops"] < many["early"]["gflops"], "with 64 warps the copies are slower"
+in_c = {warps: [two_buffers(loads, warps, "_c") for loads in ("copied", "early")] for warps in (32, 64)}
+assert all(copied["gflops"] < loaded["gflops"] for copied, loaded in in_c.values()), "slower with both numbers of warps"
+assert in_c[32][1]["l1_wavefronts_percent"] > 90, "early loads keep the path busy"

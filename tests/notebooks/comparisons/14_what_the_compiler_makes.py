@@ -9,7 +9,7 @@ assert sum("FFMA" in line or "LDG" in line for line in loop) < 0.1 * len(loop), 
 assert sum("FFMA" in line for line in loop) == 4, "it unrolls four steps by itself"
 assert used == "IMAD IMAD IMAD SHF SHF LOP3 LOP3 IADD3 IADD3 LEA LEA LDG", "the instructions of one address"
 by_32 = [twins.result(name)["gflops"] for name in ("naive_uint64_32", "tiled_uint64_32")]
-times = {words: after / before for words, (before, after) in bought.items()}
+times = {words: after / before for words, (before, after) in gained.items()}
 first, written = (twins.result(kernel)["gflops"] for kernel in ("naive", "tiled"))
 assert f"{written / first:.1f}" == "5.9", "tiled is 5.9 times as fast as naive"
 assert round(written) == 7867, "the speed of tiled as written"
