@@ -23,7 +23,7 @@ x[0] = x[1] + half(n)  #? float64
 x[0] = added(x[1], n / 2)
 
 # a quotient in a tuple
-#= said("n / 2", "float32(n / 2)")
+#= said("n / 2", "float32(n) / float32(2)")
 pair = (n / 2, 1)
 x[0] = x[1] + pair[0]  #? float64
 

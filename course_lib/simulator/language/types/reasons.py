@@ -109,11 +109,12 @@ def promotion(line: int, expression: str, result: Type, parts: Sequence[Part]) -
         words = f"{cause.text} is {cause.type}, and {narrow.type} with {cause.type} gives {result}"
         why = Reason(words, clause=True)
     operand = why.words if why.clause else f"{why.words}{',' * (',' in why.words)} is {cause.type}"
-    advice = f"{narrow.type}({cause.text})"
+    single = "complex64" if result == "complex128" else str(narrow.type)
+    advice = f"{single}({cause.text})"
     if isinstance(cause.why, Reason):
-        fits = cause.why.narrowed and narrow.type == "float32"
-        advice = cause.why.narrowed if fits else f"{narrow.type}({cause.why.names or cause.text})"
-    return Promotion(line, operand, expression, advice, str(narrow.type), str(result)), cause.text, why
+        made = cause.why.narrowed or cause.why.computed
+        advice = made if made and single == "float32" else f"{single}({cause.why.names or cause.text})"
+    return Promotion(line, operand, expression, advice, single, str(result)), cause.text, why
 
 
 def storing(line: int, place: str, element: Type, why: Reason) -> Promotion:
