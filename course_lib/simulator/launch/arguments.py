@@ -33,7 +33,8 @@ def take(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tupl
         declared = signatures.declared(kernel, source)
         if not declared:
             return values, variables
-        chosen = signatures.choose(declared, tuple(v.type for v in variables.values()), source.name)
+        types, layouts = tuple(v.type for v in variables.values()), tuple(map(layout_of, values))
+        chosen = signatures.choose(declared, types, source.name, layouts)
     except TypingError as error:
         raise LaunchError(str(error)) from None
     kinds = dict(zip(variables, chosen.arguments, strict=True))
@@ -42,6 +43,14 @@ def take(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tupl
         for value, kind in zip(values, kinds.values(), strict=True)
     )
     return values, {n: v if v.type == kinds[n] else Variable(kinds[n]) for n, v in variables.items()}
+
+
+def layout_of(value: Any) -> signatures.ArrayLayout | None:
+    """Return how an array lies in memory, as numba says it of an argument; None of a number."""
+    if not isinstance(value, GlobalArray):
+        return None
+    of = value.host.flags
+    return signatures.ArrayLayout("C" if of.c_contiguous else "F" if of.f_contiguous else "A", of.writeable)
 
 
 def check_count(source: Source, given: int) -> None:

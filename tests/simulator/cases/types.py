@@ -216,6 +216,25 @@ def kernel(a, b, out):
 def kernel(a, n):
     a[0] = n
 
+# an array of another order than the signature's : a=np.zeros((2, 3), "f4", order="$order")
+#: ; order,rows,columns in F,:,::1 C,::1,:
+#! LaunchError order
+@cuda.jit("void(float32[$rows,$columns])")
+def kernel(a):
+    a[0, 0] = 1
+
+# of several signatures, that of the array's order : a=np.zeros((2, 3), "f4", order="$order") ; order in C F
+#= a[1, 2] == 1
+@cuda.jit(["void(float32[:,:])", "void(float32[:,::1])", "void(float32[::1,:])"])
+def kernel(a):
+    a[1, 2] = 1
+
+# a signature of an array that is changed, and one that is read-only : a=np.broadcast_to(np.float32(1), 1)
+#! LaunchError read-only
+@cuda.jit("void(float32[:])")
+def kernel(a):
+    a[0] = 1
+
 # two signatures are equally near : a=zeros(1, "i8")
 @cuda.jit(["int64(int64, float64)", "int64(float64, int64)"], device=True)
 def first(x, y):

@@ -5,12 +5,12 @@ its signatures.
 """
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..source.errors import refuse
 from ..source.function import Source
@@ -21,15 +21,41 @@ from .unification import unify_types
 from .value_types import CONFLICT, NONE, SCALARS, ArrayType, TupleType, Type, TypingError, describe_type
 
 
+class ArrayLayout(NamedTuple):
+    """How an array lies in memory: without gaps in C's or Fortran's order, else "A", and whether it may be changed."""
+
+    order: str
+    writeable: bool = True
+
+    def __str__(self) -> str:
+        return _ORDERS[self.order] + ("" if self.writeable else ", read-only")
+
+    def is_taken_as(self, other: "ArrayLayout") -> bool:
+        """Whether numba passes such an array where a signature has another one."""
+        return other.order in ("A", self.order) and self.writeable >= other.writeable
+
+
+_ORDERS = {"C": " in C order", "F": " in Fortran order", "A": " of any strides"}
+
+
 @dataclass(frozen=True)
 class Signature:
-    """The types of the arguments, and of the result; None if the result is not declared."""
+    """The types of the arguments, and of the result; None if the result is not declared.
+
+    ``layouts``: those of its arrays; None for all else.
+    """
 
     arguments: tuple[Type, ...]
     result: Type | None
+    layouts: tuple[ArrayLayout | None, ...]
 
     def __str__(self) -> str:
-        return f"({', '.join(map(str, self.arguments))})"
+        return _described(self.arguments, self.layouts)
+
+
+def _described(types: Sequence[Type], layouts: Sequence[ArrayLayout | None]) -> str:
+    words = (describe_type(kind) + str(layout or "") for kind, layout in zip(types, layouts, strict=True))
+    return f"({', '.join(words)})"
 
 
 #: For each package of numba, the modules that have its types and read its signatures; "" is that of a plain function.
@@ -51,9 +77,15 @@ def _reader(kernel: object) -> tuple[Any, Callable[[Any], Any]]:
     return stand_in_types.NumbaType, stand_in_types.normalize_signature
 
 
-def _rating(given: tuple[Type, ...], wanted: tuple[Type, ...]) -> Cost | None:
-    """The cost of the conversions; None if an argument does not convert."""
+def _rating(given: tuple[Type, ...], layouts: tuple[ArrayLayout | None, ...], signature: Signature) -> Cost | None:
+    """The cost of the conversions; None if an argument does not convert. Without a layout, an array has any."""
+    wanted = signature.arguments
     if len(given) != len(wanted):
+        return None
+    other = [
+        (h, w) for h, w in zip(layouts, signature.layouts, strict=True) if h is not None and w is not None and h != w
+    ]
+    if not all(have.is_taken_as(want) for have, want in other):
         return None
     changed = [
         (have, want)
@@ -62,23 +94,36 @@ def _rating(given: tuple[Type, ...], wanted: tuple[Type, ...]) -> Cost | None:
     ]
     if not all(kind in SCALARS for pair in changed for kind in pair):
         return None
-    return cost([str(have) for have, _ in changed], [str(want) for _, want in changed])
+    found = cost([str(have) for have, _ in changed], [str(want) for _, want in changed])
+    if found is None:
+        return None
+    unsafe, safe, promoted = found
+    return unsafe, safe + len(other), promoted
 
 
-def choose(signatures: tuple[Signature, ...], given: tuple[Type, ...], name: str) -> Signature:
-    """The signature to which ``given`` converts best. Raises TypingError if none does, or two equally well."""
-    rated = [(rating, s) for s in signatures if (rating := _rating(given, s.arguments)) is not None]
-    types = ", ".join(map(describe_type, given))
+def choose(
+    signatures: tuple[Signature, ...],
+    given: tuple[Type, ...],
+    name: str,
+    layouts: tuple[ArrayLayout | None, ...] | None = None,
+) -> Signature:
+    """The signature to which ``given`` converts best. Raises TypingError if none does, or two equally well.
+
+    ``layouts``: those of the arrays that are given, if they are known.
+    """
+    layouts = layouts or (None,) * len(given)
+    rated = [(rating, s) for s in signatures if (rating := _rating(given, layouts, s)) is not None]
+    types = _described(given, layouts)
     if not rated:
         raise TypingError(
-            f"{name} is compiled for {' and '.join(map(str, signatures))} alone, and is given ({types}); convert the "
+            f"{name} is compiled for {' and '.join(map(str, signatures))} alone, and is given {types}; convert the "
             "arguments, or leave the signature out of its decorator"
         )
     best = min(rating for rating, _ in rated)
     found = [s for rating, s in rated if rating == best]
     if len(found) > 1:
         raise TypingError(
-            f"{name} is given ({types}), which converts to {' and to '.join(map(str, found))} equally well; convert "
+            f"{name} is given {types}, which converts to {' and to '.join(map(str, found))} equally well; convert "
             "the arguments"
         )
     return found[0]
@@ -101,7 +146,12 @@ def declared(kernel: object, source: Source) -> tuple[Signature, ...]:
 
 
 def _signature(arguments: Iterable[object], result: object) -> Signature:
-    return Signature(tuple(map(_of_object, arguments)), None if result is None else _of_object(result))
+    given = tuple(arguments)
+    layouts = tuple(
+        ArrayLayout(str(one.layout), bool(getattr(one, "mutable", True))) if hasattr(one, "layout") else None
+        for one in given
+    )
+    return Signature(tuple(map(_of_object, given)), None if result is None else _of_object(result), layouts)
 
 
 def _read(kernel: object, source: Source, node: ast.expr) -> tuple[Signature, ...]:
