@@ -115,6 +115,21 @@ class Finding:
         return f"{self.kind} ({where}): {self.message}"
 
 
+@dataclass(frozen=True)
+class RaisedException:
+    """An exception of a kernel: its class, and its arguments, which are constants as numba wants them."""
+
+    kind: type[Exception]
+    arguments: tuple[object, ...]
+
+    def made(self, thread: Thread) -> Exception:
+        """Return the exception as numba makes it of one of a thread: who it was precedes the first argument."""
+        block, own = ([*reversed(coordinates)] for coordinates in thread)
+        where = f"tid={own} ctaid={block}"
+        first, *others = self.arguments or ("",)
+        return self.kind(f"{where}: {first}" if self.arguments else where, *others)
+
+
 class SimulatorError(Exception):
     """Base class of the errors that a user can cause. A notebook shows only the message, no internal frames.
 
@@ -161,6 +176,10 @@ class KernelError(SimulatorError):
         super().__init__(text, line, option)
         self.findings = findings
         self.run = run
+
+
+class KernelDivisionError(KernelError, ZeroDivisionError):
+    """A launch of a kernel with ``debug=True`` had to stop at a division by zero, as on a GPU."""
 
 
 class UnsupportedKernelError(SimulatorError):

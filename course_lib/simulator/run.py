@@ -242,7 +242,8 @@ class Run:
 
     Attributes: ``kernel_name``, ``grid`` and ``block`` (x, y, z), ``traffic``, ``findings``, ``source``, ``schedule``,
     ``trace`` (a :class:`course_lib.trace.trace.Trace`; None without ``trace=True``), ``printed``, what print() in the
-    kernel said, in the order of the threads, and ``shown``, the counts in its table.
+    kernel said, in the order of the threads, ``shown``, the counts in its table, and ``exception``, which a launch of a
+    kernel with ``debug=True`` raises on a GPU. A copy in another process, which may not have its class, has none.
 
     >>> A, B, C = np.ones((3, 32, 32), np.float32)
     >>> run = simulate(rung("naive").make())[(2, 2), (16, 16)](A, B, C)
@@ -260,6 +261,10 @@ class Run:
     trace: Any
     printed: str = ""
     shown: tuple[str, ...] = COUNTS
+    exception: Exception | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"exception": None}
 
     def only(self, *counts: str) -> Run:
         """Return the same run, whose table and source show only these counts: ``run.only("accesses")``.

@@ -14,7 +14,7 @@ from .counters import COUNTERS
 from .counters.banks import wavefronts_by_block
 from .counters.coalescing import sectors_by_block
 from .counters.traffic import TrafficObserver
-from .findings import KernelError, LaunchError
+from .findings import KernelDivisionError, KernelError, LaunchError
 from .hardware import FORALL, HOPPER, ceil_div
 from .language.program.writer import Tracing
 from .launch.engine import Engine
@@ -170,6 +170,7 @@ class Simulation:
             self.schedule,
             recorders[0].trace(findings, rows) if recorders else None,
             engine.printed.text(),
+            exception=engine.raised if prepared.source.debug else None,
         )
         print(run.printed, end="")
         if stopped is not None:
@@ -179,7 +180,8 @@ class Simulation:
                 else []
             )
             more = "\n".join([stopped.option, *before])
-            raise KernelError(stopped.text, run.errors, run, line=stopped.line, option=more) from None
+            kind = KernelDivisionError if isinstance(stopped, ZeroDivisionError) else KernelError
+            raise kind(stopped.text, run.errors, run, line=stopped.line, option=more) from None
         if self.strict and run.errors:
             raise KernelError(error_text(run, prepared.lines), run.errors, run)
         return run

@@ -13,8 +13,8 @@ from oracles.comparison import assert_same_counts
 from oracles.sources import import_kernel
 from simulator.cases import cases
 
-import course_lib
 from course_lib import UnsupportedKernelError, simulate
+from course_lib.simulator import findings
 from course_lib.simulator.language.source import packages
 
 
@@ -79,7 +79,7 @@ def check_refusal(case, launched):
     kind, words = "UnsupportedKernelError", text.split()
     if words and words[0].endswith("Error"):
         kind, *words = words
-    with pytest.raises(getattr(course_lib, kind)) as caught:
+    with pytest.raises(getattr(findings, kind)) as caught:
         launched()
     assert type(caught.value).__name__ == kind
     message = re.sub(r"(?<=\d),(?=\d{3})", "", str(caught.value))  # numbers without commas between thousands

@@ -28,6 +28,8 @@ from .simulated import Simulated, iterations, simulated
 #: Launches that get a verdict of their own; later ones get one if their kernel is new, or what is found in them.
 MOST = 20
 _JUMPS = frozenset((*dis.hasjrel, *dis.hasjabs))
+#: Findings of threads that end in an exception.
+_ENDS = ("failed-assertion", "raised-exception")
 #: Modules between a program and the launches that it makes.
 _OURS = __name__.rpartition(".")[0]
 
@@ -204,14 +206,28 @@ class Launches:
             raise error.with_traceback(None) from None
         if made is None:
             return None
-        if made.stopped and not self.policy.goes_on:
+        if self.policy.goes_on:
+            return made
+        if made.stopped:
             raise made.stopped.with_traceback(None)
         name, allow = python_function(kernel).__code__.co_name, self.policy.allow
-        errors = tuple(each for each in made.run.errors if not accepted(allow, each.kind, name))
+        found = [each for each in made.run.errors if each.kind not in _ENDS or made.run.exception is None]
+        errors = tuple(each for each in found if not accepted(allow, each.kind, name))
         if self.policy.strict and errors:
             run = replace(made.run, findings=errors)
             raise KernelError(error_text(run, made.run.source.lines, self.policy.has_all), errors, made.run)
+        if made.run.exception is not None:
+            raise made.run.exception
         return made
+
+    def _problems(self, made: Simulated) -> list[Fault]:
+        """Return what is wrong with a launch, but for exceptions that it raises in the program, as on a GPU."""
+        problems = self.judge.problems(made)
+        if self.policy.goes_on or (made.run.exception is None and not isinstance(made.stopped, ZeroDivisionError)):
+            return [*problems]
+        return [
+            each for each in problems if not isinstance(each, Unfinished) and getattr(each, "kind", "") not in _ENDS
+        ]
 
     def _simulated(
         self, kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]
@@ -243,7 +259,7 @@ class Launches:
             raise
         if made is None:
             return None
-        problems = self.judge.problems(made)
+        problems = self._problems(made)
         keys: dict[Hashable, str] = {problem.key: "" for problem in problems}
         keys |= {("failed", made.failed): ""} if made.failed else {}
         _, new = self._known(own, shape, keys)
@@ -313,7 +329,8 @@ def described(function: FunctionType, arguments: Sequence[Any]) -> str:
 
 def _described(name: str, value: Any) -> str:
     if _is_array(value):
-        return f"{name} {value.dtype}[{', '.join(map(str, value.shape))}]"
+        kind = f"record({', '.join(value.dtype.names)})" if value.dtype.names else value.dtype
+        return f"{name} {kind}[{', '.join(map(str, value.shape))}]"
     if isinstance(value, tuple):
         return f"{name} {plural(len(value), 'item')}"
     return f"{name}={value}"

@@ -73,7 +73,7 @@ class Engine(Host):
         ):
             raise LaunchError(f"max_steps is {max_steps!r}; give a whole number of at least 1")
         self.steps = Steps(None if max_steps is None else int(max_steps))
-        self.printed = Printed()
+        self.printed, self.raised = Printed(), None
         self.arrays = prepared.may_write
         self.updates = any(op == "atomic" for _, op, *_ in self.compiled.sites)
         self.listeners = {

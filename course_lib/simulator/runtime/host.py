@@ -19,6 +19,7 @@ class Host:
     updates: bool  # it holds an atomic
     steps: Steps
     printed: Printed
+    raised: Exception | None  # the first exception in which a thread ended
 
     def report(self, hook: str, *event: Any) -> None:
         """Report an event to the observers that override this hook."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..findings import KernelError
+from ..findings import KernelDivisionError, KernelError, RaisedException
 from ..geometry import Chunk, WarpLanes
 from ..hardware import WARP_SIZE, ceil_div
 from .access import Index, Site
@@ -148,15 +148,18 @@ class WarpVector(LaneVector):
     def print(self, parts: tuple[Any, ...], mask: Mask) -> None:
         self.engine.printed.add(self, parts, mask)
 
-    def failed(self, kind: str, text: str, mask: Mask, line: int) -> None:
+    def failed(self, kind: str, text: str, exception: RaisedException | None, mask: Mask, line: int) -> None:
         """Report that the active lanes end in an ``assert`` or a ``raise``."""
-        self.engine.report("failed", kind, text, line, self, self.full(mask))
+        lanes = self.full(mask)
+        self.engine.report("failed", kind, text, line, self, lanes)
+        if exception is not None and self.engine.raised is None:
+            self.engine.raised = exception.made(self.first_thread(lanes))
 
     def nonzero(self, divisor: Any, mask: Mask, line: int) -> Any:
-        """Return the divisor of a kernel with debug=True. Raises KernelError if it is 0 in an active lane."""
+        """Return the divisor of a kernel with debug=True. Raises KernelDivisionError if it is 0 in an active lane."""
         zero = divisor == 0
         if np.any(zero) and (lanes := self.full(mask) & zero).any():
-            raise KernelError(
+            raise KernelDivisionError(
                 f"{self.launch.title(self.first_thread(lanes))} divides by zero; since the function has debug=True, a "
                 "GPU ends the thread there, and the launch raises ZeroDivisionError: check the divisor first",
                 line=line,

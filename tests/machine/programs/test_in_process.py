@@ -263,3 +263,29 @@ def test_what_a_gpu_would_tell_otherwise_is_a_warning(simulated):
     array = cuda.device_array(4, np.float32)
     with pytest.warns(UserWarning, match="nothing wrote"):
         array.copy_to_host()
+
+
+def test_an_exception_of_a_kernel_with_debug(simulated):
+    """The launch raises it, as on a GPU."""
+
+    @cuda.jit(debug=True, opt=False)
+    def positive(x):
+        if x[cuda.grid(1)] < 0:
+            raise ValueError("negative")
+
+    positive[2, 1](np.array([1, 0]))
+    with pytest.raises(ValueError, match=r"ctaid=\[0, 0, 1\]: negative"):
+        positive[2, 1](np.array([1, -1]))
+    assert kinds(simulated) == []
+
+
+def test_an_array_of_records_is_told_by_its_fields():
+    """As an argument of the launch in which something was found."""
+
+    @cuda.jit
+    def first(points):
+        points[cuda.grid(1)].x = 1
+
+    with without_gpu(strict=False) as simulated:
+        first[1, 8](np.zeros(4, [("x", np.float32), ("y", np.float32)]))
+    assert [each.first.arguments for each in simulated.findings] == ["points record(x, y)[4]"]

@@ -242,6 +242,41 @@ def test_strict_raises_at_the_launch(ran, tmp_path):
     assert status == 0 and out == "behind\n"
 
 
+RAISING = """import pytest
+class Own(Exception):
+    pass
+
+@cuda.jit(debug={debug}, opt=False)
+def checked(x):
+    if x[0] == 1:
+        raise Own("one", 1)
+    assert x[0] != 2, "two"
+    x[0] = 1 // x[0]
+
+def raised(n, kind, words):
+    with pytest.raises(kind, match=words):
+        checked[1, 1](np.full(1, n))
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--strict"]], ids=str)
+def test_an_exception_of_a_kernel_with_debug_is_the_program_s(ran, options):
+    """Its launch raises it, as on a GPU, and it is no finding; a bug beside it is one."""
+    of_all = "\n".join(
+        f"raised({each})" for each in ("1, Own, 'one'", "2, AssertionError, 'two'", "0, ArithmeticError, ''")
+    )
+    body = RAISING.format(debug=True) + of_all
+    status, _, err = ran(body, options=options)
+    assert status == 0 and found(err) == []
+    assert ran(body.replace("if x[0]", "x[1] = 0\n    if x[0]"), options=options)[0] == 1
+
+
+def test_an_exception_of_a_kernel_without_debug_is_a_finding(ran):
+    """A GPU ends the thread there, and says nothing."""
+    status, _, err = ran(RAISING.format(debug=False) + "checked[1, 1](np.ones(1))")
+    assert status == 1 and found(err) == [("raised-exception", 1)]
+
+
 @pytest.mark.parametrize("kernel", nightly.every(2, ["listed", "endless"]))
 def test_a_launch_without_a_result_raises(ran, kernel):
     """It is refused, or stopped; the program would go on with wrong values."""

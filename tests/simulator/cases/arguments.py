@@ -190,7 +190,7 @@ def kernel(x):
     x[0] = plain(x[1], x[2])
 
 # a careful device function of a kernel that is not : x=np.array([0.0, 1, 0])
-#! KernelError divides by zero
+#! KernelDivisionError divides by zero
 @cuda.jit(device=True, debug=True, opt=False)
 def careful(a, b):
     return a / b
@@ -201,7 +201,7 @@ def kernel(x):
 # a constant divisor of zero : x=np.ones(1)
 @cuda.jit(debug=True, opt=False)
 def kernel(x):
-    x[0] = x[0] / 0  #! KernelError divides by zero
+    x[0] = x[0] / 0  #! KernelDivisionError divides by zero
 
 # an exception says what a GPU does @ 1, 2 : x=np.array([1, -1]) ; debug,word in True,raises False,silently
 #= said("$word")

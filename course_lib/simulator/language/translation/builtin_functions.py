@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from ...findings import RaisedException
 from ...tables import plural
 from ..program import builders, nodes
 from ..program.builders import after, compile_time, items_evaluated_once, tuple_of
@@ -198,12 +199,27 @@ def say(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     return nodes.Apply(code=code, args=tuple(values), line=node.lineno)
 
 
-def failure(node: ast.Assert | ast.Raise) -> nodes.Expr:
-    """Report a failed ``assert`` or a ``raise``, in which a thread ends."""
+def failure(translation: Translation, node: ast.Assert | ast.Raise) -> nodes.Expr:
+    """Report a failed ``assert`` or a ``raise``, in which a thread ends, with the exception."""
     for part in ast.walk(node):
         if isinstance(part, ast.FormattedValue):
             refuse_construct(ast.copy_location(ast.JoinedStr([part]), part))
     kind = "failed-assertion" if isinstance(node, ast.Assert) else "raised-exception"
     text = ast.unparse(node).replace("{", "{{").replace("}", "}}")
-    code = f"warp.failed({kind!r}, {text!r}, {{mask}}, {{line}})"
-    return nodes.Apply(code=code, line=node.lineno)
+    code = f"warp.failed({kind!r}, {text!r}, {{0}}, {{mask}}, {{line}})"
+    return nodes.Apply(code=code, args=(CompileTimeObject(obj=_exception(translation, node)),), line=node.lineno)
+
+
+def _exception(translation: Translation, node: ast.Assert | ast.Raise) -> RaisedException | None:
+    """The exception of an ``assert`` or a ``raise``; None of a name that is no exception."""
+    if isinstance(node, ast.Assert):
+        kind: object = AssertionError
+        given = [node.msg] if node.msg else []
+    else:
+        made = node.exc
+        kind = translation.constant_object(made.func if isinstance(made, ast.Call) else made or node)
+        given = made.args if isinstance(made, ast.Call) else []
+    if not isinstance(kind, type) or not issubclass(kind, Exception):
+        return None
+    values = [part.value if isinstance(part, ast.Constant) else ast.unparse(part) for part in given]
+    return RaisedException(kind, tuple(values))

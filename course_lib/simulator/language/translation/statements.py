@@ -320,7 +320,7 @@ class Statements(Expressions):
     def _end(self, node: ast.Assert | ast.Raise) -> list[Stmt]:
         """End the thread and report it; a device function returns nothing to its caller then."""
         self.results.append(Part(NONE, Reason("the thread ends")))
-        return [Evaluate(builtin_functions.failure(node)), Return(Nothing(), node.lineno)]
+        return [Evaluate(builtin_functions.failure(self, node)), Return(Nothing(), node.lineno)]
 
     def visit_Assign(self, node: ast.Assign) -> None:
         """An assignment to one or more targets; shared and local arrays are made here alone."""
