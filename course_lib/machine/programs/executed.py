@@ -1,4 +1,4 @@
-"""Texts that a program executes: ``exec`` keeps them, so that a kernel that is defined in one can be read."""
+"""Texts that a program executes: ``exec`` and ``eval`` keep them, so that a kernel in one can be read."""
 
 import __future__
 
@@ -14,7 +14,7 @@ from typing import Any
 _TEXTS = itertools.count(1)
 #: What a text takes over from the code that executes it.
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
-_EXEC, _COMPILE = builtins.exec, builtins.compile
+_EXEC, _EVAL, _COMPILE = builtins.exec, builtins.eval, builtins.compile
 
 
 def _kept(text: str) -> str:
@@ -24,13 +24,18 @@ def _kept(text: str) -> str:
     return file
 
 
+def _defines(source: Any) -> bool:
+    """Whether this may be a text with a function."""
+    return isinstance(source, str) and ("def " in source or "lambda" in source)
+
+
 def _compile(
     source: Any, filename: Any, mode: str, flags: int = 0, dont_inherit: bool = False, *rest: Any, **named: Any
 ) -> Any:
     """Compile as Python's own ``compile`` does; keep a text with a function that has no file."""
     if not dont_inherit:
         flags |= sys._getframe(1).f_code.co_flags & _FUTURE
-    if isinstance(source, str) and "def " in source and filename == "<string>" and mode == "exec":
+    if _defines(source) and filename == "<string>" and mode in ("exec", "eval"):
         filename = _kept(source)
     return _COMPILE(source, filename, mode, flags, True, *rest, **named)
 
@@ -46,17 +51,28 @@ def _exec(
     frame = sys._getframe(1)
     if globals is None:
         globals, locals = frame.f_globals, frame.f_locals if locals is None else locals
-    if isinstance(source, str) and "def " in source:
+    if _defines(source):
         source = _COMPILE(source, _kept(source), "exec", frame.f_code.co_flags & _FUTURE, dont_inherit=True)
     _EXEC(source, globals, globals if locals is None else locals, **closure)
+
+
+def _eval(source: Any, /, globals: dict[str, Any] | None = None, locals: Mapping[str, Any] | None = None) -> Any:
+    """Compute as Python's own ``eval`` does; keep a text with a lambda where :mod:`inspect` looks for it."""
+    frame = sys._getframe(1)
+    if globals is None:
+        globals, locals = frame.f_globals, frame.f_locals if locals is None else locals
+    if _defines(source):
+        source = source.lstrip(" \t")
+        source = _COMPILE(source, _kept(source), "eval", frame.f_code.co_flags & _FUTURE, dont_inherit=True)
+    return _EVAL(source, globals, globals if locals is None else locals)
 
 
 @contextlib.contextmanager
 def readable_texts() -> Iterator[None]:
     """Keep the texts that are executed, for a while."""
-    before = builtins.exec, builtins.compile
-    builtins.exec, builtins.compile = _exec, _compile
+    before = builtins.exec, builtins.eval, builtins.compile
+    builtins.exec, builtins.eval, builtins.compile = _exec, _eval, _compile
     try:
         yield
     finally:
-        builtins.exec, builtins.compile = before
+        builtins.exec, builtins.eval, builtins.compile = before

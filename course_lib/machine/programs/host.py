@@ -99,6 +99,11 @@ class DeviceArray(_StandIn):
         made._place(part, note, stream)
         return made
 
+    def __getattr__(self, name: str) -> NoReturn:
+        if not name.startswith("_") and hasattr(np.ndarray, name):  # numba's has not
+            raise AttributeError(f"an array in a GPU's memory has no {name}; write copy_to_host().{name}")
+        super().__getattr__(name)
+
     def _place(self, part: device_memory.AllocationView, note: Note, stream: Any) -> None:
         self.part, self.stream, self._note = part, stream, note
         self.shape, self.strides, self.dtype, self.ndim = part.shape, part.strides, part.dtype, part.ndim
@@ -299,6 +304,10 @@ class HostArray(np.ndarray):
             self.allocation, self.fresh = base.allocation, base.fresh
             self.copied, self.note = base.copied, base.note
 
+    def __array_wrap__(self, array: np.ndarray, context: Any = None, return_scalar: bool = False) -> Any:
+        """Return what NumPy computed of such arrays: a number, as of arrays of its own, or an array."""
+        return array[()] if return_scalar else super().__array_wrap__(array, context, return_scalar)
+
     @property
     def part(self) -> device_memory.AllocationView | None:
         """Where it is in the allocation; None of an array that NumPy computed of such ones."""
@@ -415,6 +424,9 @@ class Device(_StandIn):
 
     def __enter__(self) -> Device:
         return self
+
+    def __repr__(self) -> str:
+        return f"<CUDA device {self.id} '{self.name.decode()}'>"
 
 
 class PendingDeallocations(_StandIn):

@@ -176,4 +176,5 @@ def _kernel_methods(launch: Launch, note: host.Note) -> dict[str, Any]:
         "configure": configure,
         "forall": forall,
         "specialize": lambda kernel, *arguments: kernel,
+        "compile": lambda kernel, sig: kernel,
     }

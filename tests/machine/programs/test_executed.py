@@ -42,6 +42,37 @@ def test_a_kernel_of_a_text_that_is_compiled_first():
     assert x.tolist() == [3] * 8
 
 
+def test_functions_of_texts_without_def():
+    """Of ``eval`` and of ``exec``, each text with a lambda."""
+    x, names = np.full(8, 3.0), {"cuda": cuda}
+    with without_gpu():
+        twice = cuda.jit(device=True)(eval(" lambda a: a * 2"))
+        exec("plus = cuda.jit(device=True)(lambda a, b: a + b)", names)
+        plus = names["plus"]
+
+        @cuda.jit
+        def both(x):
+            i = cuda.threadIdx.x
+            x[i] = plus(twice(x[i]), 1)
+
+        both[1, 8](x)
+    assert x.tolist() == [7] * 8
+
+
+def seen():
+    """Return what ``eval`` sees, in all ways of calling it."""
+    own, names = 1, {"own": 2}
+    given = eval("(lambda: own)()", names), eval("(lambda a=own: a)()", names, {"own": 3}), eval("own", {}, names)
+    return own, given, eval("(lambda a=own: a)()"), eval("sorted(name for name in dir())")
+
+
+def test_eval_sees_the_same_names():
+    """As Python's own, with the globals and locals of its caller, or with those that it is given."""
+    with readable_texts():
+        kept = seen()
+    assert kept == seen()
+
+
 def scopes():
     """Return what texts define and see, in all ways of calling ``exec``."""
     seen = {"own": 1}

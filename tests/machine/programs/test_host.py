@@ -104,6 +104,10 @@ CALLS = {
     "assert cuda.runtime.get_version() >= (11, 0)\n    double[1, 32](d)": "",
     "with cuda.pinned(np.ones(3)), cuda.defer_cleanup(), cuda.profiling():\n        double[1, 32](d)": "",
     "double.specialize(d)[1, 32](d)": "",
+    "double.compile('void(float64[:])')\n    double[1, 32](d)": "",
+    "p = cuda.pinned_array(4)\n    p[:] = 1\n    double[1, 32](p)\n"
+    "    assert type(p.sum()) is np.float64 and f'{p.max():.1f}' == '2.0' and type(p[1]) is np.float64\n"
+    "    assert (p + 1).tolist() == [3] * 4 and p.sum(keepdims=True).shape == (1,)": "",
 }
 
 
@@ -128,6 +132,14 @@ def test_a_call_of_a_host_program(hosted, call):
 def test_what_has_no_answer(hosted, call, words):
     with pytest.raises(host.NeedsGPU, match=words):
         hosted(f"d = cuda.to_device(np.ones(9))\n{call}\n")
+
+
+@pytest.mark.parametrize("call", ["d.sum()", "d.astype(np.int8)"])
+def test_what_an_array_of_numpy_has_alone(hosted, call):
+    """numba's has it neither, on a GPU."""
+    with pytest.raises(AttributeError, match="copy_to_host") as raised:
+        hosted(f"d = cuda.to_device(np.ones(9))\n{call}\n")
+    assert not isinstance(raised.value, host.NeedsGPU)
 
 
 def test_what_is_polled_is_done(hosted):
