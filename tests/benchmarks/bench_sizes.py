@@ -24,7 +24,7 @@ def picture(widget: object) -> str:
 
 def bench_stepper(measured):
     measured("picture of a stepper", kilobytes(picture(Stepper(samples.launch("tiled")))), 60, "kB")
-    measured("trace of best", kilobytes(encode(samples.launch("best").trace)), 1200, "kB")
+    measured("size of the trace of best", kilobytes(encode(samples.launch("best").trace)), 1200, "kB")
 
 
 def bench_waiting(measured):
