@@ -20,7 +20,10 @@ const TICKS = 8; // a cell has, at most
 const GAP = 1; // between elements, in SVG units
 
 /** The size of the texts of each class, in SVG units. @type {Record<number, number>} */
-export const TEXT_SIZES = { 2: 11, 3: 9.2, 4: 6.6, 6: 4.6 };
+export const TEXT_SIZES = { 2: 11, 3: 8.4, 4: 6.6, 6: 4.6 };
+
+/** The pixels of digits that are shown, at least. @param {Element} place */
+export const smallest = (place) => (place.closest(".reveal") ? LEGIBLE_IN_A_ROOM : LEGIBLE);
 
 /** The class of a text by the length of its longest line: of two, four or six characters. @param {string} text */
 export const widthOf = (text) => {
@@ -135,7 +138,7 @@ export class Grid extends Plane {
     super.measure(scale);
     set(this.tallies, "display", scale * UNIT < TALLIED ? "none" : "inline");
     this.scale = scale;
-    this.least = this.layer.closest(".reveal") ? LEGIBLE_IN_A_ROOM : LEGIBLE;
+    this.least = smallest(this.layer);
     this.write();
   }
 

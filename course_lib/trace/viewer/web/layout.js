@@ -7,7 +7,8 @@
 //
 // When room is short, it is given up in this order: the white space; the size of the matrices, which become maps without
 // digits; and only then the size of tiles and accumulators, down to that of legible digits. The source always has the
-// current line and two lines above and below it.
+// current line and two lines above and below it. Tiles are what such a kernel is about, so their elements are larger than
+// those of the matrices that they are copied from.
 
 /**
  * @typedef {object} Shape  of an array's drawing, in units of which an element has UNIT, its labels included
@@ -15,7 +16,8 @@
  * @property {number} height
  * @property {number} most  pixels of a unit, at most
  * @property {number} least  pixels of its place, at least: its name
- * @property {boolean} [numbered]  whether its elements have digits, where these are large enough
+ * @property {number} digits  pixels of an element for each pixel of its digits; 0 without any
+ * @property {boolean} [tile]  whether it is in shared memory
  */
 /**
  * @typedef {object} Wanted
@@ -25,10 +27,11 @@
  * @property {{A: Shape, B: Shape, C: Shape} | null} product
  * @property {Shape[]} main  arrays in global memory that are no matrices of the product
  * @property {Shape[]} aside  shared and local arrays, and what threads hold
- * @property {boolean} counter  whether numbers are counted beside the picture
+ * @property {number} counter  ems of the height of what is counted beside the picture; 0 without any
  * @property {[number, number][]} lines  the characters of each line of the source, without its comment and with it
+ * @property {number} least  pixels of digits that are shown
  * @property {boolean} [strict]  whether no more height may be used for legible digits
- * @property {string} [how]  of two runs, the `how` of the layout of the other one
+ * @property {string} [how]  the only arrangement that is asked for, where it is possible
  * @property {number} [largest]  of two runs, pixels of a unit of the matrices, at most: both have the same
  */
 /** @typedef {{x: number, y: number, width: number, height: number}} Box  in pixels */
@@ -41,8 +44,9 @@
  * @property {Box} code
  * @property {Box | null} counter
  * @property {number} height  that is used
+ * @property {number} share  of the size that the drawings below the matrices should have
  * @property {boolean} legible  whether the tiles have digits, as far as any size gives them some
- * @property {string} how  where counter and source are: "low" or "top", "beside" or "below"
+ * @property {string} how  where counter and source are, one of HOWS
  */
 
 const UNIT = 20; // of an element, as in plane.js
@@ -53,26 +57,30 @@ const CODE = { least: 19, most: 52, usual: 30, rows: 12 }; // ems of its width; 
 const HEAD = 2.3; // ems above the lines
 const COLUMNS = 30; // ems of a source with comments, and with counts beside its lines
 const LINE = { high: 1.06, letter: 0.535, number: 2.9, counts: 5 }; // ems
+/** Where counter and source may be. */
+export const HOWS = ["low beside", "low below", "top beside", "top below"];
 export const AROUND = 2; // lines above and below the current one
-const COUNTER = { width: 12, height: 8.2 }; // ems
+const COUNTER = 12; // ems of its width
 const MAP = 5; // ems of the height of matrices, at least
-const LEGIBLE = 17; // pixels of an element with digits of nine
-const GOOD = [26.5, 44]; // pixels of an element with digits of 13 and of 21
-const STEP = 35; // of the height, for each pixel of these digits
+const GOOD = [12.5, 20.5]; // pixels of digits, at least and at most
+const LARGE = 0.27; // of the height, a drawing that is large enough
+const SMALLER = 0.75; // of an element of a tile, one of the matrices
+const STEP = 37; // of the height, for each pixel of these digits
 const MORE = [1.1, 1.2, 1.3]; // times the height, for legible digits
 
 /** @param {Wanted} wanted @returns {Layout} */
 export function arrange(wanted) {
   const { aside, height } = wanted;
-  // drawings of one side have elements of one size only if they have as many, so the longest counts
-  const numbered = aside.filter((shape) => shape.numbered).map(({ width, height: high }) => Math.max(width, high));
-  const longest = Math.max(0, ...numbered) / UNIT;
-  const good = Math.min(GOOD[1], Math.max(GOOD[0], (2 * height) / STEP)) * longest;
+  const numbered = aside.filter((shape) => shape.digits);
+  // pixels of a side for each pixel of the digits, which are the smallest in the drawing with most elements
+  const each = Math.max(0, ...numbered.map(({ digits, width, height }) => digits * (Math.max(width, height) / UNIT)));
+  const legible = wanted.least * each;
+  const good = Math.max(legible, Math.min(GOOD[1], Math.max(GOOD[0], height / STEP)) * each, LARGE * height);
   let least = placed(wanted, height, 0, good);
   for (const more of MORE) {
-    if (least.side >= LEGIBLE * longest || wanted.strict) break;
+    if (least.side >= legible || wanted.strict) break;
     const higher = placed(wanted, more * height, 0, good);
-    if (higher.side >= LEGIBLE * longest) least = higher;
+    if (higher.side >= legible) least = higher;
   }
   const high = Math.max(height, least.height);
   const side = Math.min(least.side, good) - 0.01;
@@ -80,12 +88,14 @@ export function arrange(wanted) {
   for (let i = 0; i < 12; i++) {
     const middle = (low + most) / 2;
     const found = placed(wanted, high, middle, good);
-    const largest = Math.max(0, ...aside.map((shape, i) => (shape.numbered ? found.aside[i].scale : 0)));
+    const scales = numbered.map((shape) => found.aside[aside.indexOf(shape)].scale);
+    const tiles = scales.filter((_, i) => numbered[i].tile);
+    const largest = tiles.length && found.side >= legible ? SMALLER * Math.max(...tiles) : Math.max(0, ...scales);
     const smaller = !found.product || !largest || found.product.A.scale <= largest + 0.001;
     if (found.side >= side && found.height <= high + 1 && smaller) [low, best] = [middle, found];
     else most = middle;
   }
-  return { ...best, legible: best.side >= LEGIBLE * longest };
+  return { ...best, legible: best.side >= legible, share: Math.min(1, best.side / good) };
 }
 
 /**
@@ -95,13 +105,13 @@ export function arrange(wanted) {
  * @param {number} height  of all
  * @param {number} band  pixels; at least that of maps
  * @param {number} good  a side beyond which a wider source is better
- * @returns {Omit<Layout, "legible"> & {side: number}}
+ * @returns {Omit<Layout, "legible" | "share"> & {side: number}}
  */
 function placed(wanted, height, band, good) {
   const { width, em, counter, aside } = wanted;
-  const count = { width: COUNTER.width * em, height: COUNTER.height * em };
+  const count = { width: COUNTER * em, height: counter * em };
   const least = Math.max(band, (MAP + CAPTION) * em);
-  /** @type {(Omit<Layout, "product" | "main" | "legible"> & {side: number, top: ReturnType<typeof globals>})[]} */
+  /** @type {(Omit<Layout, "product" | "main" | "legible" | "share"> & {side: number, top: ReturnType<typeof globals>})[]} */
   const candidates = [];
   /** @type {(how: string, top: ReturnType<typeof globals>, y: number, above: Box | null) => void} */
   const below = (how, top, y, above) => {

@@ -26,13 +26,13 @@
  * @typedef {object} Size
  * @property {number} width  of the place for the picture, in pixels
  * @property {number} height  in pixels
- * @property {boolean} counter  whether numbers are counted beside it
+ * @property {number} counter  ems of the height of what is counted beside it; 0 without any
  * @property {number} lens  width of the place of a lens of this run, in pixels
  * @property {number} em  size of the text in pixels
  * @property {[number, number][]} lines  the characters of each line of the source, without its comment and with it
  * @property {number} [largest]  pixels of a unit of the matrices, at most
  * @property {boolean} [strict]  whether no more height may be used for legible digits
- * @property {string} [how]  the arrangement of the other run
+ * @property {string} [how]  the only arrangement that is asked for, one of HOWS of layout.js
  */
 
 /** A view of one run: in a fixed part of the page, or a lens, of which one at a time is open. */

@@ -2,6 +2,7 @@
 
 import { give, html, icon, part, write } from "./dom.js";
 import { Film, says } from "./film.js";
+import { HOWS } from "./layout.js";
 import { marksIn, marksOf, wordsOn } from "./legend.js";
 import { Machine } from "./machine.js";
 import { finish } from "./survey.js";
@@ -26,6 +27,8 @@ const LENSES = [Findings, Warp, Banks, Fragments, Waits, Launch];
 const BESIDE = 70; // ems of a page on which an open view is beside the picture, not below it
 const SHARE = 0.42; // of the page for an open view
 const PHONE = 40; // ems of a page in one column
+const HALF = 32; // ems of the height of each of two runs below each other, at least: so both counters are in sight
+const [COUNTER, LINE] = [3.4, 1.25]; // ems of the counter's number and bar, and of a line of it
 const BARS = 130; // pixels of a notebook's, as the stylesheet has them
 const BETWEEN = 1.5; // ems between the pictures and the lenses of two runs, as the stylesheet has it
 
@@ -141,10 +144,12 @@ export class Run {
     return this.trace.source.map(([, text]) => [shallow(text).replace(/\s*#.*/, "").length, shallow(text).length]);
   }
 
-  /** Arrange the picture. @param {import("./panel.js").Size} size */
-  fit(size) {
-    const [picture] = this.views;
-    return /** @type {Picture} */ (picture).fit(size);
+  get picture() {
+    return /** @type {Picture} */ (this.views[0]);
+  }
+
+  get counter() {
+    return /** @type {Counter} */ (this.views[3]);
   }
 
   /** Put everything where the picture's arrangement has it. @param {import("./layout.js").Layout} layout @param {number} width */
@@ -361,22 +366,25 @@ export class Stage {
     };
     const gaps = (runs.length - 1) * BETWEEN * em;
     const width = column ? space.width : (space.width - gaps) / 2;
-    const height = column ? (space.height - gaps) / runs.length : space.height;
+    const high = column ? (space.height - gaps) / runs.length : space.height;
+    const height = narrow && runs.length > 1 ? Math.max(high, HALF * em) : high;
     const wide = beside ? whole.width * SHARE : (whole.width - gaps) / runs.length;
     const room = runs.map((run) => ({
       ...{ width, height, em, lens: wide },
-      counter: run.film.fetched > 0,
+      counter: run.film.fetched ? run.counter.lines * LINE + COUNTER : 0,
       lines: run.lengths,
     }));
-    let layouts = runs.map((run, i) => run.fit(room[i]));
     if (runs.length > 1) {
-      const strict = layouts.some(({ legible }) => !legible);
-      if (strict) layouts = runs.map((run, i) => run.fit({ ...room[i], strict }));
-      // both on one scale, and in the arrangement of the run that has less room
+      const arranged = (/** @type {Partial<import("./panel.js").Size>} */ more) =>
+        runs.map(({ picture }, i) => picture.arranged({ ...room[i], ...more }));
+      const strict = arranged({}).some(({ legible }) => !legible);
+      // both in the arrangement in which the one with less room has most of it, and on one scale
+      const all = HOWS.map((how) => ({ how, layouts: arranged({ strict, how }) }));
+      const [{ how, layouts }] = all.sort((x, y) => worth(y.layouts, y.how) - worth(x.layouts, x.how));
       const largest = Math.min(...layouts.map(({ product }) => product?.A.scale ?? Infinity));
-      const { how } = layouts.reduce((x, y) => (y.height > x.height ? y : x));
-      layouts = runs.map((run, i) => run.fit({ ...room[i], strict, largest, how }));
+      for (const size of room) Object.assign(size, { strict, largest, how });
     }
+    const layouts = runs.map(({ picture }, i) => picture.fit(room[i]));
     runs.forEach((run, i) => run.place(layouts[i], width));
     for (const view of this.open.get(lens)?.views ?? []) view.fit?.(room[0]);
     for (const view of this.views) view.scroll?.();
@@ -512,11 +520,11 @@ export class Stage {
           ? [says(frame)]
           : sentence(machine);
     const where = `block ${trace.label(machine.block.at)}${frame ? "" : `, thread ${trace.threadLabel(machine.thread)}`}`;
+    const said = [html("span", { class: "tt-where" }, where), html("p", { class: "tt-sentence" }, ...words)];
     return html(
       "div",
       {},
-      html("span", { class: "tt-where" }, where),
-      html("p", { class: "tt-sentence" }, ...words),
+      ...(this.runs.length > 1 ? said.reverse() : said), // of two runs, the kernel's name is the first word
       ...[...found, ...wrong].map((words) => html("p", { class: "tt-wrong" }, ...words)),
     );
   }
@@ -559,6 +567,17 @@ export class Stage {
     if (!part(root, "keys").hidden) this.explain();
   }
 }
+
+/**
+ * How good an arrangement of two runs is: what the one with less room has of it, and the scale of the matrices.
+ * @param {import("./layout.js").Layout[]} layouts
+ * @param {string} how
+ */
+const worth = (layouts, how) =>
+  layouts.filter((layout) => layout.how === how).length +
+  Math.min(...layouts.map(({ share }) => share)) +
+  0.3 * Math.min(1, ...layouts.map(({ product }) => product?.A.scale ?? 1)) -
+  Math.max(...layouts.map(({ height }) => height)) / 1e3;
 
 /** @param {HTMLElement} node @param {import("./layout.js").Box | null} box */
 function place(node, box) {

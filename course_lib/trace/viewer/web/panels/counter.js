@@ -5,8 +5,10 @@ import { html, write } from "../dom.js";
 import { Film } from "../film.js";
 import { level, loadsOf, mixed, scalesOf, tintedIn, wholeLaunch } from "../loads.js";
 import { Panel } from "../panel.js";
+import { LOAD } from "../trace.js";
 
 const STEPS = 2; // of the scale's numbers, after 0
+const LETTERS = 22; // in a line
 
 export class Counter extends Panel {
   static at = "counter";
@@ -14,17 +16,19 @@ export class Counter extends Panel {
   /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
     super(place, context);
-    this.heading = html("div", { class: "tt-heading" });
+    this.heading = html("div", { class: "tt-heading" }, "Global loads");
     this.number = html("b");
     this.all = html("span", { class: "tt-soft" });
     this.bar = html("i");
+    this.loads = html("p", { title: "How often the block's threads load a number of A, B or another array" });
     const often = "How often the threads calculate with a number that the block loads";
     this.uses = html("p", { class: "tt-uses", title: often });
-    this.beside = html("p", { class: "tt-soft" });
+    this.beside = html("p", { class: "tt-soft tt-beside-other" });
     const strength = "The more often an element has been loaded, the stronger is its colour";
     this.key = html("p", { class: "tt-loads-key", title: strength });
     const track = html("span", { class: "tt-track-of" }, this.bar);
-    place.append(this.heading, html("p", {}, this.number, this.all), track, this.uses, this.beside, this.key);
+    const counted = html("p", {}, this.number, this.all);
+    place.append(this.heading, counted, track, this.loads, this.uses, this.key, this.beside);
     this.most = 1;
     this.total = 0;
     this.scales = { block: 1, launch: 1 };
@@ -36,15 +40,24 @@ export class Counter extends Panel {
   choose() {
     const { machine, other, trace } = this.context;
     const film = Film.of(trace.blocks[machine.blockNumber]);
-    const { fetched: total, uses } = film;
-    const theirs = other ? Film.of(other.trace.blocks[other.blockNumber]).fetched : 0;
+    const { fetched: total, multiplied, uses } = film;
+    const theirs = other ? Film.of(other.trace.blocks[other.blockNumber]) : null;
     this.total = total;
-    this.most = Math.max(1, total, theirs);
-    const often = Number.isInteger(uses) ? String(uses) : uses.toFixed(1);
-    write(this.uses, !uses ? "" : `used ${uses === 1 ? "once" : `${often}×`} on average`);
-    const times = theirs > total ? theirs / total : 0;
-    const more = Number.isInteger(times) ? times : times.toFixed(1);
-    write(this.beside, times && total ? `${other?.trace.name}: ${more}× as many` : "");
+    this.most = Math.max(1, total, theirs?.fetched ?? 0);
+    const counts = machine.survey.loads.flatMap((each) => (each ? [...each].filter((count) => count) : []));
+    const [least, most] = [
+      counts.reduce((a, b) => Math.min(a, b), Infinity),
+      counts.reduce((a, b) => Math.max(a, b), 0),
+    ];
+    write(this.loads, !most ? "" : `each loaded ${least === most ? times(most) : `${least} to ${times(most)}`}`);
+    write(this.uses, !uses ? "" : `used ${times(uses)} on average`);
+    const more = theirs && theirs.fetched > total ? theirs.fetched / total : 0;
+    const [mine, its] = [machine, other].map((each) => (each ? sharedLoads(each) : 0));
+    const compared =
+      theirs?.multiplied === multiplied
+        ? more && total && `${other?.trace.name}: ${digits(more)}× as many`
+        : mine !== its && mine && its && `${digits(mine)} shared load${mine === 1 ? "" : "s"} per multiply-add`;
+    write(this.beside, compared || "");
     this.scales = scalesOf(machine, other);
     const tinted = tintedIn(machine);
     this.hues = [...new Set(trace.arrays.filter((_, number) => tinted[number]).map(({ hue }) => hue))];
@@ -66,6 +79,12 @@ export class Counter extends Panel {
     this.tell(whole ? this.scales.launch : this.scales.block);
   }
 
+  /** Lines of text. */
+  get lines() {
+    const lines = [this.heading, this.loads, this.uses].filter((line) => line.textContent).length;
+    return lines + Math.min(1, this.hues.length) + Math.ceil((this.beside.textContent ?? "").length / LETTERS);
+  }
+
   /** What the colours mean: of each number of loads, those of the arrays below each other. @param {number} most */
   tell(most) {
     if (this.scale === String(most)) return;
@@ -78,6 +97,15 @@ export class Counter extends Panel {
       box.style.background = `linear-gradient(${["to bottom", ...stops].join(", ")})`;
       return html("span", {}, box, String(count));
     });
-    this.key.replaceChildren(...(this.hues.length ? ["loads of each ", ...boxes] : []));
+    this.key.replaceChildren(...(this.hues.length ? ["loads ", ...boxes] : []));
   }
 }
+
+/** The loads from shared memory for each multiply-add of the block. @param {import("../machine.js").Machine} machine */
+function sharedLoads({ block, length, survey, trace }) {
+  const { multiplied } = Film.of(trace.blocks[trace.blockNumber(block.at)]);
+  return multiplied && survey.counts.shared[LOAD][length] / multiplied;
+}
+
+const digits = (/** @type {number} */ n) => (Number.isInteger(n) ? String(n) : n.toFixed(1));
+const times = (/** @type {number} */ n) => (n === 1 ? "once" : `${digits(n)}×`);

@@ -2,7 +2,7 @@
 // layout.js.
 
 import { give, html, write } from "../dom.js";
-import { Grid, layout, planes } from "../grid.js";
+import { Grid, layout, planes, smallest, TEXT_SIZES } from "../grid.js";
 import { Film, recorded } from "../film.js";
 import { copiesIn, Flights } from "../flight.js";
 import { grip } from "../grip.js";
@@ -14,10 +14,11 @@ import { Ask } from "./ask.js";
 import { ACTIVE, EMPTY, FAINT, FAR, NOW_READ, NOW_WRITTEN, PLAIN, REGION, SEEN, UNIT } from "../plane.js";
 import { countUpTo } from "../survey.js";
 import { ATOMIC, STORE, WARP } from "../trace.js";
+import { widthsOf } from "../widths.js";
 
 /** @typedef {import("../plane.js").Plane} Plane */
 
-const LARGEST = 3.3; // ems for an element
+const LARGEST = 3.7; // ems for an element
 const NUMBERED = 32; // a matrix with a longer side has no numbers
 const [MARGIN, NARROW] = [15, 3]; // of a drawing with indices and of one without, in its own units
 const SWIPE = 45; // pixels of a finger that steps
@@ -84,6 +85,7 @@ function missed(trace) {
  * @property {string} role  of a matrix in the product
  * @property {number} most  ems of an element, at most
  * @property {string} name
+ * @property {string} held  the name of the array or variable whose numbers it shows
  */
 
 export class Picture extends Panel {
@@ -152,7 +154,8 @@ export class Picture extends Panel {
     for (const plane of found) {
       const group = inProduct ? "product" : array.space === "global" ? "main" : "aside";
       const caption = found.length > 1 ? plane.name : array.name;
-      const node = this.figure(caption, array.space === "local" ? "of the thread" : shape.join("×"), plane, array.hue);
+      const shared = array.space === "shared" ? ", shared" : "";
+      const node = this.figure(caption, array.space === "local" ? "" : shape.join("×") + shared, plane, array.hue);
       node.dataset.space = array.space;
       if (inProduct) node.classList.add(`tt-matrix-${array.role}`);
       this.drawings.push({
@@ -162,6 +165,7 @@ export class Picture extends Panel {
         role: inProduct ? (array.role ?? "") : "",
         most: LARGEST,
         name: caption,
+        held: array.name,
       });
       this.interact(plane, number);
       plane.beyond = this.missed[number];
@@ -190,9 +194,9 @@ export class Picture extends Panel {
         const thread = plane.elementAt(/** @type {MouseEvent} */ (event));
         if (thread !== null) choose({ thread: trace.threadPosition(thread) });
       });
-      const node = this.figure(name, held.length ? "of each thread" : "of the block", plane, array.hue);
+      const node = this.figure(name, held.length ? "1 in each thread" : "of the block", plane, array.hue);
       node.classList.add("tt-of-threads");
-      this.drawings.push({ plane, node, group: "aside", role: "", most: LARGEST, name });
+      this.drawings.push({ plane, node, group: "aside", role: "", most: LARGEST, name, held: name });
       return { name, plane };
     });
   }
@@ -331,20 +335,19 @@ export class Picture extends Panel {
     return faults;
   }
 
-  /**
-   * Arrange everything in a place of this size; returns what the layout says.
-   * @param {import("../panel.js").Size} size
-   */
-  fit({ width, height, em, counter, lines, largest, how, strict }) {
+  /** Where everything would be in a place of this size. @param {import("../panel.js").Size} size */
+  arranged({ width, height, em, counter, lines, largest, how, strict }) {
     const { drawings } = this;
-    const shape = (/** @type {Drawing} */ { plane, most, name }) => {
+    const shape = (/** @type {Drawing} */ drawing) => {
+      const { plane, node, most, name } = drawing;
       const [below, beside] = plane.beyond; // what the marks beyond the edges need
       return {
         width: plane.width + 2 + beside * UNIT,
         height: plane.height + 2 + below * UNIT,
         most: (most * em) / UNIT,
         least: (0.56 * name.length + 0.4) * em,
-        numbered: plane instanceof Grid,
+        digits: this.digits(drawing),
+        tile: node.dataset.space === "shared",
       };
     };
     const of = (/** @type {string} */ group) => drawings.filter((drawing) => drawing.group === group).map(shape);
@@ -357,13 +360,24 @@ export class Picture extends Panel {
       counter,
       lines,
       largest,
+      least: smallest(this.place),
       how,
       strict,
       product: product_,
       main: of("main"),
       aside: of("aside"),
     };
-    const layout = arrange(wanted);
+    return arrange(wanted);
+  }
+
+  /**
+   * Put everything into its place; returns what the layout says.
+   * @param {import("../panel.js").Size} size
+   */
+  fit(size) {
+    const { drawings } = this;
+    const { width, em } = size;
+    const layout = this.arranged(size);
     const { product, main, aside, code, counter: counted } = layout;
     const at = [...(product ? [product.A, product.B, product.C] : []), ...main, ...aside];
     const boxes = [
@@ -387,6 +401,12 @@ export class Picture extends Panel {
     return layout;
   }
 
+  /** Pixels of an element for each pixel of its digits, if they are as long as any in the launch; 0 without any. @param {Drawing} drawing */
+  digits({ plane, held }) {
+    const wide = widthsOf(this.context.trace).get(held);
+    return plane instanceof Grid && wide ? UNIT / TEXT_SIZES[wide] : 0;
+  }
+
   repaint() {
     for (const { plane } of this.drawings) plane.repaint();
   }
@@ -402,9 +422,9 @@ export class Picture extends Panel {
       if (trace.arrays[number].space !== "shared") return;
       for (const plane of planes) if (plane instanceof Grid) plane.reads = reads;
     });
-    for (const { node } of this.drawings) {
+    for (const { node, plane } of this.drawings) {
       const small = node.dataset.space === "local" && node.querySelector("small");
-      if (small) small.textContent = `of thread ${trace.threadLabel(machine.thread)}`;
+      if (small) small.textContent = `${plane.size} in thread ${trace.threadLabel(machine.thread)}`;
     }
     this.planes.forEach((planes, number) => {
       if (trace.arrays[number].space !== "global" || layout(trace.arrays[number]).wrapped) return;

@@ -36,10 +36,14 @@ export class Tracks {
     const any = this.shown.some(({ tracks }) => tracks.loads.length || tracks.multiplies.length);
     place.hidden = !any;
     const two = runs.length > 1;
-    write(
-      this.says,
-      order ? `in cycles: ${order[0]}` : `in the simulator's order${two ? "s" : ""}, one warp after another`,
-    );
+    const when = order ? `in cycles: ${order[0]}` : `in the simulator's order${two ? "s" : ""}, one warp after another`;
+    const pairs = this.shown.filter(({ tracks }) => tracks.multiplies.some(({ pair }) => pair !== null));
+    const ahead = pairs.map(({ run, tracks }) => ({ run, counts: aheadIn(tracks) }));
+    const told = ahead.map(({ run, counts }) => `${two ? `${run.trace.name} ` : ""}${counts.join(" of ")}`);
+    const also = ahead.some(({ counts }) => counts[0])
+      ? `; pairs of tiles multiplied while another is loaded: ${told.join(", ")}`
+      : "";
+    write(this.says, when + also);
     this.says.title = order ? "" : ORDER;
     const longest = Math.max(...runs.map(({ trace }) => trace.name.length));
     place.style.setProperty("--tt-names", two ? `${0.66 * longest + 1}em` : "0em");
@@ -80,6 +84,15 @@ export class Tracks {
       head.style.left = this.share(tracks.at(frame ? frame.step : machine.position));
     }
   }
+}
+
+/** Of how many pairs of tiles the products are done while loads of another pair are under way, and of all. @param {ReturnType<typeof tracksOf>} tracks */
+function aheadIn({ loads, multiplies }) {
+  const done = multiplies.filter(({ pair }) => pair !== null);
+  const ahead = done.filter(({ from, to, pair }) =>
+    loads.some((load) => load.pair !== null && load.pair !== pair && load.from < to && from < load.to),
+  );
+  return [ahead.length, done.length];
 }
 
 /** Bars, of which those that nearly touch are one where there are very many. @param {import("../tracks.js").Bar[]} bars @param {number} end */
