@@ -1,6 +1,7 @@
 """The film serves the reader: when it starts, that any act pauses it for good, what it shows in a race and counts."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import nightly
@@ -377,6 +378,24 @@ def test_the_counter_counts_uses(show, kernel):
         counts.used / counts.fetched, abs=0.05
     )
     assert bool(number) == bool(said)
+
+
+@pytest.mark.parametrize("name", ["naive", "tiled", "naive_ragged", "racy", "outer_product", "prefetched", "stencil"])
+def test_the_counter_says_how_often_numbers_are_loaded(show, launch_of, name):
+    """By all blocks before the first step, and then by one: the least and the most of those that are loaded."""
+    trace = launch_of(name).trace
+    page = show(Stepper(launch_of(name)), film=True)
+    blocks = [tuple(at) for at in trace.columns.blocks.tolist()]
+    for key, of in (("Home", blocks), ("End", blocks[:1])):
+        page.locator(".tt-root").press(key)
+        counts = Counter()
+        for array in (array for array in trace.arrays.values() if array.space == "global"):
+            for block in of:
+                touches = Timeline(trace, block).touches(array.name)
+                counts.update((array.name, element) for element in touches.element[~touches.store].tolist())
+        said = page.locator(".tt-counter p", has_text="each loaded").text_content().replace("once", "1×")
+        least, *_, most = [int(number) for number in re.findall(r"\d+", said)] * 2
+        assert (least, most) == (min(counts.values()), max(counts.values())), (key, said)
 
 
 #: A stepper, and cells below it that JupyterLab shows once the stepper's has run.

@@ -15,7 +15,7 @@ from course_lib.trace.structure import accumulators, roles
 from course_lib.trace.trace import TraceArray
 from course_lib.trace.viewer.digits import short
 from course_lib.trace.viewer.results import WrongElements
-from oracles.replay import State
+from oracles.replay import State, assignments
 
 #: The look of an element, a letter each: not used by the block, in its region, accessed by it, of an active lane,
 #: nothing stored yet, read in this step, written in this step.
@@ -36,7 +36,8 @@ class Grid:
     launch, and ``owned_by_warp`` those of its warp; ``wrong`` are those at which this step breaks a rule, or whose
     value is not the wanted one. ``frame`` is (top, left, bottom, right) of the block's region. ``counts`` say how often
     each element has been loaded from global memory, or read in shared memory since it was stored; before the first step
-    how often the launch loads it. ``most`` is the largest of a global array's, on one scale for all of them.
+    how often the launch loads it. ``most`` is the largest of a global array's, on one scale for all of them. ``filled``
+    are the percents of the elements of a product that are computed.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Grid:
     frame: tuple[int, int, int, int] | None = None
     counts: list[int] | None = None
     most: int | None = None
+    filled: list[int] | None = None
     tile: tuple[int, int] | None = None
 
 
@@ -96,6 +98,7 @@ class Grids:
         owned, warp_owned = self._owned(array)
         wrong = self._wrong(array)
         counts, most = self._counts(array)
+        filled = self._filled(array)
         blank = self._blank(array)
         found = []
         for part in range(slices):
@@ -125,6 +128,8 @@ class Grids:
             )
             if counts is not None:
                 grid.counts, grid.most = counts[offset : offset + extent].tolist(), most
+            if filled is not None:
+                grid.filled = filled[offset : offset + extent].tolist()
             if array.space == "global" and (len(array.shape) > 1 or rows == 1):
                 grid.frame = self._frame(grid)
             found.append(grid)
@@ -174,6 +179,35 @@ class Grids:
             done = ~touches.store & (touches.position <= self.position)
             return np.bincount(touches.element[done], minlength=array.size), most
         return (loads[array.name] if whole else np.zeros(array.size, int)), most
+
+    def _filled(self, array: TraceArray) -> np.ndarray | None:
+        """The percent of each element of C that is computed: as many as are done of the steps with ``+=`` in which the
+        thread that stores it changes a sum.
+        """
+        if self.roles.get(array.name) != "C" or set(self.roles.values()) != {"A", "B", "C"}:
+            return None
+        changes = [np.empty((2, 0), int)]  # positions and threads
+        for name in accumulators(self.trace):
+            if name in self.trace.arrays:
+                touches = self.timeline.touches(name)
+                changes.append(np.stack([touches.position, touches.thread])[:, touches.store])
+            else:
+                changes.append(np.stack(assignments(self.timeline, name)[:2]))
+        position, thread = np.concatenate(changes, axis=1)
+        lines = [line for line, text in self.trace.source if "+=" in text]
+        adds = np.isin(self.timeline.lines[position - 1], lines)
+        position, thread = position[adds], thread[adds]
+        if not len(position):
+            return None
+        n = self.timeline.n_threads
+        whole = np.bincount(thread, minlength=n)
+        done = np.bincount(thread[position <= self.position], minlength=n)
+        touches = self.timeline.touches(array.name)
+        share = np.zeros(array.size)
+        for element, who in zip(touches.element[touches.store], touches.thread[touches.store], strict=True):
+            share[element] = done[who] / max(1, whole[who])
+        share[self.state.stored(array.name)] = 1
+        return np.floor(100 * share + 0.5).astype(int)
 
     def _loads(self, name: str, blocks: list[tuple[int, ...]]) -> np.ndarray:
         """How often these blocks load each element of an array in the launch."""

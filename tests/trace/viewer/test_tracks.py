@@ -14,12 +14,13 @@ WEB = Path(__file__).parents[3] / "course_lib" / "trace" / "viewer" / "web"
 TRACKS = """
 const [folder, cycles] = process.argv.slice(1);
 const { open } = await import(`${folder}/trace.js`);
-const { tracksOf } = await import(`${folder}/tracks.js`);
+const { aheadIn, tracksOf } = await import(`${folder}/tracks.js`);
 const trace = await open((await import("node:fs")).readFileSync(0, "utf8"));
 const of = (block) => tracksOf(block, cycles ? JSON.parse(cycles) : null);
 console.log(JSON.stringify(trace.blocks.map((block) => {
-  const { loads, multiplies, end } = of(block);
-  return { loads, multiplies, end };
+  const tracks = of(block);
+  const { loads, multiplies, end } = tracks;
+  return { loads, multiplies, end, ahead: aheadIn(tracks) };
 })));
 """
 
@@ -89,6 +90,7 @@ def test_a_bar_for_each_pair_of_tiles(tracks, name):
             for product in shown["multiplies"]
         ]
         assert any(overlaps) == (buffers == 2), "one buffer alternates, two overlap"
+        assert shown["ahead"] == [pairs - 1 if buffers == 2 else 0, pairs], "all but the last pair"
 
 
 def test_guarded_tiles_have_the_bars_of_their_pairs(tracks):

@@ -55,6 +55,18 @@ export function tracksOf(block, cycles = null) {
 }
 
 /**
+ * How many pairs of tiles are multiplied while loads of another pair are under way, and how many are multiplied.
+ * @param {Tracks} tracks
+ */
+export function aheadIn({ loads, multiplies }) {
+  const done = multiplies.filter(({ pair }) => pair !== null);
+  const ahead = done.filter(({ from, to, pair }) =>
+    loads.some((load) => load.pair !== null && load.pair !== pair && load.from < to && from < load.to),
+  );
+  return [ahead.length, done.length];
+}
+
+/**
  * The tiles that a block copies; of each step that loads from global memory for no tile, the step that first uses its
  * value; and of each step that multiplies, the tile that its warp has read last.
  * @param {import("./trace.js").Block} block

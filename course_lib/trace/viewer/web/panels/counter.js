@@ -3,7 +3,7 @@
 
 import { html, write } from "../dom.js";
 import { Film } from "../film.js";
-import { level, loadsOf, mixed, scalesOf, tintedIn, wholeLaunch } from "../loads.js";
+import { level, loadsOf, mixed, mostOf, scalesOf, tintedIn, wholeLaunch } from "../loads.js";
 import { Panel } from "../panel.js";
 import { LOAD } from "../trace.js";
 
@@ -44,12 +44,6 @@ export class Counter extends Panel {
     const theirs = other ? Film.of(other.trace.blocks[other.blockNumber]) : null;
     this.total = total;
     this.most = Math.max(1, total, theirs?.fetched ?? 0);
-    const counts = machine.survey.loads.flatMap((each) => (each ? [...each].filter((count) => count) : []));
-    const [least, most] = [
-      counts.reduce((a, b) => Math.min(a, b), Infinity),
-      counts.reduce((a, b) => Math.max(a, b), 0),
-    ];
-    write(this.loads, !most ? "" : `each loaded ${least === most ? times(most) : `${least} to ${times(most)}`}`);
     write(this.uses, !uses ? "" : `used ${times(uses)} on average`);
     const more = theirs && theirs.fetched > total ? theirs.fetched / total : 0;
     const [mine, its] = [machine, other].map((each) => (each ? sharedLoads(each) : 0));
@@ -62,6 +56,7 @@ export class Counter extends Panel {
     const tinted = tintedIn(machine);
     this.hues = [...new Set(trace.arrays.filter((_, number) => tinted[number]).map(({ hue }) => hue))];
     this.scale = "";
+    write(this.loads, often(machine.survey.loads));
   }
 
   draw() {
@@ -76,7 +71,7 @@ export class Counter extends Panel {
     const { length: blocks } = trace.blocks;
     write(this.all, whole ? ` by ${blocks} block${blocks === 1 ? "" : "s"}` : ` of ${this.total.toLocaleString("en")}`);
     this.bar.style.setProperty("--part", String(whole ? 0 : now / this.most));
-    this.tell(whole ? this.scales.launch : this.scales.block);
+    this.tell(whole);
   }
 
   /** Lines of text. */
@@ -85,10 +80,16 @@ export class Counter extends Panel {
     return lines + Math.min(1, this.hues.length) + Math.ceil((this.beside.textContent ?? "").length / LETTERS);
   }
 
-  /** What the colours mean: of each number of loads, those of the arrays below each other. @param {number} most */
-  tell(most) {
-    if (this.scale === String(most)) return;
-    this.scale = String(most);
+  /**
+   * Tell how often each number is loaded, and what the colours mean: of each count, those of the arrays below each other.
+   * @param {boolean} whole  whether by all blocks
+   */
+  tell(whole) {
+    const most = whole ? this.scales.launch : this.scales.block;
+    if (this.scale === `${most} ${whole}`) return;
+    this.scale = `${most} ${whole}`;
+    const { machine, trace } = this.context;
+    write(this.loads, often(whole ? loadsOf(trace) : machine.survey.loads));
     const parts = Array.from({ length: STEPS + 1 }, (_, i) => Math.round((i * most) / STEPS));
     const boxes = [...new Set(parts)].map((count) => {
       const box = html("i");
@@ -99,6 +100,18 @@ export class Counter extends Panel {
     });
     this.key.replaceChildren(...(this.hues.length ? ["loads ", ...boxes] : []));
   }
+}
+
+/** How often each number that is loaded at all is loaded. @param {(Uint32Array | null)[]} loads  of each array */
+function often(loads) {
+  const [least, most] = loads.reduce(
+    ([least, most], counts) => [
+      counts?.reduce((a, b) => (b ? Math.min(a, b) : a), least) ?? least,
+      Math.max(most, mostOf(counts)),
+    ],
+    [Infinity, 0],
+  );
+  return most ? `each loaded ${least === most ? times(most) : `${least} to ${times(most)}`}` : "";
 }
 
 /** The loads from shared memory for each multiply-add of the block. @param {import("../machine.js").Machine} machine */

@@ -2,7 +2,7 @@
 
 import { html, write } from "../dom.js";
 import { ORDER } from "../strips.js";
-import { tracksOf } from "../tracks.js";
+import { aheadIn, tracksOf } from "../tracks.js";
 
 const NAMES = /** @type {const} */ ([
   ["loads", "loads under way", "From a load from global memory to the barrier after which its value may be used"],
@@ -84,15 +84,6 @@ export class Tracks {
       head.style.left = this.share(tracks.at(frame ? frame.step : machine.position));
     }
   }
-}
-
-/** Of how many pairs of tiles the products are done while loads of another pair are under way, and of all. @param {ReturnType<typeof tracksOf>} tracks */
-function aheadIn({ loads, multiplies }) {
-  const done = multiplies.filter(({ pair }) => pair !== null);
-  const ahead = done.filter(({ from, to, pair }) =>
-    loads.some((load) => load.pair !== null && load.pair !== pair && load.from < to && from < load.to),
-  );
-  return [ahead.length, done.length];
 }
 
 /** Bars, of which those that nearly touch are one where there are very many. @param {import("../tracks.js").Bar[]} bars @param {number} end */
