@@ -5,12 +5,15 @@ import test from "node:test";
 import { arrange } from "../../../../course_lib/trace/viewer/web/layout.js";
 
 const [EM, UNIT] = [13.5, 20];
-const shape = (rows, columns, margin, ems) => ({
+const DIGITS = 8.4; // of a text of three characters, in units
+const LEAST = 9; // pixels of digits that are shown
+const shape = (rows, columns, margin, ems, tile = false) => ({
   width: columns * UNIT + margin + 2,
   height: rows * UNIT + margin + 2,
   most: (ems * EM) / UNIT,
   least: 60,
-  numbered: Math.max(rows, columns) <= 32,
+  digits: Math.max(rows, columns) <= 32 ? UNIT / DIGITS : 0,
+  tile,
 });
 const KERNELS = {
   naive16: [16, 16, 16, [[4, 4]]],
@@ -87,8 +90,10 @@ const wanted = (name, width, height) => {
     em: EM,
     product,
     main: [],
-    aside: aside.map(([r, c]) => shape(r, c, 12, 3.3)),
-    counter: true,
+    // what is last is in registers
+    aside: aside.map(([r, c], i) => shape(r, c, 12, 3.7, i < aside.length - 1)),
+    counter: 9.6,
+    least: LEAST,
     lines: [20, 31, 24, 58, 22, 40, 12, 33].map((length) => [length, length]),
   };
 };
@@ -138,19 +143,25 @@ test("nothing is outside the stage, and matrices, tiles, code and counter do not
   }
 });
 
-test("the matrices are the first to become small: no element of them is larger than one of the tiles", () => {
+test("the matrices are the first to become small: their elements are smaller than those of tiles with digits", () => {
   for (const name of Object.keys(KERNELS)) {
     for (const [width, height] of SIZES) {
       const asked = wanted(name, width, height);
       const { product, aside } = arrange(asked);
-      const tiles = aside.filter((_, i) => asked.aside[i].numbered).map(({ scale }) => scale);
-      if (tiles.length) assert.ok(product.C.scale <= Math.max(...tiles) + 0.01, `${name} ${width}×${height}`);
+      const numbered = aside.map(({ scale }, i) => ({ scale, ...asked.aside[i] })).filter(({ digits }) => digits);
+      if (!numbered.length) continue;
+      const tiles = numbered.filter(({ tile }) => tile);
+      const legible = numbered.every(({ digits, scale }) => UNIT * scale >= LEAST * digits);
+      const map = (5 * EM) / Math.max(asked.product.A.height, asked.product.B.height, asked.product.C.height);
+      const most = Math.max(...(tiles.length && legible ? tiles : numbered).map(({ scale }) => scale));
+      const share = tiles.length && legible ? 0.8 : 1;
+      assert.ok(product.C.scale <= Math.max(map, share * most) + 0.01, `${name} ${width}×${height}`);
     }
   }
 });
 
 test("tiles and accumulators have digits of 12 pixels in Lab beside its file browser, and of 20 on a large screen", () => {
-  const pixels = ({ aside }) => 0.46 * UNIT * Math.min(...aside.map(({ scale }) => scale)); // three digits in a cell
+  const pixels = ({ aside }) => DIGITS * Math.min(...aside.map(({ scale }) => scale)); // three digits in a cell
   for (const name of ["naive16", "tiled16", "prefetched"]) {
     for (const [width, height] of [
       [905, 440],
