@@ -243,13 +243,15 @@ def test_strict_raises_at_the_launch(ran, tmp_path):
 
 
 RAISING = """import pytest
+WORD = "one"
+
 class Own(Exception):
     pass
 
 @cuda.jit(debug={debug}, opt=False)
 def checked(x):
     if x[0] == 1:
-        raise Own("one", 1)
+        raise Own(WORD, 1)
     assert x[0] != 2, "two"
     x[0] = 1 // x[0]
 

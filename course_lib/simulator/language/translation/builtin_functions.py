@@ -221,5 +221,10 @@ def _exception(translation: Translation, node: ast.Assert | ast.Raise) -> Raised
         given = made.args if isinstance(made, ast.Call) else []
     if not isinstance(kind, type) or not issubclass(kind, Exception):
         return None
-    values = [part.value if isinstance(part, ast.Constant) else ast.unparse(part) for part in given]
-    return RaisedException(kind, tuple(values))
+    return RaisedException(kind, tuple(_argument(translation, part) for part in given))
+
+
+def _argument(translation: Translation, node: ast.expr) -> object:
+    """The argument of an exception: a constant, or a name of one; the text of any other, as numba takes none."""
+    value = node.value if isinstance(node, ast.Constant) else translation.constant_object(node)
+    return value if isinstance(value, str | int | float) else ast.unparse(node)
