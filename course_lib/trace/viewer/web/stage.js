@@ -28,7 +28,7 @@ const BESIDE = 70; // ems of a page on which an open view is beside the picture,
 const SHARE = 0.42; // of the page for an open view
 const PHONE = 40; // ems of a page in one column
 const HALF = 32; // ems of the height of each of two runs below each other, at least: so both counters are in sight
-const [COUNTER, LINE] = [3.4, 1.25]; // ems of the counter's number and bar, and of a line of it
+const [COUNTER, LINE] = [3.8, 1.25]; // ems of the counter's number and bar, and of a line of it
 const BARS = 130; // pixels of a notebook's, as the stylesheet has them
 const BETWEEN = 1.5; // ems between the pictures and the lenses of two runs, as the stylesheet has it
 
