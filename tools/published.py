@@ -41,23 +41,43 @@ def value(words: str, rng: np.random.Generator) -> Any:
     return arguments.array("an array", words, rng) if kind in arguments.KINDS else arguments.scalar("a number", words)
 
 
-def outcome(folder: Path, target: str, grid: str, block: str, given: str) -> str:
-    """Return what the simulator says of a kernel: no findings, the kinds of findings, or why it is refused."""
+def values(given: str) -> list[Any]:
+    """Return the arguments of a launch, drawn anew."""
+    rng = np.random.default_rng(0)
+    return [value(words, rng) for words in given.split()]
+
+
+def kernel_of(folder: Path, target: str) -> Any:
+    """Return a kernel of a checkout; raise FileNotFoundError if the checkout lacks its file."""
     path, name = files.split(target)
     if not (folder / path).is_file():
-        return "missing"
+        raise FileNotFoundError(folder / path)
     sys.path.insert(0, str(folder))
     sys.modules["cupy"] = cupy = ModuleType("cupy")  # what a file takes of CuPy before its kernels, NumPy has, too
     vars(cupy).update(vars(np))
-    values = [value(words, rng) for rng in [np.random.default_rng(0)] for words in given.split()]
+    known = {*sys.modules}
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            launch = simulate(files.load(folder / path, skip_failing=True).kernel(name), strict=False, max_steps=STEPS)
-            run = launch[arguments.numbers("grid", grid), arguments.numbers("block", block)](*values)
-    except SimulatorError as error:
-        return f"refused: {error.without_option()}"
+            return files.load(folder / path, skip_failing=True).kernel(name)
     finally:
         sys.path.remove(str(folder))
+        for other in {*sys.modules} - known:  # another project may have modules of the same names
+            if str(folder) in str(getattr(sys.modules[other], "__file__", "")):
+                del sys.modules[other]
+
+
+def outcome(folder: Path, target: str, grid: str, block: str, given: str) -> str:
+    """Return what the simulator says of a kernel: no findings, the kinds of findings, or why it is refused."""
+    try:
+        kernel = kernel_of(folder, target)
+    except FileNotFoundError:
+        return "missing"
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            launch = simulate(kernel, strict=False, max_steps=STEPS)
+            run = launch[arguments.numbers("grid", grid), arguments.numbers("block", block)](*values(given))
+    except SimulatorError as error:
+        return f"refused: {error.without_option()}"
     return ", ".join(dict.fromkeys(finding.kind for finding in run.findings)) or "no findings"
 
 

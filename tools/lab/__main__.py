@@ -6,7 +6,19 @@ from dataclasses import replace
 from course_lib.machine.gpu import command
 from course_lib.machine.gpu.experiments import EXPERIMENTS, NCU, NVDISASM, RECORDINGS, Experiment
 
-from . import answers, atomics, model_errors, patterns, prefetching, probes, registers, residency, tensor, wgmma
+from . import (
+    answers,
+    atomics,
+    model_errors,
+    ordinary,
+    patterns,
+    prefetching,
+    probes,
+    registers,
+    residency,
+    tensor,
+    wgmma,
+)
 
 MODULE = "tools.lab"
 _ROWS = (
@@ -44,6 +56,12 @@ _ROWS = (
         "atomics",
         "wavefronts, sectors and time of atomics, for 1 to 32 lanes of a warp on a word",
         lambda case, ask: atomics.atomics(ask.names, ask.repeats),
+        needs=NCU,
+    ),
+    Experiment(
+        "ordinary",
+        "requests, sectors and wavefronts of forty ordinary kernels, to compare with their machine code",
+        lambda case, ask: ordinary.ordinary_counters(ask.names),
         needs=NCU,
     ),
     Experiment(

@@ -6,14 +6,33 @@ physics.
 """
 
 import math
-from collections.abc import Callable, Iterator
+import os
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import cuda, float32, int32
 
+from course_lib.machine.gpu.counters import METRICS, parse_ncu, under_ncu
+from course_lib.machine.gpu.types import Names, Results
+from course_lib.machine.profile.arguments import numbers
 from course_lib.simulator.hardware import WARP_SIZE
+from tools.published import LIST, kernel_of, values
+
+from .atomics import COUNTED
+
+#: The environment's variable with the folder of the checkouts of public projects (see docs/published.md).
+CHECKOUTS = "PUBLISHED_KERNELS"
+#: What is counted of a launch.
+WANTED = {
+    **{name: METRICS[name] for name in METRICS if name.startswith(("global_", "shared_")) and "conflicts" not in name},
+    **{name: metric for name, metric in COUNTED.items() if "atomic" in name or "reduction" in name},
+    "instructions": METRICS["instructions"],
+}
 
 #: Kernels of tools/published.toml, by project.
 PUBLIC = {
@@ -48,12 +67,9 @@ class Launch:
 
     name: str
     kernel: Any
-    grid: Any
-    block: Any
-    make: Callable[[np.random.Generator], tuple[Any, ...]] = field(repr=False)
-
-    def arguments(self) -> tuple[Any, ...]:
-        return self.make(np.random.default_rng(0))
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    make: Callable[[], Sequence[Any]] = field(repr=False)
 
 
 _OWN: list[Launch] = []
@@ -63,7 +79,8 @@ def launched(grid: Any, block: Any, make: Callable[[np.random.Generator], tuple[
     """List the kernel below with its launch."""
 
     def listed(kernel: Any) -> Any:
-        _OWN.append(Launch(kernel.__name__, kernel, grid, block, make))
+        blocks, threads = (size if isinstance(size, tuple) else (size,) for size in (grid, block))
+        _OWN.append(Launch(kernel.__name__, kernel, blocks, threads, lambda: make(np.random.default_rng(0))))
         return kernel
 
     return listed
@@ -427,6 +444,39 @@ def charge_on_grid(x, charge, density):
         cuda.atomic.add(density, cell + 1, charge[i] * part)
 
 
-def own() -> Iterator[Launch]:
-    """Yield the twenty launches of this file."""
-    yield from _OWN
+def own() -> list[Launch]:
+    """Return the twenty launches of this file."""
+    return list(_OWN)
+
+
+def public(folder: Path) -> Iterator[Launch]:
+    """Yield the twenty launches of public kernels; raise FileNotFoundError for a file that the folder lacks."""
+    for project in tomllib.loads(LIST.read_text("utf-8"))["project"]:
+        for target, grid, block, given in project["kernels"]:
+            if target in PUBLIC.get(project["name"], ()):
+                kernel = kernel_of(folder / project["name"].replace("/", "+"), target)
+                name = f"{project['name']} {target.rpartition(':')[2]}"
+                yield Launch(name, kernel, numbers("grid", grid), numbers("block", block), partial(values, given))
+
+
+def launches() -> list[Launch]:
+    """Return the launches of this file, and those of public kernels if CHECKOUTS names a folder."""
+    folder = os.environ.get(CHECKOUTS)
+    return [*own(), *(public(Path(folder)) if folder else ())]
+
+
+def launch_each() -> None:
+    """Launch each of `launches` once, for a profiler to look at."""
+    for each in launches():
+        given = each.make()
+        with cuda.profiling():
+            each.kernel[each.grid, each.block](*given)
+            cuda.synchronize()
+
+
+def ordinary_counters(names: Names = None) -> Results:
+    """Return the requests, sectors and wavefronts of each kernel; those of public projects if CHECKOUTS is set."""
+    code = "from tools.lab.ordinary import launch_each; launch_each()"
+    counted = parse_ncu(under_ncu(["-W", "ignore", "-c", code], WANTED, marked=True), (), WANTED)
+    found = ({"pattern": each.name, **result} for each, result in zip(launches(), counted, strict=True))
+    return [{name: value for name, value in result.items() if name != "rung"} for result in found]

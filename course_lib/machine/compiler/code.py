@@ -33,8 +33,8 @@ class MachineInstruction(NamedTuple):
     pace: cycles until the warp may issue the next one; yields: whether the scheduler should then change warps; result,
     operands: the counter lowered with the result, and that lowered when the operands have been read, -1 for none;
     waits: the counters that must be down before. places: the source that it comes from, the innermost function first
-    and the kernel last; empty where the compiler names none. target: of a branch, an index into the instructions, else
-    -1.
+    and the kernel last; empty where the compiler names none. target: of a branch or a call, an index into the
+    instructions, else -1.
     """
 
     text: str
@@ -160,12 +160,12 @@ def from_listing(
             if inlined := INLINED.search(line):
                 chain.append((inlined[1], int(inlined[2])))
             places = tuple(_place(functions, *at) for at in chain)
-        elif label := re.match(r"\s*(\.L\w+):", line):
+        elif label := re.match(r"\s*(\.L\w+|\$[\w$]+):", line):
             labels[label[1]] = len(found)
         elif operation := re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(.+?)\s*;\s*/\* 0x[0-9a-f]{16} \*/", line):
             fresh = False
             text = " ".join(re.sub(r'\(\*".*?"\*\)', "", operation[1]).split())  # without remarks, such as of spills
-            target = re.search(r"`\((\.L\w+)\)", text) if "BRA" in text else None
+            target = re.search(r"`\((\.L\w+|\$[\w$]+)\)", text) if re.search("BRA|CALL", text) else None
             targets.append(target[1] if target else "")
             found.append(MachineInstruction(text, 0, False, -1, -1, (), places, -1))
         elif bits := re.match(r"\s*/\* 0x([0-9a-f]{16}) \*/\s*$", line):

@@ -1,13 +1,15 @@
-"""Run one block of a kernel's machine code: which instructions each warp executes, and what they access.
+"""Run a kernel's machine code: which instructions each warp executes, and what they access.
 
-All threads that are at the same instruction run it together, those that are furthest behind first; threads of a block
-meet at its barriers. It knows no time: :mod:`course_lib.machine.waiting` plays what it finds. The arithmetic is done,
-too, so that branches and addresses that depend on values are right, and the results can be held against NumPy.
+Threads of a warp that are together execute an instruction together. Where they part, each group goes its own way, until
+a convergence barrier of the compiler (BSSY … BSYNC) brings them together again, as on a GPU since Volta: groups that
+happen to be at the same instruction stay apart. Of all groups of all warps, those that are furthest behind run first;
+threads of a block meet at its barriers. It knows no time: :mod:`course_lib.machine.waiting` plays what it finds. The
+arithmetic is done, too, so that branches and addresses that depend on values are right, and the results can be held
+against NumPy.
 """
 
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -15,49 +17,24 @@ from typing import Any
 import numpy as np
 
 from ...simulator.hardware import WARP_SIZE, ceil_div
+from .accesses import ARRAY_BITS, ATOMICS, MEMORY, Atomic, Memory, WarpAccess, by_warp
 from .code import MachineCode
-from .operations import Region, Threads, UnknownInstruction, action, predicate, raw, split, writer
+from .operations import Region, Threads, UnknownInstruction, action, predicate, raw, split
 
 #: Where the kernel's parameters and a block's shared memory begin, in compute capability 9.0.
 PARAMETERS = 0x210
 SHARED = 0x400
 #: Where the arrays begin: far apart, and 256-byte aligned as allocations are.
 ARRAYS = 1 << 40
-#: Instructions of a block's warps, executed together, after which a run is given up.
+#: Instructions of the warps of a batch, executed together, after which a run is given up.
 MOST = 400_000
-WIDTHS = {"8": 1, "U8": 1, "S8": 1, "16": 2, "U16": 2, "S16": 2, "64": 8, "128": 16}
-MEMORY = {
-    "LDG": ("global", "load"),
-    "STG": ("global", "store"),
-    "LDS": ("shared", "load"),
-    "STS": ("shared", "store"),
-    "LDL": ("local", "load"),
-    "STL": ("local", "store"),
-    "LDGSTS": ("global", "copy"),
-}
+#: Threads of the blocks that are run together, in one batch.
+BATCH = 1 << 14
+#: Bytes of an instruction.
+INSTRUCTION_BYTES = 16
 
-
-@dataclass(frozen=True, eq=False)
-class WarpAccess:
-    """What one warp's instruction accesses: the bytes of each active lane, from its address on.
-
-    ``array`` is the kernel's parameter, "" for shared and local memory; addresses are counted from its beginning.
-    ``active`` are the lanes that take part, ``addresses`` those of all 32. A copy to shared memory has the places that
-    it writes there in ``stored``.
-    """
-
-    space: str
-    op: str
-    array: str
-    bytes: int
-    active: np.ndarray
-    addresses: np.ndarray
-    stored: np.ndarray | None = None
-
-    def of(self, lanes: slice) -> "WarpAccess":
-        """Return the part of some lanes in the access of all threads of a block."""
-        stored = None if self.stored is None else self.stored[lanes]
-        return replace(self, active=self.active[lanes], addresses=self.addresses[lanes], stored=stored)
+#: Is told of each instruction: its place, the warps that execute it, and what their threads access.
+Note = Callable[[int, np.ndarray, WarpAccess | None], None]
 
 
 @dataclass
@@ -88,40 +65,113 @@ def run_block(
     instruction that is not known, an access outside of the arrays, and a block that does not end within MOST
     instructions.
     """
-    block, grid = (*block, 1, 1)[:3], (*grid, 1, 1)[:3]
-    threads = prod(block)
-    width = ceil_div(threads, WARP_SIZE) * WARP_SIZE
-    linear = np.arange(width, dtype=np.uint64)
-    x, y, z = (np.uint64(n) for n in block)
-    place: dict[str, Any] = {
-        "SR_TID.X": linear % x,
-        "SR_TID.Y": linear // x % y,
-        "SR_TID.Z": linear // (x * y) % z,
-        "SR_LANEID": linear % np.uint64(WARP_SIZE),
-        "SR_CgaCtaId": np.zeros(width, np.uint64),
-        **{f"SR_CTAID.{axis}": np.full(width, n, np.uint64) for axis, n in zip("XYZ", index, strict=True)},
-    }
-    arrays, parameters = _parameters(arguments, names, pointers)
-    constants, local = np.zeros(0x1000, np.uint8), code.stack_bytes + 16
-    constants.view(np.uint32)[[0, 1, 2, 3, 4, 5, 10]] = *block, *grid, local
-    constants[PARAMETERS : PARAMETERS + len(parameters)] = np.frombuffer(parameters, np.uint8)
-    truths = np.zeros((2, 8, width), bool)
-    truths[:, 7] = True
-    state = Threads(
-        registers=np.zeros((256, width), np.uint32),
-        uniform=np.zeros((64, width), np.uint32),
-        predicates=truths[0],
-        uniform_predicates=truths[1],
-        mask=linear < threads,
-        warps=np.ones(width, bool),
-        constants=constants,
-        place=place,
-        local=np.zeros((width, local), np.uint8),
-        shared=np.zeros(SHARED + code.shared_bytes + dynamic_bytes, np.uint8),
-        arrays=arrays,
-    )
+    memory = _parameters(arguments, names, pointers)
+    launch = _Launch(code, *memory, (*block, 1, 1)[:3], (*grid, 1, 1)[:3], dynamic_bytes)
+    x, y, z = (*index, 0, 0)[:3]
+    state = launch.threads(np.array([x + launch.grid[0] * (y + launch.grid[1] * z)]))
+    log: list[tuple[int, np.ndarray]] = []
+    touched: dict[int, WarpAccess] = {}
+
+    def note(place: int, warps: np.ndarray, access: WarpAccess | None) -> None:
+        if access is not None:
+            touched[len(log)] = access
+        log.append((place, warps))
+
     with np.errstate(all="ignore"):
-        return _Block(code, state, until).run()
+        Warps(code, state, note, until).run()
+    return _by_warp(code, log, touched, len(state.mask) // WARP_SIZE)
+
+
+def run_launch(
+    code: MachineCode,
+    arguments: Sequence[Any],
+    block: Sequence[int],
+    grid: Sequence[int],
+    note: Note,
+    *,
+    names: Sequence[str] = (),
+    dynamic_bytes: int = 0,
+    most: int = MOST,
+) -> None:
+    """Run all blocks of a launch, and change the arrays in `arguments` as it does; tell `note` of each instruction.
+
+    Blocks run in batches, one after another. Raise ValueError as `run_block` does, and for a launch that does not end
+    within `most` instructions.
+    """
+    memory = _parameters(arguments, names, pointers=False)
+    launch = _Launch(code, *memory, (*block, 1, 1)[:3], (*grid, 1, 1)[:3], dynamic_bytes)
+    blocks, together = prod(grid), max(1, BATCH // launch.width)
+    for first in range(0, blocks, together):
+        state = launch.threads(np.arange(first, min(first + together, blocks)))
+        with np.errstate(all="ignore"):
+            warps = Warps(code, state, note, None, most)
+            warps.run()
+        most -= warps.steps
+
+
+@dataclass(frozen=True)
+class _Launch:
+    """A launch: the memory of its arrays, the bytes in which the kernel finds its arguments, and its sizes."""
+
+    code: MachineCode
+    arrays: list[Region]
+    parameters: bytes
+    block: tuple[int, ...]
+    grid: tuple[int, ...]
+    dynamic_bytes: int
+
+    @property
+    def width(self) -> int:
+        """The threads of a block in whole warps."""
+        return ceil_div(prod(self.block), WARP_SIZE) * WARP_SIZE
+
+    def threads(self, numbers: np.ndarray) -> Threads:
+        """Return the state in which the threads of these blocks begin."""
+        code, width = self.code, self.width
+        linear = np.tile(np.arange(width, dtype=np.uint64), len(numbers))
+        ctaid = np.repeat(numbers.astype(np.uint64), width)
+        lane = linear % np.uint64(WARP_SIZE)
+        bit, every = np.uint64(1) << lane, np.uint64(0xFFFFFFFF)
+        x, y = (np.uint64(n) for n in self.block[:2])
+        across, down = (np.uint64(n) for n in self.grid[:2])
+        place: dict[str, Any] = {
+            "SR_TID.X": linear % x,
+            "SR_TID.Y": linear // x % y,
+            "SR_TID.Z": linear // (x * y),
+            "SR_CTAID.X": ctaid % across,
+            "SR_CTAID.Y": ctaid // across % down,
+            "SR_CTAID.Z": ctaid // (across * down),
+            "SR_LANEID": lane,
+            "SR_EQMASK": bit,
+            "SR_LTMASK": bit - np.uint64(1),
+            "SR_LEMASK": bit * np.uint64(2) - np.uint64(1),
+            "SR_GTMASK": every & ~(bit * np.uint64(2) - np.uint64(1)),
+            "SR_GEMASK": every & ~(bit - np.uint64(1)),
+            "SR_CgaCtaId": np.zeros(len(linear), np.uint64),
+        }
+        constants, local = np.zeros(0x1000, np.uint8), code.stack_bytes + 16
+        constants.view(np.uint32)[[0, 1, 2, 3, 4, 5, 10]] = *self.block, *self.grid, local
+        constants[PARAMETERS : PARAMETERS + len(self.parameters)] = np.frombuffer(self.parameters, np.uint8)
+        truths = np.zeros((2, 8, len(linear)), bool)
+        truths[:, 7] = True
+        shared_bytes = SHARED + code.shared_bytes + self.dynamic_bytes
+        shared_bytes += -shared_bytes % WARP_SIZE
+        return Threads(
+            registers=np.zeros((256, len(linear)), np.uint32),
+            uniform=np.zeros((64, len(linear)), np.uint32),
+            predicates=truths[0],
+            uniform_predicates=truths[1],
+            mask=linear < prod(self.block),
+            warps=np.ones(len(linear), bool),
+            constants=constants,
+            place=place,
+            local=np.zeros((len(linear), local), np.uint8),
+            shared=np.zeros(shared_bytes * len(numbers), np.uint8),
+            block=np.repeat(np.arange(len(numbers)), width),
+            shared_bytes=shared_bytes,
+            barriers=np.zeros((16, len(linear)), np.int64),
+            arrays=self.arrays,
+        )
 
 
 def _parameters(arguments: Sequence[Any], names: Sequence[str], pointers: bool) -> tuple[list[Region], bytes]:
@@ -131,7 +181,7 @@ def _parameters(arguments: Sequence[Any], names: Sequence[str], pointers: bool) 
         if isinstance(value, np.ndarray):
             if not (value.flags.c_contiguous or value.flags.f_contiguous):
                 raise ValueError("an array with gaps between its elements: give a contiguous one")
-            first, data = ARRAYS + (number << 36), value.ravel("K").view(np.uint8)  # the array itself
+            first, data = ARRAYS + (number << ARRAY_BITS), value.ravel("K").view(np.uint8)  # the array itself
             arrays.append(Region(names[number] if names else f"argument {number}", first, data))
             about = (0, 0, value.size, value.itemsize, first, *value.shape, *value.strides)
             given = np.array((first,) if pointers else about, np.int64)
@@ -141,191 +191,197 @@ def _parameters(arguments: Sequence[Any], names: Sequence[str], pointers: bool) 
     return arrays, parameters
 
 
-def _address(text: str) -> Callable[[Threads], Any]:
-    """Return the addresses that an operand such as desc[UR4][R2.64+0x10] or [R5+UR4] gives."""
-    found = re.fullmatch(r"(?:desc\[UR\d+\])?\[([^\]]*)\]", text)
-    if found is None:
-        raise UnknownInstruction(f"address {text}")
-    parts, scales = [], []
-    for part in re.findall(r"[+-]?[^+-]+", found[1]):
-        sign, name = part[0] == "-", part.lstrip("+-")
-        if name.startswith("0x"):
-            parts.append(raw(f"-{name}" if sign else name, 2))
-            scales.append(1)
-            continue
-        register, _, how = name.partition(".")
-        wide = "64" in how
-        parts.append(raw(register, 2 if wide else 1))
-        scales.append(int(how[1:]) if re.fullmatch(r"X\d+", how) else 1)
-
-    def get(t: Threads) -> Any:
-        total: Any = np.zeros(t.mask.shape, np.uint64)
-        for part, scale in zip(parts, scales, strict=True):
-            total = total + part(t) * np.uint64(scale)
-        return total
-
-    return get
+def _by_warp(
+    code: MachineCode, log: list[tuple[int, np.ndarray]], touched: dict[int, WarpAccess], warps: int
+) -> BlockRun:
+    places = np.array([place for place, _ in log])
+    ran = np.array([those for _, those in log]).reshape(-1, warps)
+    executed, accesses = [], []
+    for warp in range(warps):
+        mine = np.flatnonzero(ran[:, warp])
+        executed.append(places[mine].tolist())
+        lanes = slice(warp * WARP_SIZE, (warp + 1) * WARP_SIZE)
+        own = {n: touched[at].of(lanes) for n, at in enumerate(mine.tolist()) if at in touched}
+        accesses.append({number: access for number, access in own.items() if access.active.any()})
+    return BlockRun(code, executed, accesses)
 
 
-class _Memory:
-    """An instruction that accesses memory."""
+class Warps:
+    """Runs the groups of threads of warps, each at its own instruction.
 
-    def __init__(self, operation: str, operands: list[str]) -> None:
-        name, *mods = operation.split(".")
-        self.space, self.op = MEMORY[name]
-        self.bytes = next((WIDTHS[m] for m in mods if m in WIDTHS), 4)
-        self.signed = bool({"S8", "S16"} & {*mods})
-        self.words = ceil_div(self.bytes, 4)
-        self.allowed = predicate(operands.pop()) if operands[-1].lstrip("!").startswith(("P", "UP")) else None
-        self.to: Any = None
-        self.registers: list[Any] = []
-        if self.op == "copy":
-            self.to, self.at = _address(operands[0]), _address(operands[1])
-        elif self.op == "load":
-            self.registers, self.at = self._row(operands[0], writer), _address(operands[1])
-        else:
-            self.registers, self.at = self._row(operands[1], raw), _address(operands[0])
+    ``ready`` has the groups that can go on, by the place of their next instruction: sets of threads, of which each has
+    one group of a warp at most. ``waiting`` are those at a barrier of their block, by the instruction after it.
+    ``held``: for each thread that waits for others of its warp, the number of the event at which it joined their
+    convergence barrier, -1 for WARPSYNC; 0 for none. ``goes_on``: where it goes on then.
+    """
 
-    def _row(self, text: str, make: Callable[[str], Any]) -> list[Any]:
-        name = text.replace(".reuse", "")
-        if name == "RZ" or self.words == 1:
-            return [make(name)] * self.words
-        first = int(name[1:])
-        return [make(f"R{first + i}") for i in range(self.words)]
+    def __init__(self, code: MachineCode, state: Threads, note: Note, until: int | None, most: int = MOST) -> None:
+        self.code, self.state, self.note, self.until, self.most = code, state, note, until, most
+        self.ready: dict[int, list[np.ndarray]] = {0: [state.mask.copy()]}
+        self.waiting: dict[int, np.ndarray] = {}
+        self.alive = state.mask.copy()
+        self.held = np.zeros(len(self.alive), np.int64)
+        self.goes_on = np.zeros(len(self.alive), np.int64)
+        self.steps = 0
 
-    def run(self, t: Threads) -> WarpAccess:
-        """Do it; return what all threads access."""
-        at = self.at(t)
-        name, data, places, stored = "", t.shared, at.astype(np.int64), None
-        addresses = places
-        if self.space == "local":
-            width, room = t.local.shape
-            places = (at & np.uint64(0xFFFFFFFF)).astype(np.int64)
-            _check(places[t.mask], self.bytes, room)
-            data, places = t.local.reshape(-1), places + room * np.arange(width)
-        elif self.space == "global":
-            first = int(at[t.mask.argmax()])
-            memory = next((m for m in t.arrays if m.first <= first < m.first + (1 << 36)), None)
-            if memory is None:
-                raise ValueError("the machine code accesses memory that is none of its arrays")
-            name, data = memory.name, memory.data
-            addresses = places = (at - np.uint64(memory.first)).astype(np.int64)
-        if self.op == "copy":
-            stored = self.to(t).astype(np.int64)
-            allowed = t.mask if self.allowed is None else t.mask & self.allowed(t)
-            span = np.arange(self.bytes)
-            t.shared[stored[t.mask][:, None] + span] = 0
-            _check(places[allowed], self.bytes, len(data))
-            t.shared[stored[allowed][:, None] + span] = data[places[allowed][:, None] + span]
-        else:
-            self._move(t, data, places)
-        return WarpAccess(self.space, self.op, name, self.bytes, t.mask, addresses, stored)
-
-    def _move(self, t: Threads, data: np.ndarray, offsets: np.ndarray) -> None:
-        where, size = offsets[t.mask], min(self.bytes, 4)
-        _check(where, self.bytes, len(data))
-        words = data[: len(data) // size * size].view(f"{'i' if self.signed else 'u'}{size}")
-        for i, register in enumerate(self.registers):
-            place = where // size + i
-            if self.op == "load":
-                value = np.zeros(t.mask.shape, np.uint64)
-                value[t.mask] = words[place].astype(np.int64).view(np.uint64)
-                register(t, value)
-            else:
-                words[place] = np.broadcast_to(register(t), t.mask.shape)[t.mask].astype(words.dtype)
-
-
-def _check(offsets: np.ndarray, size: int, room: int) -> None:
-    if len(offsets) and (int(offsets.min()) < 0 or int(offsets.max()) + size > room):
-        raise ValueError("the machine code accesses memory outside of an array")
-
-
-def _whole_warps(threads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which warps some of these threads are in, and all lanes of these warps."""
-    warps = np.asarray(threads.reshape(-1, WARP_SIZE).any(axis=1))
-    return warps, np.repeat(warps, WARP_SIZE)
-
-
-class _Block:
-    """Runs the groups of threads of a block, each at its own instruction."""
-
-    def __init__(self, code: MachineCode, state: Threads, until: int | None) -> None:
-        self.code, self.state, self.until = code, state, until
-        self.warps = len(state.mask) // WARP_SIZE
-        self.groups: dict[int, np.ndarray] = {0: state.mask.copy()}
-        self.waiting: dict[int, np.ndarray] = {}  # at a barrier, by the instruction after it
-        self.log: list[tuple[int, np.ndarray]] = []
-        self.touched: dict[int, WarpAccess] = {}
-
-    def run(self) -> BlockRun:
-        while (self.groups or self.waiting) and len(self.log) != self.until:
-            if not self.groups:
-                self.groups, self.waiting = self.waiting, {}
-            place = min(self.groups)
-            self._go_on(place, self.groups.pop(place))
-        return self._by_warp()
-
-    def _go_on(self, place: int, threads: np.ndarray) -> None:
-        """Run a group of threads until it is no longer the one that is furthest behind, or divides."""
-        code, state, log = self.code.instructions, self.state, self.log
-        if place >= len(code):
-            raise ValueError("the machine code has no end here")
-        behind = min(self.groups, default=len(code))
-        warps, lanes = _whole_warps(threads)
-        while place < behind and len(log) != self.until:
-            if len(log) >= MOST:
-                raise ValueError(f"the block executes more than {MOST:,} instructions")
-            kind, guard, work = _compiled(code[place].text)
-            log.append((place, warps))
-            active = threads
-            if guard is not None:
-                active = threads & guard(state)
-            state.mask, state.warps = active, lanes
-            if kind == "":
-                work(state)
-            elif kind == "memory" and active.any():
-                self.touched[len(log) - 1] = work.run(state)
-            elif kind == "branch":
-                taken = active if work is None else active & work(state)
-                if taken.any():
-                    self._join(self.groups, code[place].target, taken)
-                    self._join(self.groups, place + 1, threads & ~taken)
+    def run(self) -> None:
+        while self.steps != self.until:
+            if not self.ready:
+                if not self.waiting:
+                    if self.alive.any():
+                        raise ValueError("threads of a warp wait for others that do not come")
                     return
-            elif kind == "barrier":
-                self._join(self.waiting, place + 1, threads)
-                return
-            elif kind == "exit":
-                threads = threads & ~active
-                if not threads.any():
-                    return
-                warps, lanes = _whole_warps(threads)
-            place += 1
-        self._join(self.groups, place, threads)
+                for place, threads in self.waiting.items():
+                    self._add(place, threads)
+                self.waiting = {}
+            place = min(self.ready)
+            groups = self.ready[place]
+            threads = groups.pop()
+            if not groups:
+                del self.ready[place]
+            self._go_on(place, threads)
 
-    @staticmethod
-    def _join(groups: dict[int, np.ndarray], place: int, threads: np.ndarray) -> None:
+    def _add(self, place: int, threads: np.ndarray) -> None:
+        """Let threads go on at a place, beside groups of other warps that are there."""
         if not threads.any():
             return
         if place < 0:
             raise ValueError("the machine code branches to a place that is not known")
-        groups[place] = groups[place] | threads if place in groups else threads
+        groups = self.ready.setdefault(place, [])
+        mine = by_warp(threads)
+        for number, other in enumerate(groups):
+            if not (mine & by_warp(other)).any():
+                groups[number] = other | threads
+                return
+        groups.append(threads)
 
-    def _by_warp(self) -> BlockRun:
-        places = np.array([place for place, _ in self.log])
-        ran = np.array([warps for _, warps in self.log]).reshape(-1, self.warps)
-        executed, accesses = [], []
-        for warp in range(self.warps):
-            mine = np.flatnonzero(ran[:, warp])
-            executed.append(places[mine].tolist())
-            lanes = slice(warp * WARP_SIZE, (warp + 1) * WARP_SIZE)
-            own = {n: self.touched[at].of(lanes) for n, at in enumerate(mine.tolist()) if at in self.touched}
-            accesses.append({number: access for number, access in own.items() if access.active.any()})
-        return BlockRun(self.code, executed, accesses)
+    def _go_on(self, place: int, threads: np.ndarray) -> None:
+        """Run groups of threads until they are no longer those that are furthest behind, or divide."""
+        code, state = self.code.instructions, self.state
+        behind = min(self.ready, default=len(code))
+        warps = by_warp(threads)
+        lanes = np.repeat(warps, WARP_SIZE)
+        first = place  # others may be there, too, which cannot join
+        while (place < behind or place == first) and self.steps != self.until:
+            if place >= len(code):
+                raise ValueError("the machine code has no end here")
+            if self.steps >= self.most:
+                raise ValueError(f"it executes more than {self.most:,} instructions")
+            kind, guard, work = compiled(code[place].text)
+            self.steps += 1
+            active = threads if guard is None else threads & guard(state)
+            state.mask, state.warps = active, lanes
+            access = work.run(state) if kind == "memory" and active.any() else None
+            self.note(place, warps, access)
+            if kind == "":
+                work(state)
+            elif kind in _FLOW:
+                threads = _FLOW[kind](self, place, threads, active, work)
+                if not threads.any():
+                    return
+                warps = by_warp(threads)
+                lanes = np.repeat(warps, WARP_SIZE)
+                behind = min(self.ready, default=len(code))
+            place += 1
+        self._add(place, threads)
+
+    # What changes the flow: each returns the threads that go on with the next instruction.
+
+    def _branch(self, place: int, threads: np.ndarray, active: np.ndarray, work: Any) -> np.ndarray:
+        taken = active if work is None else active & work(self.state)
+        if taken.any():
+            self._add(self.code.instructions[place].target, taken)
+            self._add(place + 1, threads & ~taken)
+            return np.zeros_like(threads)
+        return threads
+
+    def _call(self, place: int, threads: np.ndarray, active: np.ndarray, work: Any) -> np.ndarray:
+        self._add(self.code.instructions[place].target, active)
+        return threads & ~active
+
+    def _return(self, place: int, threads: np.ndarray, active: np.ndarray, work: Any) -> np.ndarray:
+        to = np.broadcast_to(work(self.state), active.shape).astype(np.int64) // INSTRUCTION_BYTES
+        for target in np.unique(to[active]).tolist():
+            self._add(target, active & (to == target))
+        return threads & ~active
+
+    def _barrier(self, place: int, threads: np.ndarray, active: np.ndarray, work: Any) -> np.ndarray:
+        others = self.waiting.get(place + 1)
+        self.waiting[place + 1] = active if others is None else others | active
+        return threads & ~active
+
+    def _exit(self, place: int, threads: np.ndarray, active: np.ndarray, work: Any) -> np.ndarray:
+        self.alive &= ~active
+        self._release(by_warp(active))
+        return threads & ~active
+
+    def _begin(self, place: int, threads: np.ndarray, active: np.ndarray, work: int) -> np.ndarray:
+        self.state.barriers[work][active] = self.steps
+        return threads
+
+    def _leave(self, place: int, threads: np.ndarray, active: np.ndarray, work: int) -> np.ndarray:
+        self.state.barriers[work][active] = 0
+        self._release(by_warp(active))
+        return threads
+
+    def _meet(self, place: int, threads: np.ndarray, active: np.ndarray, work: int) -> np.ndarray:
+        self.held[active] = self.state.barriers[work][active]
+        self.goes_on[active] = place + 1
+        alone = active & (self.held == 0)  # they are members of no barrier
+        self._add(place + 1, alone)
+        self._release(by_warp(active))
+        return threads & ~active
+
+    def _together(self, place: int, threads: np.ndarray, active: np.ndarray, work: Any) -> np.ndarray:
+        self.held[active], self.goes_on[active] = -1, place + 1
+        self._release(by_warp(active))
+        return threads & ~active
+
+    def _release(self, warps: np.ndarray) -> None:
+        """Let threads of these warps go on for which all have come that they wait for."""
+        held = self.held.reshape(-1, WARP_SIZE)[warps]
+        if not held.any():
+            return
+        alive = self.alive.reshape(-1, WARP_SIZE)[warps]
+        barriers = self.state.barriers.reshape(len(self.state.barriers), -1, WARP_SIZE)[:, warps]
+        free = np.zeros_like(alive)
+        for event in np.unique(held[held != 0]).tolist():
+            here = held == event
+            awaited = alive if event < 0 else alive & (barriers == event).any(axis=0)
+            free |= here & ~(awaited & ~here).any(axis=1, keepdims=True)
+        if not free.any():
+            return
+        threads = np.zeros_like(self.alive)
+        threads.reshape(-1, WARP_SIZE)[warps] = free
+        events, threads_of = self.held.copy(), np.flatnonzero(threads)
+        self.held[threads] = 0
+        for event in np.unique(events[threads_of]).tolist():
+            mine = threads & (events == event)
+            if event > 0:
+                row = self.state.barriers
+                row[(row == event) & mine] = 0
+            for place in np.unique(self.goes_on[mine]).tolist():
+                self._add(place, mine & (self.goes_on == place))
+
+
+_FLOW: dict[str, Callable[..., np.ndarray]] = {
+    "branch": Warps._branch,
+    "call": Warps._call,
+    "return": Warps._return,
+    "barrier": Warps._barrier,
+    "exit": Warps._exit,
+    "begin": Warps._begin,
+    "leave": Warps._leave,
+    "meet": Warps._meet,
+    "together": Warps._together,
+}
+#: The flow of operations on convergence barriers.
+_CONVERGENCE = {"BSSY": "begin", "BSYNC": "meet", "BREAK": "leave"}
 
 
 @lru_cache(maxsize=4096)
-def _compiled(text: str) -> tuple[str, Any, Any]:
-    """Return an instruction's kind, its guard, and what it does."""
+def compiled(text: str) -> tuple[str, Any, Any]:
+    """Return an instruction's kind, its guard, and what it does; raise UnknownInstruction for one that is not known."""
     words = text.split(maxsplit=1)
     guard = None
     if words[0].startswith("@"):
@@ -333,14 +389,25 @@ def _compiled(text: str) -> tuple[str, Any, Any]:
         words = words[1].split(maxsplit=1)
     operation, operands = words[0], split(words[1] if len(words) > 1 else "")
     name = operation.partition(".")[0]
-    if name in ("BRA", "UBRA"):
-        if "DIV" in operation.split("."):
-            return "", guard, lambda t: None  # the warp is together
-        return "branch", guard, predicate(operands[0]) if len(operands) > 1 else None
-    if name == "EXIT":
-        return "exit", guard, None
-    if name == "BAR":
-        return "barrier", guard, None
     if name in MEMORY:
-        return "memory", guard, _Memory(operation, operands)
-    return "", guard, action(operation, operands)
+        return "memory", guard, Memory(operation, operands)
+    if name in ATOMICS:
+        return "memory", guard, Atomic(operation, operands)
+    kind, work = _flow(operation, operands) or ("", None)
+    return kind, guard, action(operation, operands) if kind == "" else work
+
+
+def _flow(operation: str, operands: list[str]) -> tuple[str, Any] | None:
+    """Return what an operation does to the flow, a key of _FLOW, with what it needs; None for other operations."""
+    name, *mods = operation.split(".")
+    if name in _CONVERGENCE:
+        return _CONVERGENCE[name], int(operands[0][1:])
+    if name in ("BRA", "UBRA") and "DIV" not in mods:  # with it, a branch of a warp that is not together
+        return "branch", predicate(operands[0]) if len(operands) > 1 else None
+    if name == "RET" and "REL" in mods:
+        return "return", raw(operands[0].split()[0])
+    flow = {"CALL.REL": "call", "EXIT": "exit", "BAR.SYNC": "barrier", "WARPSYNC.ALL": "together"}
+    found = flow.get(".".join([name, *mods[:1]]))
+    if found == "barrier" and len(operands) > 1:
+        raise UnknownInstruction(f"{operation} {', '.join(operands)}")
+    return (found, None) if found else None

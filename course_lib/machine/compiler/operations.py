@@ -46,7 +46,11 @@ class Region:
 
 @dataclass
 class Threads:
-    """The state of a block's threads, in whole warps; `mask`: those that run the next instruction."""
+    """The state of the threads of some blocks, in whole warps; `mask`: those that run the next instruction.
+
+    ``block`` is the number of each thread's block among these, of which each has ``shared_bytes`` of shared memory.
+    ``barriers``: for each convergence barrier, the number of the event at which a thread joined it, 0 for none.
+    """
 
     registers: np.ndarray
     uniform: np.ndarray
@@ -58,6 +62,9 @@ class Threads:
     place: Mapping[str, np.ndarray]
     local: np.ndarray
     shared: np.ndarray
+    block: np.ndarray
+    shared_bytes: int
+    barriers: np.ndarray
     arrays: list[Region] = field(default_factory=list)
 
     def constant(self, at: int, size: int) -> np.uint64:
@@ -151,7 +158,11 @@ def signed(value: Array) -> Array:
 
 def float_of(text: str, words: int = 1) -> Value:
     """Return an operand as float32, or as float64 of two words, with its sign and its amount."""
-    inner = text if words == 1 and _constant(text) is not None else text.replace(".reuse", "").strip("-+|")
+    fixed = _constant(text) is not None
+    inner = text if fixed else text.replace(".reuse", "").strip("-+|")
+    if fixed and words == 2:
+        literal = np.float64(text.replace("+INF", "inf").replace("INF", "inf").replace("QNAN", "nan").lstrip("+"))
+        return lambda t: literal
     value, negative, amount = raw(inner, words), text.startswith("-") and inner != text, "|" in text
     bits, kind = _FLOATS[words]
 
@@ -181,19 +192,19 @@ def all_truths(text: str) -> Value:
     return lambda t: (t.predicates[:7].astype(np.uint64) << places).sum(axis=0, dtype=np.uint64)
 
 
-def constant_at(text: str, words: int = 1) -> Value:
-    """Return a constant of the launch, at a place that a register gives, the same one for all threads."""
+def constant_at(text: str, size: int = 4, signed: bool = False) -> Value:
+    """Return a constant of the launch of so many bytes, at a place that a register gives."""
     found = re.fullmatch(r"c\[0x0\]\[(?:(U?R(?:Z|\d+))\+?)?(-?0x\w+)?\]", text)
     if found is None:
         raise UnknownInstruction(f"LDC {text}")
     base, offset = raw(found[1] or "RZ"), int(found[2] or "0", 16)
+    kind = f"<{'i' if signed else 'u'}{size}"
 
-    def get(t: Threads) -> np.uint64:
-        places = np.broadcast_to(base(t), t.mask.shape)
-        at = places[t.mask.argmax()]
-        if np.any(places != at):
-            raise UnknownInstruction("a constant at a place that differs between threads")
-        return t.constant(int(at) + offset, 4 * words)
+    def get(t: Threads) -> Array:
+        places = np.broadcast_to(np.asarray(base(t)).astype(np.int64) + offset, t.mask.shape)
+        places = np.clip(places, 0, len(t.constants) - size)  # registers of threads that are not active hold anything
+        data = t.constants[np.add.outer(places, np.arange(size))]
+        return data.view(kind)[:, 0].astype(np.int64).view(np.uint64)
 
     return get
 
@@ -402,8 +413,14 @@ def compare(mods: list[str], a: Array, b: Array, others: Array, low: Array | Non
 
 
 def compare_floats(mods: list[str], x: Array, y: Array, others: Array) -> tuple[Any, Any]:
-    truth = COMPARE[mods[0].removesuffix("U")](x, y)
-    return _joined(mods, truth | np.isnan(x) | np.isnan(y) if mods[0].endswith("U") else truth, others)
+    """With MAX or MIN, whether to take the first one, also if the second one is NaN; and whether both are NaN."""
+    how, none = mods[0], (np.isnan(x), np.isnan(y))
+    if how in ("MAX", "MIN"):
+        return _joined(mods, (x > y if how == "MAX" else x < y) | none[1], others)[0], none[0] & none[1]
+    if how in ("NAN", "NUM"):
+        return _joined(mods, (none[0] | none[1]) == (how == "NAN"), others)
+    truth = COMPARE[how.removesuffix("U")](x, y)
+    return _joined(mods, truth | none[0] | none[1] if how.endswith("U") else truth, others)
 
 
 def smaller(mods: list[str], a: Array, b: Array, least: Array) -> Array:
@@ -421,10 +438,59 @@ def to_uniform(mods: list[str], active: Array, value: Array) -> Array:
     return np.repeat(np.take_along_axis(value, active.argmax(axis=1)[:, None], axis=1), WARP_SIZE)
 
 
-def vote(mods: list[str], active: Array, truth: Array) -> Array:
-    """Whether a predicate is true for all lanes of the warp that take part, or for any."""
-    found = (truth | ~active).all(axis=1) if "ALL" in mods else (truth & active).any(axis=1)
-    return np.repeat(found, WARP_SIZE)
+def vote(mods: list[str], operands: list[str]) -> Run:
+    """Whether a predicate is true for all lanes of the warp that take part, or for any; and for which, as bits."""
+    first, *others = operands
+    put = None if is_predicate(first) else writer(first)
+    told, truth = truth_writer(first if put is None else others[0]), predicate(operands[-1])
+    bits = ONE << np.arange(WARP_SIZE, dtype=np.uint64)
+
+    def run(t: Threads) -> None:
+        active = t.mask.reshape(-1, WARP_SIZE)
+        true = active & np.broadcast_to(truth(t), t.mask.shape).reshape(-1, WARP_SIZE)
+        told(t, np.repeat((true == active).all(axis=1) if "ALL" in mods else true.any(axis=1), WARP_SIZE))
+        if put is not None:
+            put(t, np.repeat((true * bits).sum(axis=1, dtype=np.uint64), WARP_SIZE))
+
+    return run
+
+
+def reduced(mods: list[str], active: Array, value: Array) -> Array:
+    """A function of the words of the lanes of a warp that take part."""
+    words = signed(value) if "S32" in mods else value.astype(np.int64)
+    how, idle = {
+        "SUM": (np.add, 0), "OR": (np.bitwise_or, 0), "XOR": (np.bitwise_xor, 0), "AND": (np.bitwise_and, -1),
+        "MIN": (np.minimum, 2**40), "MAX": (np.maximum, -(2**40)),
+    }[next((m for m in mods if m != "S32"), "AND")]  # fmt: skip
+    found = how.reduce(np.where(active, words, idle), axis=1)
+    return np.repeat(found.astype(np.int64).view(np.uint64) & WORD, WARP_SIZE)
+
+
+def leading_one(mods: list[str], value: Array) -> Array:
+    """The place of the highest bit that is set, all bits set for none; with SH, how far it is from the top."""
+    word = np.asarray(value & WORD)
+    place = np.frexp(word.astype(np.float64))[1].astype(np.int64) - 1
+    place = 31 - place if "SH" in mods else place
+    return np.where(word == 0, np.int64(-1), place).view(np.uint64) & WORD
+
+
+def ones(mods: list[str], value: Array) -> Array:
+    """The number of bits that are set."""
+    return np.bitwise_count(np.asarray(value & WORD)).astype(np.uint64)
+
+
+def reversed_bits(mods: list[str], value: Array) -> Array:
+    bytes_ = np.ascontiguousarray(np.atleast_1d(value & WORD).astype(">u4")).view(np.uint8).reshape(-1, 4)
+    bits = np.packbits(np.unpackbits(bytes_, axis=1)[:, ::-1], axis=1)
+    return np.ascontiguousarray(bits).view(">u4")[:, 0].astype(np.uint64)
+
+
+def extended(mods: list[str], value: Array, width: Array) -> Array:
+    """The lowest bits of a word, with the sign of the highest of them; without, if unsigned."""
+    by = (np.uint64(64) - np.minimum(width, np.uint64(32))) & np.uint64(63)
+    high = np.asarray((value & WORD) << by)
+    kept = high >> by if "U32" in mods else (high.view(np.int64) >> by.astype(np.int64)).view(np.uint64)
+    return np.where(width == 0, np.uint64(0), kept) & WORD
 
 
 def shuffle(mods: list[str], active: Array, value: Array, by: Array, limits: Array) -> tuple[Array, Array]:
@@ -473,19 +539,101 @@ def floats(work: Callable[..., Any], count: int, words: int = 1) -> Rule:
 
 
 def to_float(mods: list[str], operands: list[str]) -> Run:
-    wide, unsigned = {"S64", "U64"} & {*mods}, {"U32", "U64"} & {*mods}
+    """An integer as a float, to the nearest one, or with RP or RZ not below or not above it."""
+    wide, unsigned = {"S64", "U64"} & {*mods}, {"U8", "U16", "U32", "U64"} & {*mods}
+    bits = next((int(m[1:]) for m in mods if m in ("U8", "S8", "U16", "S16")), 32)
+    text, _, part = operands[1].partition(".B") if ".B" in operands[1] else operands[1].partition(".H")
+    begin = int(part or 0) * (8 if ".B" in operands[1] else 16)
+    double = "F64" in mods
+    ends = np.inf if "RP" in mods else -np.inf if "RM" in mods else None
 
     def work(mods: list[str], value: Array) -> Array:
         x = np.asarray(value)
-        return x if unsigned else x.view(np.int64) if wide else signed(x & WORD)
+        if not wide:
+            x = np.asarray((x & WORD) << np.uint64(64 - bits - begin))
+            x = x >> np.uint64(64 - bits) if unsigned else (x.view(np.int64) >> np.int64(64 - bits)).view(np.uint64)
+        x = x if unsigned else x.view(np.int64)
+        found = x.astype(np.float64 if double else np.float32)
+        if ends is not None and not double:
+            beyond = found.astype(np.float64) < x if ends > 0 else found.astype(np.float64) > x
+            found = np.where(beyond, np.nextafter(found, np.float32(ends)), found)
+        return found
 
-    return Rule(work, (double_writer if "F64" in mods else float_writer,), (pair if wide else integer,))(mods, operands)
+    return Rule(work, (double_writer if double else float_writer,), (pair if wide else integer,))(
+        mods, [operands[0], text]
+    )
 
 
-def to_integer(mods: list[str], value: Array) -> Array:
-    low, high = (0, 2**32 - 1) if "U32" in mods else (-(2**31), 2**31 - 1)
-    whole = (np.trunc if "TRUNC" in mods else np.floor)(value.astype(np.float64))
-    return np.clip(np.nan_to_num(whole, nan=0.0), low, high).astype(np.int64).view(np.uint64)
+ROUNDED: dict[str, Callable[[Any], Any]] = {"TRUNC": np.trunc, "FLOOR": np.floor, "CEIL": np.ceil}
+
+
+def rounded(mods: list[str], value: Array) -> Array:
+    return next((work for name, work in ROUNDED.items() if name in mods), np.rint)(value)
+
+
+def to_integer(mods: list[str], operands: list[str]) -> Run:
+    """A float as an integer; one that is too large becomes the largest, and NaN 0 (in 64 bits the lowest bit set)."""
+    kind = next((m for m in mods if re.fullmatch(r"[US](8|16|32|64)", m)), "S32")
+    bits, wide = int(kind[1:]), kind[1:] == "64"
+    low, high = (0, 2**bits - 1) if kind[0] == "U" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    number = np.uint64 if kind[0] == "U" else np.int64
+
+    def work(mods: list[str], value: Array) -> Array:
+        whole = np.asarray(rounded(mods, value.astype(np.float64)))
+        inside = np.where((whole > low) & (whole < high), whole, 0.0).astype(number)
+        found = np.where(whole >= high, number(high), np.where(whole <= low, number(low), inside))
+        found = np.where(np.isnan(whole), number(-(2**63) if wide and kind[0] == "S" else 0), found)
+        return found.view(np.uint64)
+
+    return Rule(work, (writer if not wide else pair_writer,), (double_of if "F64" in mods else float_of,))(
+        mods, operands
+    )
+
+
+def float_to_float(mods: list[str], operands: list[str]) -> Run:
+    to, of = (m for m in mods if m in ("F32", "F64"))
+    put, get = (double_writer if to == "F64" else float_writer), (double_of if of == "F64" else float_of)
+    return Rule(same, (put,), (get,))(mods, operands)
+
+
+def upper_half(work: Callable[[Any], Any]) -> Rule:
+    """The upper word of a function of a float64, of whose words the upper one is given."""
+
+    def upper(mods: list[str], high: Array) -> Array:
+        value = np.asarray((high & WORD) << SHIFT).view(np.float64)
+        return np.asarray(work(value)).view(np.uint64) >> SHIFT
+
+    return Rule(upper, (writer,), (raw,))
+
+
+def needs_care(mods: list[str], a: Array, b: Array) -> Array:
+    """Whether a division is left to the subroutine for very small and very large floats."""
+    ea, eb = (np.frexp(x)[1] for x in (a, b))
+    odd = ~np.isfinite(a) | ~np.isfinite(b) | (b == 0)
+    return odd | (abs(eb) > 124) | (abs(ea - eb) > 124) | ((abs(ea) > 102) & (ea < 0) & (a != 0))
+
+
+def least_sum(mods: list[str], a: Array, b: Array, c: Array, least: Array) -> Array:
+    return smaller(mods, (a + b) & WORD, c & WORD, least)
+
+
+def barrier_move(mods: list[str], operands: list[str]) -> Run:
+    """A convergence barrier's members to a register, and back."""
+    if operands[0].startswith("B"):
+        number, get = int(operands[0][1:]), raw(operands[1])
+
+        def restore(t: Threads) -> None:
+            np.copyto(t.barriers[number], np.broadcast_to(get(t), t.mask.shape).astype(np.int64), where=t.mask)
+
+        return restore
+    put, number = writer(operands[0]), int(operands[1][1:])
+
+    def save(t: Threads) -> None:
+        put(t, t.barriers[number].astype(np.uint64))
+        if "CLEAR" in mods:
+            t.barriers[number][t.mask] = 0
+
+    return save
 
 
 def nothing(mods: list[str], operands: list[str]) -> Run:
@@ -523,11 +671,18 @@ OPERATIONS: dict[str, Callable[[list[str], list[str]], Run]] = {
     "CS2R.32": Rule(same, (writer,), (zero,)),
     **dict.fromkeys(("S2R", "S2UR"), Rule(same, (writer,), (special,))),
     "LDC": Rule(same, (writer,), (constant_at,)),
-    "LDC.64": Rule(same, (pair_writer,), (partial(constant_at, words=2),)),
+    "LDC.64": Rule(same, (pair_writer,), (partial(constant_at, size=8),)),
+    **{
+        f"LDC.{kind}": Rule(same, (writer,), (partial(constant_at, size=size, signed=kind[0] == "S"),))
+        for kind, size in (("U8", 1), ("S8", 1), ("U16", 2), ("S16", 2))
+    },
     "R2UR": Rule(to_uniform, (writer,), (raw,), by_warp=True),
-    **dict.fromkeys(
-        ("VOTE.ALL", "VOTE.ANY", "VOTEU.ALL", "VOTEU.ANY"), Rule(vote, (truth_writer,), (predicate,), by_warp=True)
-    ),
+    **dict.fromkeys(("VOTE", "VOTEU"), vote),
+    "REDUX": Rule(reduced, (writer,), (raw,), by_warp=True),
+    "FLO": Rule(leading_one, (writer,), (integer,)),
+    "POPC": Rule(ones, (writer,), (integer,)),
+    "BREV": Rule(reversed_bits, (writer,), (integer,)),
+    "SGXT": Rule(extended, (writer,), (raw, raw)),
     "SHFL": Rule(shuffle, (truth_writer, writer), (raw, raw, raw), by_warp=True),
     "P2R": Rule(lambda mods, truths, a, mask: a & ~mask | truths & mask, (writer,), (all_truths, raw, raw)),
     "R2P": Rule(lambda mods, *given: given, (truths_writer,), (raw, raw)),
@@ -541,15 +696,21 @@ OPERATIONS: dict[str, Callable[[list[str], list[str]], Run]] = {
     "DADD": floats(np.add, 2, 2),
     "DMUL": floats(np.multiply, 2, 2),
     **{f"MUFU.{name}": floats(work, 1) for name, work in FUNCTIONS.items()},
+    "MUFU.RCP64H": upper_half(np.reciprocal),
+    "MUFU.RSQ64H": upper_half(lambda x: 1 / np.sqrt(x)),
     **dict.fromkeys(("I2F", "I2FP"), to_float),
-    **dict.fromkeys(("F2I.TRUNC", "F2I.FLOOR"), Rule(to_integer, (writer,), (float_of,))),
-    **dict.fromkeys(
-        ("BSSY", "BSYNC", "BREAK", "NOP", "WARPSYNC", "YIELD", "DEPBAR", "LDGDEPBAR", "MEMBAR", "ERRBAR", "CCTL"),
-        nothing,
-    ),
+    "F2I": to_integer,
+    "F2F": float_to_float,
+    "FRND": Rule(rounded, (float_writer,), (float_of,)),
+    "FRND.F64": Rule(rounded, (double_writer,), (double_of,)),
+    "FCHK": Rule(needs_care, (truth_writer,), (float_of, float_of)),
+    "BMOV": barrier_move,
+    "VIADDMNMX": Rule(least_sum, (writer,), (integer, integer, integer, predicate)),
+    **dict.fromkeys(("BRA.DIV", "UBRA.DIV"), nothing),  # the warp is together
+    **dict.fromkeys(("NOP", "YIELD", "NANOSLEEP", "DEPBAR", "LDGDEPBAR", "MEMBAR", "ERRBAR", "CCTL"), nothing),
 }
 #: Operations with a modifier with which they are not known.
-REFUSED = {"F2I.F64", "F2I.S64", "F2I.U64", "IADD3.64", "LDC.U8", "LDC.S8", "LDC.U16", "LDC.S16", "LDC.128"}
+REFUSED = {"IADD3.64", "LDC.128", "F2F.F16", "F2F.BF16", "WARPSYNC.COLLECTIVE"}
 
 
 def action(operation: str, operands: list[str]) -> Run:

@@ -81,16 +81,20 @@ def counters(names: Names, size: Size) -> Results:
     return results + [{"rung": name, **shape, "skipped": reason} for name in slow]
 
 
-def under_ncu(arguments: Sequence[str], metrics: Mapping[str, str], keep_caches: bool = False) -> str:
+def under_ncu(
+    arguments: Sequence[str], metrics: Mapping[str, str], keep_caches: bool = False, marked: bool = False
+) -> str:
     """Run Python with `arguments` under ncu and return the CSV that it prints; NoProfilerError if ncu is missing.
 
-    Unless `keep_caches`, ncu empties the caches before every kernel.
+    Unless `keep_caches`, ncu empties the caches before every kernel. With `marked`, it profiles only what is launched
+    within `cuda.profiling()`.
     """
     ncu = shutil.which("ncu")
     if ncu is None:
         raise NoProfilerError("Nsight Compute's command ncu is not there")
     command = [ncu, "--clock-control", "none", "--csv", "--metrics", ",".join(metrics.values())]
     command += ["--cache-control", "none"] if keep_caches else []
+    command += ["--profile-from-start", "off"] if marked else []
     done = subprocess.run([*command, sys.executable, *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"ncu failed: {(done.stderr or done.stdout)[-500:]}")

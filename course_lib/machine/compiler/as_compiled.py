@@ -1,0 +1,340 @@
+"""A launch as written and as compiled: the counts of each source line beside those of its machine code, with the cause.
+
+The source's counts are the simulator's; those of the machine code come from executing it, for the same launch. Where
+they differ, words say why (`CAUSES`): they follow from the bytes that the lanes move, the width of the instructions,
+and whether these are inside of a loop.
+"""
+
+import ast
+import copy
+import inspect
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ...simulator.device_memory import AllocationView
+from ...simulator.language.source import read
+from ...simulator.run import TrafficRow
+from ...simulator.tables import plural
+from ..programs.simulated import Simulated
+from .code import MachineCode, MachineInstruction
+from .emulator import compiled
+from .identity import functions_of
+from .operations import UnknownInstruction
+from .traffic import InstructionTraffic, launch_traffic
+
+#: What a compiler does to accesses, in a word, and what it means.
+CAUSES = {
+    "joined": "one access serves several of the source",
+    "widened": "one access moves neighbouring elements",
+    "hoisted": "made before the loop, not in each iteration",
+    "split": "the lanes of a warp make it at different times",
+    "in parts": "one access of the source is several",
+    "moved": "the compiler names another line for it",
+    "ahead": "made before it is known whether it is needed",
+    "combined": "one lane updates memory for its warp",
+    "retried": "the update is a loop of loads and compare-and-swaps",
+    "repeated": "lanes on one word are served one after another",
+    "no lane": "the instruction counts also for warps of which no lane takes part",
+}
+#: Instructions of a launch's warps, executed together, after which it is not compared: they take some ten seconds.
+MOST = 200_000
+
+
+class Counts(NamedTuple):
+    """Requests, and the sectors of global or the wavefronts of shared memory."""
+
+    requests: int = 0
+    amount: int = 0
+
+    def text(self, space: str) -> str:
+        """Return them as words."""
+        return f"{plural(self.requests, 'request')}, {plural(self.amount, AMOUNT[space])}"
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    """Return the sums of counts."""
+    requests, amounts = zip(*counts, strict=True)
+    return Counts(sum(requests), sum(amounts))
+
+
+#: What is counted of a space beside requests.
+AMOUNT = {"global": "sector", "shared": "wavefront"}
+#: The operations of a space.
+OPS = {"load": "loads", "store": "stores", "atomic": "atomics"}
+#: A source line, the array if it is known to both sides (else ""), the space and the operation.
+Key = tuple[int, str, str, str]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The counts of a line's accesses as written and as compiled; ``causes`` are words of `CAUSES`."""
+
+    line: int
+    array: str
+    space: str
+    op: str
+    written: Counts
+    compiled: Counts
+    causes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        of = f" of {self.array}" if self.array else ""
+        where = f"line {self.line}" if self.line else "no line"
+        text = f"{where}, {self.space} {OPS[self.op]}{of}: as written {self.written.text(self.space)}"
+        if self.written == self.compiled:
+            return f"{text} / as compiled the same"
+        why = "; ".join(f"{word}: {CAUSES[word]}" for word in self.causes)
+        return f"{text} / as compiled {self.compiled.text(self.space)}{f' ({why})' if why else ''}"
+
+
+@dataclass(frozen=True)
+class AsCompiled:
+    """A launch as written and as compiled, by lines.
+
+    unknown: for each line with an instruction that the emulator does not know, the operation; why: the reason for
+    which the launch was not executed, empty if it was.
+    """
+
+    rows: tuple[Beside, ...]
+    unknown: Mapping[int, str]
+    why: str = ""
+
+    def totals(self) -> Iterator[Beside]:
+        """Yield the sums of each space and operation."""
+        for space, op in dict.fromkeys((row.space, row.op) for row in self.rows):
+            rows = [row for row in self.rows if (row.space, row.op) == (space, op)]
+            yield Beside(0, "", space, op, total(r.written for r in rows), total(r.compiled for r in rows))
+
+    def __str__(self) -> str:
+        if self.why:
+            lines = [f"As written alone, since the machine code was not executed: {self.why}."]
+            for row in self.rows:
+                unknown = f" (not executed: {self.unknown[row.line]})" if row.line in self.unknown else ""
+                lines.append(f"  {str(row).partition(' / ')[0]}{unknown}")
+            others = self.unknown.keys() - {row.line for row in self.rows}
+            lines += [f"  line {line}: not executed: {self.unknown[line]}" for line in sorted(others)]
+            return "\n".join(lines)
+        head = "As written (the source) and as compiled (its machine code, executed; what Nsight Compute counts)"
+        lines = [head, *(f"  {row}" for row in self.rows)]
+        lines += [str(total).replace("no line,", "  all lines,") for total in self.totals()]
+        return "\n".join(lines)
+
+
+def as_compiled(code: MachineCode, made: Simulated, most: int = MOST) -> AsCompiled:
+    """Execute the machine code of a launch that was simulated, and return its counts beside those of the simulator.
+
+    A launch that the emulator cannot execute has the source's counts alone, with the reason. most: instructions of the
+    launch's warps, executed together, after which it is given up.
+    """
+    plain = getattr(made.kernel, "py_func", made.kernel)
+    names = [*inspect.signature(plain).parameters]
+    written = _written(made.run.traffic.rows, names)
+    given = copy.deepcopy([value.values if isinstance(value, AllocationView) else value for value in made.before])
+    run = made.run
+    try:
+        if any(each.operation.startswith("LDGSTS") for each in code.instructions):
+            raise UnknownInstruction("LDGSTS")  # it is executed, but not counted
+        traffic = launch_traffic(
+            code, given, run.block, run.grid, names=names, dynamic_bytes=made.shared_bytes, most=most
+        )
+    except ValueError as error:
+        unknown = {source_line(code, each): each.operation for each in code.instructions if not _known(each)}
+        what = "the emulator does not know " if isinstance(error, UnknownInstruction) else ""
+        rows = (Beside(*key, asked.sums, asked.sums) for key, asked in written.items())
+        return AsCompiled(tuple(rows), unknown, f"{what}{error}")
+    return AsCompiled(tuple(_beside(written, _instructions(code, traffic, written), Source.of(plain), code)), {})
+
+
+def _known(each: MachineInstruction) -> bool:
+    """Return whether the emulator executes an instruction, and its accesses are counted."""
+    try:
+        compiled(each.text)
+    except UnknownInstruction:
+        return False
+    return not each.operation.startswith("LDGSTS")
+
+
+def source_line(code: MachineCode, instruction: MachineInstruction) -> int:
+    """Return the line on which the simulator counts an instruction's access, 0 for none.
+
+    It is the innermost one in the kernel's own file.
+    """
+    own = code.first_lines.get(code.kernel, ("", 0))[0]
+    for function, offset in instruction.places:
+        file, first = code.first_lines.get(function, ("", 0))
+        if file and file == own:
+            return first + offset
+    return 0
+
+
+@dataclass
+class Written:
+    """What the source asks for in one line: the counts, the accesses of lanes, all their bytes, and the most of one."""
+
+    sums: Counts = Counts()
+    accesses: int = 0
+    bytes: int = 0
+    itemsize: int = 1
+
+
+def _written(rows: Sequence[TrafficRow], names: Sequence[str]) -> dict[Key, Written]:
+    """Return the source's counts. In a line with an array that is no parameter, such as a view, arrays are together."""
+    found: dict[Key, Written] = {}
+    views = {row.line for row in rows if row.space == "global" and row.array not in names}
+    for row in rows:
+        if row.space not in AMOUNT:
+            continue
+        key = row.line, row.array if row.space == "global" and row.line not in views else "", row.space, row.op
+        old = found.get(key, Written())
+        wavefronts = row.atomic_wavefronts if row.op == "atomic" else row.wavefronts
+        amount = row.sectors if row.space == "global" else wavefronts
+        found[key] = Written(
+            Counts(old.sums.requests + row.requests, old.sums.amount + amount),
+            old.accesses + row.accesses,
+            old.bytes + row.bytes,
+            max(old.itemsize, row.itemsize),
+        )
+    return found
+
+
+#: The instructions of a line, an array, a space and an operation, by their places in the code.
+Instructions = dict[int, InstructionTraffic]
+
+
+def _instructions(
+    code: MachineCode, traffic: Mapping[int, InstructionTraffic], written: Mapping[Key, Written]
+) -> dict[Key, Instructions]:
+    """Return the instructions of each key.
+
+    Where the source has no access in the line that the compiler names, they belong to the line that lacks most bytes
+    of the same array, which is how a load gets out of a loop.
+    """
+    found: dict[Key, Instructions] = {}
+    for place, each in traffic.items():
+        if each.space in AMOUNT:
+            line = source_line(code, code.instructions[place])
+            array = next(iter(each.arrays), "") if each.space == "global" and len(each.arrays) == 1 else ""
+            together = line, "", each.space, each.op
+            key = together if together in written else (line, array, each.space, each.op)
+            found.setdefault(key, {})[place] = each
+    for key in [key for key in found if key not in written and key[1]]:
+        lacks = {other: asked.bytes - _bytes(found.get(other, {})) for other, asked in written.items()}
+        alike = {other: bytes_ for other, bytes_ in lacks.items() if other[1:] == key[1:] and bytes_ > 0}
+        if alike:
+            found.setdefault(max(alike, key=alike.__getitem__), {}).update(found.pop(key))
+    return found
+
+
+def _bytes(does: Instructions) -> int:
+    return sum(each.lanes * each.bytes for each in does.values())
+
+
+def _beside(
+    written: Mapping[Key, Written], made: Mapping[Key, Instructions], source: "Source", code: MachineCode
+) -> Iterator[Beside]:
+    for key in sorted(written.keys() | made.keys()):
+        line, array, space, op = key
+        asked, does = written.get(key, Written()), made.get(key, {})
+        amount = sum(each.sectors if space == "global" else each.wavefronts for each in does.values())
+        counts = Counts(sum(each.counted for each in does.values()), amount)
+        if any(asked.sums) or any(counts):
+            alike = [other for other in written.keys() | made.keys() if other[1:] == key[1:]]
+            asked_of_all = sum(written[other].bytes for other in alike if other in written)
+            moved_of_all = sum(_bytes(made[other]) for other in alike if other in made)
+            asked_for = sum(written[other].sums.requests for other in alike if other in written)
+            requests = sum(each.requests for other in alike for each in made.get(other, {}).values())
+            retried = any(each.how in ("CAS", "CAST") for each in made.get((line, array, space, "atomic"), {}).values())
+            case = Case(line, array, op, asked, does, moved_of_all - asked_of_all, requests < asked_for, retried)
+            causes = () if counts == asked.sums else tuple(case.causes(source, code))
+            yield Beside(line, array, space, op, asked.sums, counts, causes)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What the text of a kernel and its device functions says: lines in loops, and how often a line has an array."""
+
+    loops: frozenset[int]
+    loads: Counter[tuple[int, str]]
+
+    @classmethod
+    def of(cls, plain: Any) -> "Source":
+        loops, loads = set[int](), Counter[tuple[int, str]]()
+        for function in functions_of(plain).values():
+            for node in ast.walk(read(function).tree):
+                if isinstance(node, ast.For | ast.While):
+                    first = node.body[0].lineno if isinstance(node, ast.For) else node.lineno
+                    loops |= {*range(first, (node.end_lineno or first) + 1)}
+                if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+                    loads[node.lineno, node.value.id] += isinstance(node.ctx, ast.Load)
+                if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
+                    loads[node.lineno, ast.unparse(node.target.value)] += 1
+        return cls(frozenset(loops), loads)
+
+    def sites(self, line: int, array: str) -> int:
+        """Return how often a line loads from an array; from any, if that is not known."""
+        return sum(n for (where, name), n in self.loads.items() if where == line and array in ("", name))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A line's accesses of one kind: what the source asks for, and the instructions that do it.
+
+    beyond: the bytes that all instructions of this kind move more than all lines ask for; fewer: whether they make fewer
+    requests than these. retried: whether it updates memory in a loop of compare-and-swaps.
+    """
+
+    line: int
+    array: str
+    op: str
+    asked: Written
+    does: Instructions
+    beyond: int
+    fewer: bool
+    retried: bool
+
+    def causes(self, source: Source, code: MachineCode) -> Iterator[str]:
+        """Yield the words that say why the counts differ."""
+        if self.retried:
+            yield "retried"
+        elif self.op == "atomic":
+            yield from self._of_atomics()
+        else:
+            yield from self._of_loads_and_stores(source, code)
+        if any(each.counted > each.requests for each in self.does.values()):
+            yield "no lane"
+
+    def _of_atomics(self) -> Iterator[str]:
+        if sum(each.lanes for each in self.does.values()) < self.asked.accesses:
+            yield "combined"
+            return
+        if sum(each.requests for each in self.does.values()) > self.asked.sums.requests:
+            yield "split"
+        yield "repeated"
+
+    def _of_loads_and_stores(self, source: Source, code: MachineCode) -> Iterator[str]:
+        asked, does = self.asked, self.does
+        moved, requests = _bytes(does), sum(each.requests for each in does.values())
+        wide = any(each.bytes > asked.itemsize for each in does.values())
+        if wide and asked.accesses:
+            yield "widened"
+        if does and all(each.bytes < asked.itemsize for each in does.values()):
+            yield "in parts"
+        elif moved > asked.bytes:
+            yield "moved" if self.beyond <= 0 else "ahead"
+        elif moved < asked.bytes:
+            elsewhere = self.beyond == 0 and not self.fewer
+            yield "moved" if elsewhere else "hoisted" if self._out_of_a_loop(source, code) else "joined"
+        elif requests < asked.sums.requests:
+            if not wide:
+                yield "joined"
+        elif not wide and (requests > asked.sums.requests or not any(e.counted > e.requests for e in does.values())):
+            yield "split"
+
+    def _out_of_a_loop(self, source: Source, code: MachineCode) -> bool:
+        """Return whether instructions for a line in a loop are outside of every loop of the machine code, which was not
+        unrolled: it has no more of them than the line has loads."""
+        outside = [p for p in self.does if not any(first <= p <= last for first, last in code.loops)]
+        few = len(outside) <= max(1, source.sites(self.line, self.array))
+        return bool(outside) and self.line in source.loops and few

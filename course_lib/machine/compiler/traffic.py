@@ -1,0 +1,141 @@
+"""The requests, sectors and wavefronts of a launch as compiled: of its machine code, executed by all of its warps.
+
+They are what Nsight Compute counts. A request to shared memory counts also for a warp of which no lane takes part,
+since the profiler counts the instruction; one to global memory does not.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...simulator.counters.banks import NOBODY, busiest, in_groups
+from ...simulator.counters.coalescing import distinct
+from ...simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
+from .accesses import ATOMICS, MEMORY, WarpAccess
+from .code import MachineCode
+from .emulator import run_launch
+
+#: The wavefronts of an atomic on shared memory that compares, for each one that others have.
+COMPARED = 2
+
+
+@dataclass
+class InstructionTraffic:
+    """What one instruction of the machine code did in a launch.
+
+    executed: warps that executed it; requests: those of them with an active lane; lanes: active lanes; bytes: of one
+    lane's access; arrays: the lanes by the parameter that they accessed, "" for shared and local memory; how: of an
+    atomic, what it does.
+    """
+
+    space: str
+    op: str
+    bytes: int = 0
+    executed: int = 0
+    requests: int = 0
+    lanes: int = 0
+    sectors: int = 0
+    wavefronts: int = 0
+    how: str = ""
+    arrays: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def counted(self) -> int:
+        """The requests that Nsight Compute counts."""
+        return self.requests if self.space == "global" else self.executed
+
+
+def launch_traffic(
+    code: MachineCode,
+    arguments: Sequence[Any],
+    block: Sequence[int],
+    grid: Sequence[int],
+    *,
+    names: Sequence[str] = (),
+    dynamic_bytes: int = 0,
+    **limits: int,
+) -> Mapping[int, InstructionTraffic]:
+    """Run a launch, and return what each instruction that accesses memory did, by its place in the code.
+
+    Arrays in `arguments` are changed. Raise ValueError as `run_launch` does.
+    """
+    found: dict[int, InstructionTraffic] = {}
+    kinds = {place: kind for place, each in enumerate(code.instructions) if (kind := kind_of(each.operation))}
+
+    def note(place: int, warps: np.ndarray, access: WarpAccess | None) -> None:
+        if place not in kinds:
+            return
+        if place not in found:
+            found[place] = InstructionTraffic(*kinds[place])
+        found[place].executed += int(np.count_nonzero(warps))
+        if access is not None:
+            _add(found[place], access)
+
+    run_launch(code, arguments, block, grid, note, names=names, dynamic_bytes=dynamic_bytes, **limits)
+    return found
+
+
+def kind_of(operation: str) -> tuple[str, str] | None:
+    """Return the space that an operation accesses, and how; None for other operations."""
+    name = operation.partition(".")[0]
+    return (ATOMICS[name], "atomic") if name in ATOMICS else MEMORY.get(name)
+
+
+def _add(sums: InstructionTraffic, access: WarpAccess) -> None:
+    active = access.active.reshape(-1, WARP_SIZE)
+    rows = active.any(axis=1)
+    active = active[rows].T
+    addresses = access.addresses.reshape(-1, WARP_SIZE)[rows].T
+    sums.bytes, sums.how = access.bytes, access.how
+    sums.requests += active.shape[1]
+    sums.lanes += int(np.count_nonzero(active))
+    for name, lanes in access.by_array:
+        sums.arrays[name] += lanes
+    if access.space == "global":
+        sums.sectors += int(_sectors(access, addresses, active).sum())
+    elif access.space == "shared":
+        sums.wavefronts += int(_wavefronts(access, addresses, active).sum())
+
+
+def _sectors(access: WarpAccess, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """Return the sectors of each warp: columns of addresses."""
+    sectors = addresses // SECTOR_BYTES
+    if access.op != "atomic":
+        return distinct(sectors[:, None, :, None], active[:, None, :, None]).ravel()
+    # a sector is served as often as the most lanes on one of its words ask for
+    words = np.where(active, addresses // access.bytes, NOBODY)
+    each = SECTOR_BYTES // access.bytes
+    return np.array([_rounds(column[column != NOBODY], each) for column in words.T])
+
+
+def _rounds(words: np.ndarray, each: int) -> int:
+    """Return the rounds of all sectors, each of so many words: of a sector, the most lanes on one word."""
+    word, lanes = np.unique(words, return_counts=True)
+    most: dict[int, int] = {}
+    for sector, number in zip((word // each).tolist(), lanes.tolist(), strict=True):
+        most[sector] = max(most.get(sector, 0), number)
+    return sum(most.values())
+
+
+def _wavefronts(access: WarpAccess, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
+    words = np.where(active, addresses // WORD_BYTES, NOBODY)
+    each = max(1, access.bytes // WORD_BYTES)
+    if access.op != "atomic" or access.how in ("POPC", "CAS", "CAST"):
+        needed = busiest(words, 1) if each == 1 else in_groups(words, each)[0]
+        return needed * (COMPARED if access.how in ("CAS", "CAST") else 1)
+    # lanes on one word, and words in one bank, come one after another
+    return np.array([np.bincount(column[column != NOBODY] % BANKS).max() for column in words.T])
+
+
+def by_kind(traffic: Mapping[int, InstructionTraffic]) -> dict[tuple[str, str], tuple[int, int]]:
+    """Return for each space and operation the requests, and its sectors (global) or wavefronts (shared)."""
+    sums: dict[tuple[str, str], list[int]] = {}
+    for each in traffic.values():
+        if each.space in ("global", "shared"):
+            total = sums.setdefault((each.space, each.op), [0, 0])
+            total[0] += each.counted
+            total[1] += each.sectors if each.space == "global" else each.wavefronts
+    return {key: (requests, amount) for key, (requests, amount) in sums.items()}
