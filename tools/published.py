@@ -1,6 +1,6 @@
 """Runs kernels of public projects on the simulator, and writes the table of docs/published.md.
 
-    uv run --with scipy python tools/published.py FOLDER
+    uv run --extra compiler --with scipy python tools/published.py FOLDER
 
 FOLDER holds a checkout of each project of tools/published.toml, named owner+name, at the commit named there.
 """
@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 from numba.cuda.random import init_xoroshiro128p_states_cpu, xoroshiro128p_dtype
 
-from course_lib import simulate
+from course_lib.machine.compiler import machine_code
+from course_lib.machine.compiler.as_compiled import as_compiled
 from course_lib.machine.profile import arguments, files
+from course_lib.machine.programs.simulated import Simulated, simulated
 from course_lib.simulator.findings import SimulatorError
 
 LIST, PAGE = (Path(__file__).parents[1] / path for path in ("tools/published.toml", "docs/published.md"))
@@ -66,35 +68,60 @@ def kernel_of(folder: Path, target: str) -> Any:
                 del sys.modules[other]
 
 
-def outcome(folder: Path, target: str, grid: str, block: str, given: str) -> str:
-    """Return what the simulator says of a kernel: no findings, the kinds of findings, or why it is refused."""
+def outcome(folder: Path, target: str, grid: str, block: str, given: str) -> tuple[str, str]:
+    """Return what the simulator says of a kernel: no findings, the kinds of findings, or why it is refused.
+
+    And its counts as written and as compiled.
+    """
     try:
         kernel = kernel_of(folder, target)
     except FileNotFoundError:
-        return "missing"
+        return "missing", ""
+    sizes = arguments.numbers("grid", grid), arguments.numbers("block", block)
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            launch = simulate(kernel, strict=False, max_steps=STEPS)
-            run = launch[arguments.numbers("grid", grid), arguments.numbers("block", block)](*values(given))
+            made = simulated(kernel, *sizes, values(given), max_steps=STEPS)
     except SimulatorError as error:
-        return f"refused: {error.without_option()}"
-    return ", ".join(dict.fromkeys(finding.kind for finding in run.findings)) or "no findings"
+        return f"refused: {error.without_option()}", ""
+    return ", ".join(dict.fromkeys(finding.kind for finding in made.run.findings)) or "no findings", both(made)
+
+
+def both(made: Simulated) -> str:
+    """Return the counts of a launch as written and as compiled, of each space and operation in which they differ."""
+    try:
+        compared = as_compiled(machine_code(made.kernel, made.before), made)
+    except ValueError as error:
+        return f"not compiled: {error}"
+    if compared.why:
+        return f"not executed: {compared.why}"
+    words = dict.fromkeys(word for row in compared.rows for word in row.causes)
+    differ = [str(row) for row in compared.totals() if row.written != row.compiled]
+    said = "; ".join(text.replace("as written ", "").replace("as compiled ", "") for text in differ)
+    return f"{said} ({', '.join(words)})" if differ else "equal"
 
 
 def main(folder: Path) -> int:
     """Run the list; rewrite the table in the page, unless a checkout is missing."""
-    lines, said = [], []
+    lines, said, compared = [], [], []
     projects = tomllib.loads(LIST.read_text("utf-8"))["project"]
     for project in projects:
         first = f"{project['name']} | {project['licence']}"
         for kernel in project["kernels"]:
-            said.append(outcome(folder / project["name"].replace("/", "+"), *kernel))
-            lines.append(f"| {first} | `{kernel[0]}` | {said[-1]} |")
+            found, counts = outcome(folder / project["name"].replace("/", "+"), *kernel)
+            said.append(found)
+            compared.append(counts)
+            lines.append(f"| {first} | `{kernel[0]}` | {found} | {counts} |")
             first = " | "
     ran = sum(not each.startswith(("refused", "missing")) for each in said)
     counts = f"{len(said)} kernels of {len(projects)} projects: {ran} ran ({ran / len(said):.0%}), "
-    counts += f"{said.count('no findings')} of them without findings; {len(said) - ran} refused."
-    head = f"{counts}\n\n| project | licence | kernel | outcome |\n|---|---|---|---|\n"
+    counts += f"{said.count('no findings')} of them without findings; {len(said) - ran} refused. "
+    executed = sum(bool(each) and not each.startswith("not ") for each in compared)
+    counts += (
+        f"The machine code of {executed} was executed: {compared.count('equal')} have equal counts as written and "
+    )
+    counts += "as compiled."
+    head = f"{counts}\n\n| project | licence | kernel | outcome | counts as written / as compiled |\n"
+    head += "|---|---|---|---|---|\n"
     print(head, *lines, sep="\n")
     if "missing" in said:
         return 2

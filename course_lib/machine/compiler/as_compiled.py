@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ...simulator.device_memory import AllocationView
 from ...simulator.language.source import read
 from ...simulator.run import TrafficRow
@@ -22,7 +24,7 @@ from .code import MachineCode, MachineInstruction
 from .emulator import compiled
 from .identity import functions_of
 from .operations import UnknownInstruction
-from .traffic import InstructionTraffic, launch_traffic
+from .traffic import InstructionTraffic, kind_of, launch_traffic
 
 #: What a compiler does to accesses, in a word, and what it means.
 CAUSES = {
@@ -38,6 +40,10 @@ CAUSES = {
     "repeated": "lanes on one word are served one after another",
     "no lane": "the instruction counts also for warps of which no lane takes part",
 }
+#: Where there is no machine code.
+WITHOUT = (
+    "A compiler may join, widen, hoist or split the accesses that the source asks for, and a GPU counts what it made"
+)
 #: Instructions of a launch's warps, executed together, after which it is not compared: they take some ten seconds.
 MOST = 200_000
 
@@ -81,8 +87,7 @@ class Beside:
 
     def __str__(self) -> str:
         of = f" of {self.array}" if self.array else ""
-        where = f"line {self.line}" if self.line else "no line"
-        text = f"{where}, {self.space} {OPS[self.op]}{of}: as written {self.written.text(self.space)}"
+        text = f"{self.space} {OPS[self.op]}{of}: as written {self.written.text(self.space)}"
         if self.written == self.compiled:
             return f"{text} / as compiled the same"
         why = "; ".join(f"{word}: {CAUSES[word]}" for word in self.causes)
@@ -93,13 +98,22 @@ class Beside:
 class AsCompiled:
     """A launch as written and as compiled, by lines.
 
-    unknown: for each line with an instruction that the emulator does not know, the operation; why: the reason for
-    which the launch was not executed, empty if it was.
+    source: the text of each line. unknown: for each line with an instruction that the emulator does not know, the
+    operation. why: the reason for which the launch was not executed, empty if it was.
     """
 
     rows: tuple[Beside, ...]
+    source: Mapping[int, str]
     unknown: Mapping[int, str]
     why: str = ""
+
+    def as_data(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        names = ("line", "array", "space", "op", "written", "compiled", "causes")
+        rows = [{name: getattr(row, name) for name in names} for row in self.rows]
+        for row in rows:
+            row |= {side: {"requests": row[side][0], AMOUNT[row["space"]] + "s": row[side][1]} for side in names[4:6]}
+        return {"rows": rows, "not_executed": self.why}
 
     def totals(self) -> Iterator[Beside]:
         """Yield the sums of each space and operation."""
@@ -108,17 +122,17 @@ class AsCompiled:
             yield Beside(0, "", space, op, total(r.written for r in rows), total(r.compiled for r in rows))
 
     def __str__(self) -> str:
+        lines = ["As written (the source) and as compiled (its machine code, executed; what Nsight Compute counts)"]
         if self.why:
-            lines = [f"As written alone, since the machine code was not executed: {self.why}."]
-            for row in self.rows:
-                unknown = f" (not executed: {self.unknown[row.line]})" if row.line in self.unknown else ""
-                lines.append(f"  {str(row).partition(' / ')[0]}{unknown}")
-            others = self.unknown.keys() - {row.line for row in self.rows}
-            lines += [f"  line {line}: not executed: {self.unknown[line]}" for line in sorted(others)]
-            return "\n".join(lines)
-        head = "As written (the source) and as compiled (its machine code, executed; what Nsight Compute counts)"
-        lines = [head, *(f"  {row}" for row in self.rows)]
-        lines += [str(total).replace("no line,", "  all lines,") for total in self.totals()]
+            lines = [f"As written alone, since the machine code was not executed: {self.why}"]
+        for number in sorted({row.line for row in self.rows} | self.unknown.keys()):
+            lines.append(f"{number or '':>5} | {self.source.get(number, '(no line)').strip()}")
+            said = [str(row) for row in self.rows if row.line == number]
+            lines += [f"        {text.partition(' / ')[0] if self.why else text}" for text in said]
+            if number in self.unknown:
+                lines.append(f"        not executed: {self.unknown[number]}")
+        if not self.why:
+            lines += ["  all lines", *(f"        {row}" for row in self.totals())]
         return "\n".join(lines)
 
 
@@ -139,12 +153,27 @@ def as_compiled(code: MachineCode, made: Simulated, most: int = MOST) -> AsCompi
         traffic = launch_traffic(
             code, given, run.block, run.grid, names=names, dynamic_bytes=made.shared_bytes, most=most
         )
+        _check_values(given, made, code)
     except ValueError as error:
         unknown = {source_line(code, each): each.operation for each in code.instructions if not _known(each)}
         what = "the emulator does not know " if isinstance(error, UnknownInstruction) else ""
-        rows = (Beside(*key, asked.sums, asked.sums) for key, asked in written.items())
-        return AsCompiled(tuple(rows), unknown, f"{what}{error}")
-    return AsCompiled(tuple(_beside(written, _instructions(code, traffic, written), Source.of(plain), code)), {})
+        alone = (Beside(*key, asked.sums, asked.sums) for key, asked in written.items())
+        return AsCompiled(tuple(alone), dict(run.source.lines), unknown, f"{what}{error}")
+    rows = _beside(written, _instructions(code, traffic, written), Source.of(plain), code)
+    return AsCompiled(tuple(rows), dict(run.source.lines), {})
+
+
+def _check_values(given: Sequence[Any], made: Simulated, code: MachineCode) -> None:
+    """Raise ValueError if the machine code leaves other values than the simulator, where their order cannot be why."""
+    if made.run.errors or any((kind_of(each.operation) or ("", ""))[1] == "atomic" for each in code.instructions):
+        return
+    for mine, right in zip(given, made.after, strict=True):
+        if isinstance(mine, np.ndarray):
+            right = right.values if isinstance(right, AllocationView) else right
+            exact = mine.dtype.kind not in "fc"
+            close = np.array_equal(mine, right) if exact else np.allclose(mine, right, 1e-3, 1e-5, equal_nan=True)
+            if not close:
+                raise ValueError("it leaves other values than the source, so that its counts are not shown")
 
 
 def _known(each: MachineInstruction) -> bool:
@@ -281,8 +310,8 @@ class Source:
 class Case:
     """A line's accesses of one kind: what the source asks for, and the instructions that do it.
 
-    beyond: the bytes that all instructions of this kind move more than all lines ask for; fewer: whether they make fewer
-    requests than these. retried: whether it updates memory in a loop of compare-and-swaps.
+    beyond: the bytes that all instructions of this kind move more than all lines ask for; fewer: whether they make
+    fewer requests than these. retried: whether it updates memory in a loop of compare-and-swaps.
     """
 
     line: int

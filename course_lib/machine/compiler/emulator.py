@@ -8,6 +8,7 @@ arithmetic is done, too, so that branches and addresses that depend on values ar
 against NumPy.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -212,7 +213,8 @@ class Warps:
     ``ready`` has the groups that can go on, by the place of their next instruction: sets of threads, of which each has
     one group of a warp at most. ``waiting`` are those at a barrier of their block, by the instruction after it.
     ``held``: for each thread that waits for others of its warp, the number of the event at which it joined their
-    convergence barrier, -1 for WARPSYNC; 0 for none. ``goes_on``: where it goes on then.
+    convergence barrier, -1 for WARPSYNC; 0 for none. ``goes_on``: where it goes on then. ``alone``: the places of loops
+    that compare and swap, through which one warp goes after the other, so that none makes another one try again.
     """
 
     def __init__(self, code: MachineCode, state: Threads, note: Note, until: int | None, most: int = MOST) -> None:
@@ -222,6 +224,7 @@ class Warps:
         self.alive = state.mask.copy()
         self.held = np.zeros(len(self.alive), np.int64)
         self.goes_on = np.zeros(len(self.alive), np.int64)
+        self.alone = {place for loop in _retries(code) for place in range(loop[0], loop[1] + 1)}
         self.steps = 0
 
     def run(self) -> None:
@@ -237,6 +240,10 @@ class Warps:
             place = min(self.ready)
             groups = self.ready[place]
             threads = groups.pop()
+            if place in self.alone:
+                first = threads & (np.arange(len(threads)) // WARP_SIZE == threads.argmax() // WARP_SIZE)
+                threads, others = first, threads & ~first
+                groups += [others] if others.any() else []
             if not groups:
                 del self.ready[place]
             self._go_on(place, threads)
@@ -262,7 +269,9 @@ class Warps:
         warps = by_warp(threads)
         lanes = np.repeat(warps, WARP_SIZE)
         first = place  # others may be there, too, which cannot join
-        while (place < behind or place == first) and self.steps != self.until:
+        while (place < behind or place == first or place in self.alone) and self.steps != self.until:
+            if place in self.alone and np.count_nonzero(warps) > 1:
+                break
             if place >= len(code):
                 raise ValueError("the machine code has no end here")
             if self.steps >= self.most:
@@ -362,6 +371,17 @@ class Warps:
                 row[(row == event) & mine] = 0
             for place in np.unique(self.goes_on[mine]).tolist():
                 self._add(place, mine & (self.goes_on == place))
+
+
+def _retries(code: MachineCode) -> list[tuple[int, int]]:
+    """Return the innermost loops with a compare-and-swap."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(code.loops, key=lambda loop: loop[1] - loop[0]):
+        body = code.instructions[first : last + 1]
+        inside = any(first <= begin and end <= last for begin, end in found)
+        if not inside and any(re.match(r"ATOM\w*\..*CAST?\b", each.operation) for each in body):
+            found.append((first, last))
+    return found
 
 
 _FLOW: dict[str, Callable[..., np.ndarray]] = {

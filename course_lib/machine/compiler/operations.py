@@ -383,14 +383,15 @@ def table3(a: Any, b: Any, c: Any, table: int, every: Any) -> Any:
 
 
 def logic(mods: list[str], operands: list[str]) -> Run:
-    """A function of the bits of three words, and whether a bit of it is set."""
+    """A function of the bits of three words, and whether a bit of it is set, or the given predicate is true."""
 
-    def work(mods: list[str], a: Array, b: Array, c: Array, table: Any, *given: Array) -> tuple[Any, Any]:
+    def work(mods: list[str], a: Array, b: Array, c: Array, table: Any, given: Array) -> tuple[Any, Any]:
         value = np.asarray(table3(a, b, c, int(table), WORD))
-        return value & WORD != 0, value
+        return (np.logical_and if "PAND" in mods else np.logical_or)(value & WORD != 0, given), value
 
     every = operands if is_predicate(operands[0]) else ["PT", *operands]
-    return Rule(work, (truth_writer, writer), (raw, raw, raw, raw))(mods, every[:6])
+    every = every if len(every) == 7 else [*every, "!PT"]
+    return Rule(work, (truth_writer, writer), (raw, raw, raw, raw, predicate))(mods, every)
 
 
 COMPARE: dict[str, Callable[[Any, Any], Any]] = {

@@ -1,11 +1,12 @@
 """What the compiler made of a kernel's inner loop: instructions beside the source lines that caused them."""
 
+import copy
 import html
 import inspect
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from pathlib import Path
@@ -15,6 +16,8 @@ from ...simulator.occupancy import Occupancy, occupancy
 from ...simulator.tables import plural, text_table
 from ...trace.palette import COLOURS, FAINT, GROUND, ISSUING, SKY
 from .. import measurements
+from ..programs.simulated import simulated
+from .as_compiled import AsCompiled, as_compiled
 from .code import MachineCode, MachineInstruction
 from .find import machine_code
 
@@ -116,7 +119,8 @@ class InnerLoop:
 
     Attributes: ``code``, the MachineCode; ``source``, the kernel's lines by their numbers; ``body``, the loop's
     instructions in order; ``threads``, those of a block, and ``blocks``, what a multiprocessor of ``gpu`` holds of
-    these blocks: None where their size is not known.
+    these blocks: None where their size is not known; ``compared``, the counts of a launch as written and as compiled,
+    None where the launch is not known.
     """
 
     code: MachineCode
@@ -125,6 +129,7 @@ class InnerLoop:
     threads: int | None
     blocks: Occupancy | None
     gpu: str
+    compared: AsCompiled | None = None
 
     @cached_property
     def kinds(self) -> list[str]:
@@ -181,7 +186,8 @@ class InnerLoop:
         for number, text, cells in self._rows():
             counts = (cells.get(kind, "") for kind in self.counts)
             table.append([number, text, *(str(c.total() if isinstance(c, Counter) else c) for c in counts)])
-        return "\n".join([self.summary, *text_table(table, (1,)), self.made_by])
+        compared = [str(self.compared)] if self.compared else []
+        return "\n".join([self.summary, *text_table(table, (1,)), *compared, self.made_by])
 
     def listing(self) -> str:
         """Return the instructions in the order in which a warp executes them, each with its kind and its line."""
@@ -212,10 +218,16 @@ class InnerLoop:
             f'<div tabindex="0" role="group" aria-label="Instructions of {name} by lines"><table><thead><tr>'
             f'<th scope="col">line</th><th scope="col" class="source">source</th>{head}</tr></thead>'
             f"<tbody>{body}</tbody></table></div>"
+            f"{self._compared_html()}"
             f"<p>In the order in which a warp executes them ({more}each after the number of its line):</p>"
             f'<pre tabindex="0" role="group" aria-label="Instructions of {name} in order">{listing}</pre>'
             f"<p>{self.made_by}</p></div>"
         )
+
+    def _compared_html(self) -> str:
+        """Return the counts as written and as compiled."""
+        label = 'tabindex="0" role="group" aria-label="Counts as written and as compiled"'
+        return f"<pre {label}>{html.escape(str(self.compared))}</pre>" if self.compared else ""
 
 
 def _class(kind: str) -> str:
@@ -238,6 +250,8 @@ def show_machine_code(
     arguments: Any = MATRICES,
     block: int | Sequence[int] | None = None,
     gpu: str = measurements.DEFAULT_GPU,
+    *,
+    grid: int | Sequence[int] | None = None,
 ) -> InnerLoop:
     """Show the machine code of a kernel's inner loop in a notebook, beside the lines that caused it.
 
@@ -249,6 +263,8 @@ def show_machine_code(
             of float32 in C order.
         block: threads of a block, as in a launch; with it, the blocks that fit on a multiprocessor are shown.
         gpu: the recorded GPU that the multiprocessor belongs to.
+        grid: blocks, as in a launch; with it, a block and a tuple of arguments, the launch is simulated and its machine
+            code executed, for the counts of each line as written and as compiled. The arguments are not changed.
 
     Raise NoMachineCode if the code is not recorded and no compiler is installed, and ValueError for a kernel that the
     compiler refuses.
@@ -261,7 +277,13 @@ def show_machine_code(
     if arguments is MATRICES and len(parameters) != 3:
         told = f"{plain.__name__} has the parameters {', '.join(parameters)}"
         raise ValueError(f"{told}; give show_machine_code a tuple of what a launch gives it")
-    return inner_loop(kernel, machine_code(kernel, arguments), block, gpu)
+    code = machine_code(kernel, arguments)
+    shown = inner_loop(kernel, code, block, gpu)
+    if grid is None:
+        return shown
+    if block is None or not isinstance(arguments, tuple):
+        raise ValueError("to execute a launch, give show_machine_code grid, block and a tuple of arguments")
+    return replace(shown, compared=as_compiled(code, simulated(kernel, grid, block, copy.deepcopy(arguments))))
 
 
 def inner_body(code: MachineCode) -> tuple[MachineInstruction, ...]:

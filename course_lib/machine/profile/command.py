@@ -113,7 +113,11 @@ def parser() -> argparse.ArgumentParser:
         help="with warning, the exit status is also 1 for a slow launch (error)",
     )
     p.add_argument("--all", action="store_true", help="print the tables: each line's traffic, occupancy, time")
-    p.add_argument("--machine-code", action="store_true", help="print what the compiler made of each inner loop")
+    p.add_argument(
+        "--machine-code",
+        action="store_true",
+        help="print each line's counts as written and as compiled, and what the compiler made of each inner loop",
+    )
     p.add_argument("--html", type=Path, metavar="FILE", help="write one HTML page with the live stepper of each launch")
     p.add_argument("--json", action="store_true", help="print JSON in place of text")
     return p
@@ -166,7 +170,7 @@ def _kernel(options: argparse.Namespace, target: str) -> int:
             print(json.dumps({"clean": True, **_data(checked)}, indent=1) if options.json else checked)
             return 0
     settings = {name: getattr(options, name) for name in ("shared_bytes", "registers", "gpu", "max_steps")}
-    launch = profile(kernel, grid, block, *values, **settings)
+    launch = profile(kernel, grid, block, *values, **settings, executes=options.machine_code)
     judged = _judged(options, launch, checked=checked)
     return _told(options, [judged], as_data(judged) | {"clean": not judged.fails} | _data(checked))
 
@@ -236,7 +240,7 @@ def _scripts(options: argparse.Namespace) -> int:
     more, lost = 0, False
     several = len(set(options.kernel)) > 1
     # tries of repairs take a third of the time at most
-    judge = Profiler(options.gpu, options.registers, options.limit / 3, _budgets(options))
+    judge = Profiler(options.gpu, options.registers, options.limit / 3, _budgets(options), options.machine_code)
     request = Request(judge, Policy(goes_on=True), options.max_steps)
     for name in options.kernel:
         compiled(Path(name), name)

@@ -21,12 +21,14 @@ class Profiler(LaunchJudge):
         gpu, registers: as `profile` takes them.
         repair_seconds: for tries of repairs, of all launches together.
         budgets: the most of each count that a launch may have.
+        executes: whether to execute the machine code.
     """
 
     gpu: str = measurements.DEFAULT_GPU
     registers: int | None = None
     repair_seconds: float = 0.0
     budgets: Mapping[str, int] = field(default_factory=dict)
+    executes: bool = False
 
     def __post_init__(self) -> None:
         self._left = self.repair_seconds
@@ -52,6 +54,7 @@ class Profiler(LaunchJudge):
         if number > MOST and not (made.failed or made.run.findings or costs(made.run)):
             return None
         began = time.process_time()
-        profile = examined(made, self.registers, self.gpu, min(self.repair_seconds / MOST, self._left))
+        seconds = min(self.repair_seconds / MOST, self._left)
+        profile = examined(made, self.registers, self.gpu, seconds, self.executes)
         self._left -= time.process_time() - began
         return profile

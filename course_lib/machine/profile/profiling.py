@@ -19,6 +19,7 @@ from ...trace.simulate import simulate
 from ...trace.trace import Trace
 from .. import measurements, waiting
 from ..compiler import MachineCode, NoMachineCode, machine_code
+from ..compiler.as_compiled import AsCompiled, as_compiled
 from ..compiler.show import InnerLoop, inner_loop
 from ..model import Occupancy
 from ..programs.simulated import Simulated, simulated
@@ -93,7 +94,8 @@ class Profile:
     ``traced`` is the run for a stepper: of fewer blocks where a trace cannot hold all of them, and None where it can
     hold none. ``time`` is None where the model of waiting cannot play the kernel. ``slow`` are lines that cost more
     than they need, and ``repair`` is a change of the kernel that was launched, and helps. ``loop`` is
-    the inner loop in machine code, None where nobody compiled it.
+    the inner loop in machine code, None where nobody compiled it; ``compared`` has the counts of the machine code
+    beside those of the source, if that was asked for.
     """
 
     run: Run
@@ -105,6 +107,7 @@ class Profile:
     slow: tuple[Cost, ...] = ()
     repair: Repair | None = None
     loop: InnerLoop | None = None
+    compared: AsCompiled | None = None
 
     @property
     def compiled(self) -> str:
@@ -136,6 +139,7 @@ def profile(
     gpu: str = measurements.DEFAULT_GPU,
     max_steps: int | None = None,
     repair_seconds: float = SECONDS,
+    executes: bool = False,
 ) -> Profile:
     """Launch a kernel on the simulator, and gather what it and the models tell of the launch.
 
@@ -146,6 +150,7 @@ def profile(
         gpu: a GPU with recordings in :mod:`course_lib.machine.measurements`.
         max_steps: as :func:`course_lib.trace.simulate.simulate` takes it.
         repair_seconds: of the processor, for tries of repairs; none is tried of a launch that takes longer.
+        executes: whether to execute the machine code, if there is any, and compare its counts with the source's.
 
     Raises LaunchError and UnsupportedKernelError as ``simulate`` does, and ValueError for registers that no thread has.
     Broken rules raise nothing: ``run.findings`` holds them.
@@ -158,7 +163,7 @@ def profile(
     check_registers(registers)
     with contextlib.redirect_stdout(sys.stderr):  # what the kernel prints
         launch = simulated(kernel, grid, block, arguments, shared_bytes=shared_bytes, max_steps=max_steps)
-    return examined(launch, registers, gpu, repair_seconds)
+    return examined(launch, registers, gpu, repair_seconds, executes)
 
 
 def outlined(launch: Simulated, registers: int | None = None, gpu: str = measurements.DEFAULT_GPU) -> Profile:
@@ -174,6 +179,7 @@ def examined(
     registers: int | None = None,
     gpu: str = measurements.DEFAULT_GPU,
     repair_seconds: float = SECONDS,
+    executes: bool = False,
 ) -> Profile:
     """Return all that the simulator and the models tell of a launch, with a repair if one is found in this time."""
     kernel, run, before, slow = launch.kernel, launch.run, launch.before, costs(launch.run)
@@ -198,7 +204,8 @@ def examined(
         else:
             again = Launched.of(kernel, run.grid, run.block, launch.shared_bytes, before, launch.max_steps)
             repair = repair_of(again, run, launch.after, slow, repair_seconds)
-    return Profile(run, residency, predicted, traced, tuple(notes), launch.failed, slow, repair, loop)
+    compared = as_compiled(code, launch) if executes and code and not launch.failed else None
+    return Profile(run, residency, predicted, traced, tuple(notes), launch.failed, slow, repair, loop, compared)
 
 
 def check_registers(registers: int | None) -> None:

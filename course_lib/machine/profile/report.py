@@ -16,6 +16,7 @@ from ...simulator.tables import as_code
 from ...simulator.testing import Exceeded
 from ...trace.locate import locate
 from ...trace.viewer.page import document, module, place, style
+from ..compiler.as_compiled import WITHOUT
 from ..compiler.find import how
 from ..programs.launches import Code, Found, ScriptLaunch
 from .costs import Cost
@@ -141,11 +142,13 @@ def as_text(judged: ProfiledLaunch) -> str:
 
 
 def machine_code(judged: ProfiledLaunch) -> str:
-    """Return the instructions of a launch's inner loop, by lines and in order; or how to get them."""
+    """Return the counts as written and as compiled, and the inner loop, by lines and in order; or how to get them."""
     loop = judged.profile.loop if judged.profile else None
-    if loop is None:
-        return f"{judged.launched}: no machine code is known; {how()}."
-    return f"{loop}\n\n{loop.listing()}"
+    if judged.profile is None or loop is None:
+        return f"{judged.launched}: no machine code is known; {how()}. {WITHOUT}."
+    compared = judged.profile.compared
+    told = f"{judged.launched}\n{compared}\n\n" if compared else ""
+    return f"{told}{loop}\n\n{loop.listing()}"
 
 
 def as_data(judged: ProfiledLaunch) -> dict[str, Any]:
@@ -177,6 +180,7 @@ def as_data(judged: ProfiledLaunch) -> dict[str, Any]:
         "occupancy": asdict(profile.residency),
         "time": asdict(time) if time else None,
         "machine_code": profile.loop.counts if profile.loop else None,
+        "as_compiled": profile.compared.as_data() if profile.compared else None,
         "spilled_bytes": profile.loop.code.spilled_bytes if profile.loop else None,
         "notes": list(profile.notes),
     }
@@ -235,6 +239,9 @@ def _launch(judged: ProfiledLaunch, profile: Profile) -> Iterator[str]:
         yield place(Stepper(traced, wanted=wanted, **(places or [{}])[0]).get_state())
     yield _wide("Lines", judged.launched, run.source._repr_html_(), "lines")
     yield _wide("Traffic", judged.launched, run.traffic._repr_html_())
+    if profile.compared:
+        text = html.escape(str(profile.compared))
+        yield f'<h3>As written and as compiled</h3><pre class="wide" tabindex="0">{text}</pre>'
     if profile.loop:
         yield f"<h3>Machine code</h3>{profile.loop._repr_html_()}"
     for heading, words in _sections(profile):

@@ -18,8 +18,9 @@ import numpy as np
 from ...simulator.counters.banks import NOBODY, busiest, in_groups
 from ...simulator.counters.copy_wavefronts import copy_costs
 from ...simulator.hardware import SECTOR_BYTES, WORD_BYTES
+from ..compiler.accesses import WarpAccess
 from ..compiler.code import REGISTER, UNIFORM, MachineCode
-from ..compiler.emulator import BlockRun, WarpAccess
+from ..compiler.emulator import BlockRun
 from .player import Instruction
 
 #: What an operation is to the model, by the beginning of its name; which unit takes it, Nsight Compute's counters of
