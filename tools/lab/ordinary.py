@@ -18,7 +18,7 @@ import numpy as np
 from numba import cuda, float32, int32
 
 from course_lib.machine.gpu.counters import METRICS, parse_ncu, under_ncu
-from course_lib.machine.gpu.types import Names, Results
+from course_lib.machine.gpu.types import Names, Result, Results
 from course_lib.machine.profile.arguments import numbers
 from course_lib.simulator.hardware import WARP_SIZE
 from tools.published import LIST, kernel_of, values
@@ -480,3 +480,16 @@ def ordinary_counters(names: Names = None) -> Results:
     counted = parse_ncu(under_ncu(["-W", "ignore", "-c", code], WANTED, marked=True), (), WANTED)
     found = ({"pattern": each.name, **result} for each, result in zip(launches(), counted, strict=True))
     return [{name: value for name, value in result.items() if name != "rung"} for result in found]
+
+
+def counted(result: Result) -> dict[tuple[str, str], tuple[int, int]]:
+    """Return for each space and operation of a recorded launch the requests, and the sectors or the wavefronts."""
+    amounts = {"global": "sectors", "shared": "wavefronts"}
+    found: dict[tuple[str, str], tuple[int, int]] = {}
+    for space, amount in amounts.items():
+        for op, names in {"load": ("load",), "store": ("store",), "atomic": ("atomic", "reduction")}.items():
+            parts = [result.get(f"{space}_{name}_{what}", 0) for what in ("requests", amount) for name in names]
+            half = len(names)
+            if any(parts):
+                found[space, op] = sum(parts[:half]), sum(parts[half:])
+    return found

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...simulator.device_memory import AllocationView
-from ...simulator.language.source import read
+from ...simulator.language.source.reading import read
 from ...simulator.run import TrafficRow
 from ...simulator.tables import plural
 from ..programs.simulated import Simulated
