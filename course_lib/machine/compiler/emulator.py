@@ -320,9 +320,10 @@ class Warps:
         return threads & ~active
 
     def _exit(self, place: int, threads: np.ndarray, active: np.ndarray, work: Any) -> np.ndarray:
-        self.alive &= ~active
-        self._release(by_warp(active))
-        return threads & ~active
+        ends = active if work is None else active & work(self.state)
+        self.alive &= ~ends
+        self._release(by_warp(ends))
+        return threads & ~ends
 
     def _begin(self, place: int, threads: np.ndarray, active: np.ndarray, work: int) -> np.ndarray:
         self.state.barriers[work][active] = self.steps
@@ -420,13 +421,15 @@ def compiled(text: str) -> tuple[str, Any, Any]:
 def _flow(operation: str, operands: list[str]) -> tuple[str, Any] | None:
     """Return what an operation does to the flow, a key of _FLOW, with what it needs; None for other operations."""
     name, *mods = operation.split(".")
-    if name in _CONVERGENCE:
+    if name in _CONVERGENCE and operands[0].startswith("B"):
         return _CONVERGENCE[name], int(operands[0][1:])
+    if name == "EXIT":
+        return "exit", predicate(operands[0]) if operands else None
     if name in ("BRA", "UBRA") and "DIV" not in mods:  # with it, a branch of a warp that is not together
         return "branch", predicate(operands[0]) if len(operands) > 1 else None
     if name == "RET" and "REL" in mods:
         return "return", raw(operands[0].split()[0])
-    flow = {"CALL.REL": "call", "EXIT": "exit", "BAR.SYNC": "barrier", "WARPSYNC.ALL": "together"}
+    flow = {"CALL.REL": "call", "BAR.SYNC": "barrier", "WARPSYNC.ALL": "together"}
     found = flow.get(".".join([name, *mods[:1]]))
     if found == "barrier" and len(operands) > 1:
         raise UnknownInstruction(f"{operation} {', '.join(operands)}")
