@@ -62,7 +62,8 @@ class Module:
         key = (type(value), value.tobytes())
         if key not in self._by_value:
             digits = f"{value:g}" if value.dtype.kind in "iuf" else str(value)
-            digits = re.sub(r"\W", "_", digits.replace("-", "minus_").replace("+", ""))
+            digits = digits.replace("e-0", "e-").replace("e-", "e_minus_").replace("-", "minus_").replace("+", "")
+            digits = re.sub(r"\W", "_", digits)
             end = "_from_end" if isinstance(value, FromEnd) else ""
             self._by_value[key] = self._new_name(f"{value.dtype.name}_{digits}{end}", value)
         return self._by_value[key]
