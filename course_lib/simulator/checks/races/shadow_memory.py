@@ -98,7 +98,7 @@ class ActiveLanes:
     def take(self, chosen: Ints) -> ActiveLanes:
         some = object.__new__(ActiveLanes)
         some.access, some.mask, some.known = self.access, self.mask, self.known
-        for name in ("thread", "block", "who", "when", "place"):
+        for name in ("thread", "block", "accessor", "when", "place"):
             column = getattr(self, name)
             setattr(some, name, None if column is None else column[chosen])
         return some
