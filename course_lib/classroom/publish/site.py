@@ -14,7 +14,6 @@ from typing import Any
 import nbformat
 from jinja2 import Environment
 from nbformat.v4 import new_markdown_cell, new_notebook
-from pygments.formatters import HtmlFormatter
 
 from ...exercises.predict import PREDICTION
 from ...kernels import rung
@@ -28,6 +27,7 @@ from ..course_map import course_map
 from ..pages import bugs
 from ..pages.frame import HERE, Page, Side, apart, assets, framed
 from .convert import cells, executed
+from .deck import colours
 from .links import dead_links, linked, refuse_duplicates
 
 #: Pages that are not lessons, by name: their links in the sidebar of every page.
@@ -94,7 +94,7 @@ def site(
     for name in pages:
         files[name] = linked(str(files[name]), lambda target: re.sub(r"\.\w+$", ".html", target))
     shared = assets(pages.values(), _searched(pages))
-    shared["assets/site.css"] += _colours()
+    shared["assets/site.css"] += colours()
     sources = {f"notebooks/{path.name}": lessons.for_students(path.read_text(encoding="utf-8")) for path in found}
     known = {*shared, *pictures, *sources, *files, f"{lite}/lab/index.html"}
     if dead := dead_links({name: str(files[name]) for name in pages}, known):
@@ -162,13 +162,6 @@ def _searched(pages: dict[str, Page]) -> list[list[str]]:
             where, heading, text = parts[at + 1 : at + 4]
             rows.append([f"{name}#{where}", f"{_plain(heading)} ({page.title})", _short(text)])
     return rows
-
-
-def _colours() -> str:
-    """Return the style of highlighted code, light and dark."""
-    light, dark = HtmlFormatter(style="xcode"), HtmlFormatter(style="github-dark")
-    kept = [light.get_style_defs(".highlight"), dark.get_style_defs('[data-theme="dark"] .highlight')]
-    return "\n".join(["", *kept, ".highlight, .highlight pre { background: var(--soft) !important; }", ""])
 
 
 def _index(found: Sequence[Path], side: Sequence[Side]) -> Page:
