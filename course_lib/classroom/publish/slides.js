@@ -19,7 +19,10 @@ function fit(slide) {
     slide.style.setProperty("--code", `${Math.max(CODE.largest - less, CODE.smallest)}px`);
     if (fits(slide)) break;
   }
-  for (const live of slide.querySelectorAll(".live")) live.style.setProperty("--live", `${live.clientHeight}px`);
+  for (const live of slide.querySelectorAll(".live")) {
+    const menus = live.querySelector(".tt-launches")?.offsetHeight ?? 0;
+    live.style.setProperty("--live", `${live.clientHeight - menus - (menus && 6)}px`);
+  }
 }
 
 Reveal.initialize({
