@@ -5,8 +5,9 @@ import pytest
 from nightly import at_night
 from playwright.sync_api import expect
 
+from course_lib.classroom.lessons import home
 from course_lib.classroom.publish.deck import HEIGHT, WIDTH, page, slides
-from course_lib.classroom.teach.slides import deck_of
+from course_lib.classroom.publish.speaker import deck_of
 from course_lib.exercises import LESSONS
 from course_lib.kernels import rung
 from course_lib.trace.viewer import Stepper, explore
@@ -103,7 +104,7 @@ def decks(tmp_path_factory):
     def deck(lesson):
         if lesson not in files:
             files[lesson] = tmp_path_factory.mktemp("deck") / f"{lesson}.html"
-            files[lesson].write_text(page(deck_of(lesson), lesson), encoding="utf-8")
+            files[lesson].write_text(page(deck_of(home() / f"{lesson}.ipynb"), lesson), encoding="utf-8")
         return files[lesson]
 
     return deck

@@ -20,7 +20,7 @@ import html
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -51,6 +51,10 @@ _HEIGHT = re.compile(r'\\"height\\":([\d.]+)')
 TALL_SKETCH = 500
 #: What a slide leaves out: asides, and what a reader, but not a class, needs at the beginning and at the end.
 _ASIDE = re.compile(r"\(.*\)$|Time: about|Further reading|Next: ", re.DOTALL)
+#: Of a text above an exercise.
+_HINT = "<summary>Hint"
+#: A reference, which a reader follows.
+_REFERENCE = re.compile(r" \(\[(?:measured|experiment|reason)\]\([^()]*\)\)")
 _LINK = re.compile(r"\[([^\[\]]*)\]\(([^()\s]*)\)")
 _STATE = re.compile(rf'(<script type="application/json" class="{STEPPER.mark}">)(.*?)(?=</script>)', re.DOTALL)
 _STEP = re.compile(r"\[([^\[\]]*)\]\((#step=[^()\s]*)\)")
@@ -144,9 +148,10 @@ class _Cutter:
             source = source[title.end() :]
             self.open.heading = title[1].strip()
             self.open.kind = "title" if title[0].startswith("# ") else self.open.kind
-        exercise = following is not None and "exercise" in following.metadata.get("tags", ())
+        ahead = following.metadata if following is not None else {}
+        exercise = _HINT in source or "exercise" in ahead.get("tags", ())
         chosen = cell.metadata.get("deck")
-        if chosen is None and (kind == "skip" or (exercise and not following.metadata.get("deck"))):
+        if chosen is None and (kind == "skip" or (exercise and not ahead.get("deck"))):
             return  # what is left to the reader is not said either
         *before, last = _chosen(source, chosen)
         for number, shown in enumerate(before):
@@ -196,7 +201,7 @@ class _Cutter:
             self.shown(exercise, [f'<div class="words">{markdown("One answer: " + hints[-1][1].strip())}</div>'])
 
     def _ask(self, cell: Any, question: str, choices: Sequence[str], answer: str, because: str) -> None:
-        if self.open.full and not self.stays:
+        if (self.open.full or self.open.kind == "answer") and not self.stays:
             self.begin()
         self.open.kind = "question"
         question = re.sub(r"\*(\w+)\*", r"\1", question)  # a prediction has no emphasis
@@ -289,6 +294,7 @@ def code(source: str) -> str:
 
 def markdown(text: str) -> str:
     """Return Markdown as HTML, in which only links to steps and to other sites are links."""
+    text = _REFERENCE.sub("", text)
     text = _LINK.sub(lambda link: link[0] if link[2].startswith(("http", "#step=")) else link[1], text)
     return str(markdown2html_mistune(text))
 
@@ -390,6 +396,17 @@ def page(slides: Sequence[Slide], title: str, theme: str = "light") -> str:
         scripts=[_file("reveal/reveal.js"), _file("reveal/notes.js"), size + _file("slides.js")],
         modules="".join(map(module, bundles)),
     )
+
+
+def without_notes(slides: Sequence[Slide]) -> list[Slide]:
+    """Return slides as students get them."""
+    return [replace(slide, notes="") for slide in slides]
+
+
+def listing(decks: Sequence[tuple[str, str, Sequence[Slide]]]) -> str:
+    """Return a page that lists decks: (the file's name without its ending, its title, its slides)."""
+    rows = [(name, title, len(shown), round(sum(slide.minutes for slide in shown))) for name, title, shown in decks]
+    return Environment(autoescape=True, trim_blocks=True).from_string(_file("decks.html.j2")).render(decks=rows)
 
 
 def slides(notebook: Any, title: str, theme: str = "light") -> str:

@@ -2,13 +2,25 @@
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
+
+import nbformat
 
 from ..notes import minutes_of, notes_at, notes_of
-from .deck import Slide
+from .convert import executed
+from .deck import LARGE, Slide, slides_of
 
 _TIME = re.compile(r"^Time: \d+ min[^.]*\. ")
 #: Words that are said in a minute; further minutes that a question, an answer and a stepper take.
 _WORDS, _EXTRA = 100, {"question": 1.5, "answer": 0.5, "live": 1.0}
+
+
+def deck_of(lesson: Path) -> list[Slide]:
+    """Execute a lesson, and return its slides with the speaker's notes."""
+    written = nbformat.read(lesson, as_version=4)  # type: ignore[no-untyped-call]
+    slides = slides_of(executed(written, lesson.parent, LARGE))
+    annotate(slides, lesson.stem)
+    return slides
 
 
 def annotate(slides: Sequence[Slide], lesson: str) -> None:

@@ -12,18 +12,15 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbclient.exceptions import CellExecutionError
 
 from ...exercises import LESSONS
 from .. import lessons
 from ..notes import home, plans
 from ..pages.frame import write
-from ..publish.convert import executed
-from ..publish.deck import LARGE, Slide, page, slides_of
-from ..publish.speaker import annotate
-from .cells import lesson_named, stored
-from .templates import rendered
+from ..publish.deck import Slide, listing, page
+from ..publish.speaker import deck_of
+from .cells import lesson_named, notebook
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,37 +47,23 @@ def run(options: argparse.Namespace) -> int:
     wanted = dict.fromkeys([*chosen, *(lesson_named(at["at"].split()[0]) for plan in decks for at in plan["slides"])])
     with ThreadPoolExecutor(max(options.jobs, 1)) as jobs:
         try:
-            slides = dict(zip(wanted, jobs.map(deck_of, wanted), strict=True))
+            slides = dict(zip(wanted, jobs.map(deck_of, map(_path, wanted)), strict=True))
         except CellExecutionError as error:
             raise ValueError(f"a cell of a lesson failed, so nothing is written: {error}") from None
-    listed = [(name, title_of(name), slides[name]) for name in chosen]
+    listed = [(name, lessons.title(notebook(name), name), slides[name]) for name in chosen]
     listed += [(plan["deck"], plan["title"], together(plan, slides)) for plan in decks]
     files: dict[str, str | bytes] = {f"{name}.html": page(shown, title, options.theme) for name, title, shown in listed}
-    rows = [(name, title, len(shown), round(sum(slide.minutes for slide in shown))) for name, title, shown in listed]
     if options.all:
-        files["index.html"] = rendered("decks.html", decks=rows)
+        files["index.html"] = listing(listed)
     write(options.out, files)
-    for name, _, count, minutes in rows:
-        path = options.out / f"{name}.html"
-        print(f"{path}: {count} slides, {minutes} minutes, {len(files[path.name]) / 1e6:.1f} MB")
+    for name, _, shown in listed:
+        path, minutes = options.out / f"{name}.html", round(sum(slide.minutes for slide in shown))
+        print(f"{path}: {len(shown)} slides, {minutes} minutes, {len(files[path.name]) / 1e6:.1f} MB")
     return 0
 
 
-def deck_of(lesson: str) -> list[Slide]:
-    """Execute a lesson, and return its slides with the speaker's notes."""
-    written = _notebook(lesson)
-    slides = slides_of(executed(written, lessons.home(), LARGE))
-    annotate(slides, lesson)
-    return slides
-
-
-def title_of(lesson: str) -> str:
-    """Return a lesson's title."""
-    return lessons.title(_notebook(lesson), lesson)
-
-
-def _notebook(lesson: str) -> Any:
-    return nbformat.reads(stored(lessons.home() / f"{lesson}.ipynb"), as_version=4)  # type: ignore[no-untyped-call]
+def _path(lesson: str) -> Path:
+    return lessons.home() / f"{lesson}.ipynb"
 
 
 def together(plan: Mapping[str, Any], decks: Mapping[str, Sequence[Slide]]) -> list[Slide]:

@@ -66,7 +66,7 @@ def test_the_command_writes_a_deck_and_a_page_that_lists_all(tmp_path, monkeypat
     assert main(["slides", "--lesson", "13", "--out", str(tmp_path)]) == 0
     text = (tmp_path / "13_many_shapes.html").read_text(encoding="utf-8")
     assert "13 · Many shapes" in text and re.search(r'<aside class="notes">.*?Minutes 0–', text, re.DOTALL)
-    monkeypatch.setattr(slides, "deck_of", lambda lesson: stored(lesson))
+    monkeypatch.setattr(slides, "deck_of", lambda path: stored(path.stem))
     assert main(["slides", "--all", "--out", str(tmp_path)]) == 0
     listed = re.findall(r'href="([^"]+)"', (tmp_path / "index.html").read_text(encoding="utf-8"))
     assert listed == [*(f"{lesson}.html" for lesson in LESSONS), *(f"{plan}.html" for plan in PLANS)]
