@@ -117,6 +117,10 @@ def other_widths(make: Make, kernel: Kernel, _: Any) -> Made:
         hint="range({written}) is not the length of a tile: the outer loop goes from tile to tile, and inside a tile "
         "it is range({width})."
     ),
+    begins_inside_the_tile=Texts(
+        hint="range({written}) begins at {first}, and the places in a tile begin at 0 in every iteration of the loop "
+        "of line {outer}: inside a tile it is range({width})."
+    ),
 )
 def too_long_ranges(make: Make, kernel: Kernel, _: Any) -> Made:
     """A loop inside the loop over tiles that does not run over exactly one tile."""
@@ -126,13 +130,16 @@ def too_long_ranges(make: Make, kernel: Kernel, _: Any) -> Made:
             if loop is outer or not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
                 continue
             written = ", ".join(map(ast.unparse, loop.iter.args))
-            if ast.unparse(loop.iter.func) != "range" or len(loop.iter.args) > 2:
+            if ast.unparse(loop.iter.func) != "range":
                 continue
+            first = ast.unparse(loop.iter.args[0]) if len(loop.iter.args) > 1 else "0"
             for width in widths:
                 id = "one-short-of-the-tile" if written == f"{width} - 1" else "not-along-the-tile"
+                id = id if first == "0" else "begins-inside-the-tile"
                 if written != width:
                     new = ast.Call(loop.iter.func, [expression(width)], [])
-                    yield make(id, loop, (loop.iter, new), written=written, width=width)
+                    said = {"written": written, "width": width, "first": first, "outer": outer.lineno}
+                    yield make(id, loop, (loop.iter, new), **said)
 
 
 def _filled(kernel: Kernel, array: str) -> str:

@@ -24,7 +24,7 @@ the host's loops in every thread ? all-in-every-thread
 -     if row < M and col < N:\n        acc ->     for row in range(M):\n      for col in range(N):\n        acc
 
 # two-columns
-A loaded twice ? global-loads-per-thread
+A loaded twice ? loaded-twice
 - += a * -> += A[row, k] *
 - a = A[row, k] -> pass
 the row below: acc_right += a -> acc_right += A[row + 1, k] ? out-of-bounds
