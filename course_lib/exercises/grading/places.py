@@ -368,7 +368,10 @@ def cut(make: Make, kernel: Kernel, _: Any) -> Made:
 def numbers_of_threads(make: Make, kernel: Kernel, _: Any) -> Made:
     """blockIdx, blockDim, gridDim and threadIdx in each other's place, in one statement or in all."""
     parts = [n for n in kernel.every(ast.Attribute) if n.attr in "xyz" and _number(n)]
-    for one, other in (("blockIdx", "threadIdx"), ("blockDim", "gridDim"), ("blockDim", "blockIdx")):
+    pairs = [("blockIdx", "threadIdx"), ("blockDim", "gridDim"), ("blockDim", "blockIdx")]
+    if any(_number(part) == "gridDim" for part in parts):  # the one that few kernels need
+        pairs.sort(key=lambda pair: "gridDim" not in pair)
+    for one, other in pairs:
         both = [part for part in parts if _number(part) in (one, other)]
         groups = [[each] for each in both]
         groups += [[p for p in both if kernel.statement_of(p) is s] for s in {kernel.statement_of(p) for p in both}]

@@ -80,13 +80,16 @@ def run_block(
     dynamic_bytes: int = 0,
     until: int | None = None,
     pointers: bool = False,
+    zeros: bool = False,
+    most: int = MOST,
 ) -> BlockRun:
     """Run the block `index` of a launch, and change the arrays in `arguments` as it does.
 
     names: those of the parameters. until: the instructions after which the run ends early. pointers: whether the kernel
-    takes addresses of arrays, as in CUDA C, not numba's arrays with their shapes. Raise ValueError for an
-    instruction that is not known, an access outside of the arrays, and a block that does not end within MOST
-    instructions.
+    takes addresses of arrays, as in CUDA C, not numba's arrays with their shapes. zeros: much of the arrays is zero, so
+    look for products of zeros, and for zeros in shared memory: those take no time, and such accesses are not in the
+    result. Raise ValueError for an instruction that is not known, an access outside of the arrays, and a block that
+    does not end within `most` instructions.
     """
     block, grid = (*block, 1, 1)[:3], (*grid, 1, 1)[:3]
     threads = prod(block)
@@ -121,7 +124,7 @@ def run_block(
         arrays=arrays,
     )
     with np.errstate(all="ignore"):
-        return _Block(code, state, until).run()
+        return (_SparseBlock if zeros else _Block)(code, state, until, most).run()
 
 
 def _parameters(arguments: Sequence[Any], names: Sequence[str], pointers: bool) -> tuple[list[Region], bytes]:
@@ -202,6 +205,9 @@ class _Memory:
             width, room = t.local.shape
             places = (at & np.uint64(0xFFFFFFFF)).astype(np.int64)
             _check(places[t.mask], self.bytes, room)
+            if self.bytes >= 4 and (places == places[0]).all():  # as of registers that are spilled
+                self._move_columns(t, int(places[0]) // 4)
+                return WarpAccess(self.space, self.op, name, self.bytes, t.mask, addresses, stored)
             data, places = t.local.reshape(-1), places + room * np.arange(width)
         elif self.space == "global":
             first = int(at[t.mask.argmax()])
@@ -220,6 +226,15 @@ class _Memory:
         else:
             self._move(t, data, places)
         return WarpAccess(self.space, self.op, name, self.bytes, t.mask, addresses, stored)
+
+    def _move_columns(self, t: Threads, first: int) -> None:
+        """Load or store the same words of each thread's local memory."""
+        words = t.local.view(np.uint32)
+        for i, register in enumerate(self.registers):
+            if self.op == "load":
+                register(t, words[:, first + i].astype(np.uint64))
+            else:
+                np.copyto(words[:, first + i], register(t), where=t.mask, casting="unsafe")
 
     def _move(self, t: Threads, data: np.ndarray, offsets: np.ndarray) -> None:
         where, size = offsets[t.mask], min(self.bytes, 4)
@@ -249,8 +264,8 @@ def _whole_warps(threads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 class _Block:
     """Runs the groups of threads of a block, each at its own instruction."""
 
-    def __init__(self, code: MachineCode, state: Threads, until: int | None) -> None:
-        self.code, self.state, self.until = code, state, until
+    def __init__(self, code: MachineCode, state: Threads, until: int | None, most: int) -> None:
+        self.code, self.state, self.until, self.most = code, state, until, most
         self.warps = len(state.mask) // WARP_SIZE
         self.groups: dict[int, np.ndarray] = {0: state.mask.copy()}
         self.waiting: dict[int, np.ndarray] = {}  # at a barrier, by the instruction after it
@@ -273,18 +288,16 @@ class _Block:
         behind = min(self.groups, default=len(code))
         warps, lanes = _whole_warps(threads)
         while place < behind and len(log) != self.until:
-            if len(log) >= MOST:
-                raise ValueError(f"the block executes more than {MOST:,} instructions")
+            if len(log) >= self.most:
+                raise ValueError(f"the block executes more than {self.most:,} instructions")
             kind, guard, work = _compiled(code[place].text)
             log.append((place, warps))
             active = threads
             if guard is not None:
                 active = threads & guard(state)
             state.mask, state.warps = active, lanes
-            if kind == "":
-                work(state)
-            elif kind == "memory" and active.any():
-                self.touched[len(log) - 1] = work.run(state)
+            if kind in ("", "memory"):
+                self._do(code[place].text, kind, work)
             elif kind == "branch":
                 taken = active if work is None else active & work(state)
                 if taken.any():
@@ -292,7 +305,7 @@ class _Block:
                     self._join(self.groups, place + 1, threads & ~taken)
                     return
             elif kind == "barrier":
-                self._join(self.waiting, place + 1, threads)
+                self._wait(place + 1, threads)
                 return
             elif kind == "exit":
                 threads = threads & ~active
@@ -301,6 +314,17 @@ class _Block:
                 warps, lanes = _whole_warps(threads)
             place += 1
         self._join(self.groups, place, threads)
+
+    def _do(self, text: str, kind: str, work: Any) -> None:
+        """Do an instruction that computes, or accesses memory."""
+        if kind == "":
+            work(self.state)
+        elif self.state.mask.any():
+            self.touched[len(self.log) - 1] = work.run(self.state)
+
+    def _wait(self, place: int, threads: np.ndarray) -> None:
+        """Let threads wait at a barrier, after which they go on at a place."""
+        self._join(self.waiting, place, threads)
 
     @staticmethod
     def _join(groups: dict[int, np.ndarray], place: int, threads: np.ndarray) -> None:
@@ -321,6 +345,60 @@ class _Block:
             own = {n: self.touched[at].of(lanes) for n, at in enumerate(mine.tolist()) if at in self.touched}
             accesses.append({number: access for number, access in own.items() if access.active.any()})
         return BlockRun(self.code, executed, accesses)
+
+
+class _SparseBlock(_Block):
+    """Runs a block on arrays that are zero for the most part: a product of zeros is not computed, nor a zero loaded.
+
+    Nothing is assumed: the registers of each product are looked at, and shared memory after each store to it.
+    """
+
+    empty = True  # all of shared memory is zero
+
+    def _do(self, text: str, kind: str, work: Any) -> None:
+        what, registers = _with_zeros(text)
+        if not what or not self._done(what, registers):
+            super()._do(text, kind, work)
+
+    def _wait(self, place: int, threads: np.ndarray) -> None:
+        super()._wait(place, threads)
+        self.empty = self.empty or not self.state.shared.any()
+
+    def _done(self, what: str, registers: Sequence[int]) -> bool:
+        """Do an instruction, if all that it multiplies, loads or stores is zero; return whether that was so."""
+        files = self.state.registers
+        if what == "load":
+            for register in registers if self.empty else ():
+                np.copyto(files[register], 0, where=self.state.mask)
+            return self.empty
+        if what == "store":
+            self.empty = self.empty and not any(files[register].any() for register in registers)
+            return self.empty
+        to, one, other, sum = registers
+        if files[one].any() or files[other].any():
+            return False
+        if to != sum:
+            np.copyto(files[to], files[sum], where=self.state.mask)
+        return True
+
+
+@lru_cache(maxsize=4096)
+def _with_zeros(text: str) -> tuple[str, tuple[int, ...]]:
+    """Return what an instruction may do with zeros, "product", "load" or "store", and its registers; or "" and none."""
+    if found := re.fullmatch(rf"(?:@!?U?P\d )?FFMA(?:\.FTZ)? {', '.join([_REGISTER] * 4)}", text):
+        return "product", tuple(map(int, found.groups()))
+    kind, _, work = _compiled(text)
+    if kind != "memory" or work.space != "shared" or work.op not in ("load", "store"):
+        return "", ()
+    operands = split(text.split(maxsplit=2 if text.startswith("@") else 1)[-1])
+    name = operands[0 if work.op == "load" else 1].replace(".reuse", "")
+    if not re.fullmatch(r"R\d+", name):
+        return "", ()
+    return work.op, tuple(int(name[1:]) + i for i in range(work.words))
+
+
+#: A register as a factor or a sum, without its sign.
+_REGISTER = r"-?R(\d+)(?:\.reuse)?"
 
 
 @lru_cache(maxsize=4096)

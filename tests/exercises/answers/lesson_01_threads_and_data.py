@@ -3,8 +3,8 @@
 WRONG = r"""
 # half-a-guard
 bits for and: row < M and col -> row < M & col ? bits-for-and
-too careful: col < N -> col < N - 1 ? too-much-guarded
-the rows twice: col < N -> col < M ? too-much-guarded
+too careful: col < N -> col < N - 1 ? one-too-few
+the rows twice: col < N -> col < M ? compared-with-another-size
 three conditions ? bits-for-and
 - row < M and col -> row < M & K > 0 & col
 
@@ -51,7 +51,7 @@ replaces the sum: acc +=  -> acc =  ? sum-replaced
 # guarded-rows
 no block: cuda.blockIdx.x * cuda.blockDim.x +  -> ? race
 one row too many: row < M -> row <= M ? too-many-by-one
-guard of the columns: row < M -> row < N ? rows-without-thread
+guard of the columns: row < M -> row < N ? compared-with-another-size
 one sum for all columns ? sums-run-on
 -     if row ->     acc = float32(0)\n    if row
 -             acc = float32(0)\n ->

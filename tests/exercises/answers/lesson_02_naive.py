@@ -15,7 +15,7 @@ sum in C ? not-zero-at-the-start
 store in the loop:         C[row, col] = acc ->             C[row, col] = acc ? stores-of-c
 a load too many: acc += A[row, k] * B -> acc += (A[row, k] + A[row, k]) / float32(2) * B ? global-loads-per-thread
 A by columns: A[row, k] -> A[k, row] ? order-of-indices
-a guard of the sums: col < N -> col < K ? row-and-column-swapped
+a guard of the sums: col < N -> col < K ? compared-with-another-size
 nothing stored:         C[row, col] = acc -> ? never-stored
 no index: C[row, col] = acc -> C = acc ? array-renamed: C = …
 replaces the sum: acc += A -> acc = A ? sum-replaced
@@ -28,7 +28,7 @@ A loaded twice ? loaded-twice
 - += a * -> += A[row, k] *
 - a = A[row, k] -> pass
 the row below: acc_right += a -> acc_right += A[row + 1, k] ? out-of-bounds
-same column twice: k, left + 1 -> k, left ? same-column-twice
+same column twice: k, left + 1 -> k, left ? same-product-twice
 A loaded before the loop ? first-of-a-alone
 -         for k ->         a = A[row, 0]\n        for k
 -             a = A[row, k]\n ->
@@ -61,7 +61,7 @@ x is called row everywhere ? one-name-or-number: range(1, K)
 B by columns: B[col, k] -> B[k, col] ? not-transposed
 
 # two-columns
-one sum for both:             acc_right ->             acc_left ? one-name-or-number
+one sum for both:             acc_right ->             acc_left ? never-added-to
 
 # report-kernel
 the row of C for the column of B: B[k, y] -> B[k, x] ? one-name-or-number: B[k, x]

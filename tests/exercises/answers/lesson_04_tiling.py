@@ -69,7 +69,7 @@ the tile turned, and not the row ? transposed-in-the-tile
 
 # too-deep
 none at the start: col]\n        cuda.syncthreads() -> col] ? barrier-before-use
-only the last thread's turn ? belongs-after
+only the last thread's turn ? barrier-in-an-if
 - k, tx]\n        cuda.syncthreads() -> k, tx]\n            if k == tx:\n                cuda.syncthreads()
 
 # report-tiled

@@ -12,14 +12,14 @@ stored before the multiplication ? first-tile-missing
 = for +=: acc +=  -> acc =  ? sum-replaced
 
 # written-buffer
-the one that is read: {WRITTEN} -> return iteration % buffers ? one-name-or-number
+the one that is read: {WRITTEN} -> return iteration % buffers ? off-by-one
 no end: {WRITTEN} -> return iteration + 1 ? parameter-not-used
 two only: {WRITTEN} -> return 1 - iteration % 2 ? parameter-not-used
 the other of two: {WRITTEN} -> return 1 - iteration ? parameter-not-used
 
 # last-iteration
 one pair too few: if start < K -> if start < K - TILE ? one-term-too-many
-never exchanged:             now = 1 - now\n -> ? race
+never exchanged:             now = 1 - now\n -> ? no-turn
 no question: if start < K -> if True ? shared-stores-per-thread
 barrier outside:             cuda.syncthreads() ->         cuda.syncthreads() ? barriers-per-warp
 
