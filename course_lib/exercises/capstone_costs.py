@@ -25,6 +25,8 @@ from ..simulator.simulation import Simulation
 from .grading.grades import run_uncounted
 
 MOST_REGISTERS = 255
+#: The fewest registers of a thread beside its sums.
+_BESIDE_SUMS = 3
 #: Rows and columns of the matrices whose product is timed, as nearly as whole tiles allow.
 _LARGE = 4096
 #: Tiles of C in each direction of the launch that is counted, and lengths of K, of which one is drawn.
@@ -66,6 +68,7 @@ class Costs:
     ``gflops`` is the model's speed on large matrices on the recorded GPU. All of them are None where there is no such
     code, or the model cannot play it, and ``unknown`` says why; ``compiled``: whether there is code. ``advice``: what
     it says to change, most important first, each after the name of the cost that it lowers, "" for the speed alone.
+    ``doubt``: why it is not known whether a GPU can make the launch; "" if one can, or if nothing speaks against it.
     """
 
     sectors: float
@@ -79,6 +82,7 @@ class Costs:
     unknown: str = ""
     compiled: bool = False
     advice: tuple[tuple[str, str], ...] = ()
+    doubt: str = ""
 
     @property
     def least(self) -> float | None:
@@ -185,7 +189,7 @@ def costs(kernel: Any, tile: Size, threads: Size, seed: int = 0, timed: bool = T
     found = _tried(kernel, tile, threads, long, counted) if timed else replace(counted, unknown="it was not compiled")
     if found.gflops is None:  # then no machine code has shown that C is right
         _long_product(kernel, tile, threads, K, rng)
-    return found
+    return found if found.compiled else replace(found, doubt=room_in_doubt(tile, threads))
 
 
 def _tried(kernel: Any, tile: Size, threads: Size, long: _Long, counted: Costs) -> Costs:
@@ -216,6 +220,22 @@ def no_room(kernel: Any, threads: Size) -> str:
         f"no GPU can launch this kernel: it has {code.registers} registers for each of {size:,} threads, "
         f"{code.registers * size:,} in all, and a multiprocessor has {gpu['registers_per_multiprocessor']:,}. Let a "
         "thread compute fewer elements, or a block have fewer threads"
+    )
+
+
+def room_in_doubt(tile: Size, threads: Size) -> str:
+    """Say why blocks of so many threads may have no room, where no machine code tells their registers; "" if not.
+
+    A thread that keeps its sums in registers, as all fast kernels do, has one for each, and three more: for an element
+    of A, for one of B, and for the loop. A kernel with its sums elsewhere may need fewer.
+    """
+    size, results = prod(threads), ceil_div(prod(tile), prod(threads))
+    gpu, least = measurements.load("ladder").provenance, min(results + _BESIDE_SUMS, MOST_REGISTERS)
+    if occupancy(size, least, 0, gpu).blocks:
+        return ""
+    return (
+        f"with its {results} sums in registers, each of {size:,} threads has at least {least} of them, and a "
+        f"multiprocessor has no room for such a block: only the compiler tells whether a GPU can launch this kernel"
     )
 
 

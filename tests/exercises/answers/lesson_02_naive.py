@@ -2,6 +2,10 @@
 
 WRONG = r"""
 # transposed
+another N:     if row < M ->     N = B.shape[1]\n    if row < M ? size-overwritten
+compared instead of stored: C[row, col] = acc -> C[row, col] == acc ? compared-not-stored
+begun as another: acc = float32(0) -> total = float32(0) ? begun-as-another
+kept nowhere: acc += -> acc + ? sum-not-kept
 subtracted: acc += -> acc -= ? subtracted
 as many iterations as columns: range(K) -> range(N) ? other-length
 x and y swapped ? swapped-directions
@@ -24,6 +28,10 @@ the host's loops in every thread ? all-in-every-thread
 -     if row < M and col < N:\n        acc ->     for row in range(M):\n      for col in range(N):\n        acc
 
 # two-columns
+two loops ? one-loop-for-both
+-             acc_right += a * ->         for k in range(A.shape[1]):\n            acc_right += A[row, k] *
+-             a = A[row, k]\n ->
+- acc_left += a * -> acc_left += A[row, k] *
 A loaded twice ? loaded-twice
 - += a * -> += A[row, k] *
 - a = A[row, k] -> pass

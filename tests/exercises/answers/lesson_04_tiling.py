@@ -9,6 +9,8 @@ WRONG = r"""
 rows of the block's own row: cuda.blockIdx.x * TILE + ty -> row ? diagonal-tiles-only
 
 # barriers
+on where the tile begins: range(TILE) -> range(start, start + TILE) ? begins-inside-the-tile
+leaves the iteration:         cuda.syncthreads()\n        for k ->         if row >= M:\n            continue\n        cuda.syncthreads()\n        for k ? leaves-before-a-barrier
 an unknown T: range(TILE) -> range(BLOCK_SIZE) ? unknown-width
 no parentheses: cuda.syncthreads() -> cuda.syncthreads ? call-without-parentheses
 syncthreads without cuda: cuda.syncthreads() -> syncthreads() ? part-of-cuda

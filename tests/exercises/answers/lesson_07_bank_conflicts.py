@@ -26,6 +26,8 @@ a list: return conflict_free -> return [conflict_free] ? returns-many
 printed: return conflict_free -> print(conflict_free) ? returns-nothing
 
 # skewed
+two columns further in each lane: k + tx -> k + 2 * tx ? bank-conflicts: lanes 0 and 16 of a warp
+past the tile: tile[tx, (k + tx) % 32] -> (A[row, start + k] if row < M and start + k < K else float32(0)) ? loads-beside-a-tile
 modulo 31: % 32] -> % 31] ? one-name-or-number
 
 # which-bank
