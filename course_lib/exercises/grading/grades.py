@@ -477,6 +477,10 @@ class Grading:
         task = self.exercise.task
         for outcome in self.outcomes:
             most, share = outcome.most_per_thread("global", "store", task.output), task.share(*outcome.shape)
+            if most > share and outcome.count("accesses", "store", task.output) > outcome.got.size:
+                text = f"one thread stores {most:,} times into {self.output} for {self._named(outcome.shape)}"
+                hint = f"an element of {self.output} is stored again and again: store it once, after its loop."
+                return 0, Check(False, f"{text}, where {share:,} is enough"), Hint(hint, "stored-again")
             if most > share:
                 wanted = "one element" if share == 1 else f"{share:,} elements"
                 text = (

@@ -261,6 +261,46 @@ def other_lengths(make: Make, kernel: Kernel, _: Any) -> Made:
                     yield make("other-length", loop, (length, expression(size)), written=written, size=size)
 
 
+@row(
+    "likely",
+    block_missing=Texts(
+        hint="`{part}` is the place of the thread in its block alone, so that threads of other blocks have the same "
+        "number: the number of the block is missing, times its threads."
+    ),
+)
+def numbers_without_blocks(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A thread's number made of threadIdx alone: in one direction, or in all."""
+    found = [
+        node
+        for node in kernel.every(ast.Attribute)
+        if node.attr in ("x", "y") and ast.unparse(node.value) == "cuda.threadIdx"
+    ]
+    found = [node for node in found if "blockIdx" not in ast.unparse(kernel.statement_of(node))]
+    for chosen in [[node] for node in found] + ([found] if len(found) > 1 else []):
+        whole = [
+            (n, expression(f"cuda.blockIdx.{n.attr} * cuda.blockDim.{n.attr} + cuda.threadIdx.{n.attr}"))
+            for n in chosen
+        ]
+        at = kernel.statement_of(chosen[0])
+        yield make("block-missing", at, *whole, part=ast.unparse(at))
+
+
+@row(
+    "likely",
+    counts_tiles=Texts(
+        hint="`{name}` counts tiles here, 0, 1, 2, …, and is used as the place where a tile begins: 0, {width}, …"
+    ),
+)
+def counted_tiles(make: Make, kernel: Kernel, _: Any) -> Made:
+    """``range(K // TILE)`` with a counter that is used as if it went from tile to tile."""
+    width = kernel.width
+    for loop in kernel.every(ast.For):
+        if width and is_short_range(loop.iter) and f"// {width}" in ast.unparse(loop.iter):
+            for size in kernel.sizes:
+                new = expression(f"range(0, {size}, {width})")
+                yield make("counts-tiles", loop, (loop.iter, new), name=ast.unparse(loop.target), width=width)
+
+
 ROWS = (
     bits_for_and,
     forgotten_sums,
@@ -270,5 +310,7 @@ ROWS = (
     swapped_indices,
     written_sizes,
     swapped_directions,
+    numbers_without_blocks,
+    counted_tiles,
     other_lengths,
 )

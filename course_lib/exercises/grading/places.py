@@ -98,6 +98,14 @@ def half_guards(make: Make, kernel: Kernel, _: Any) -> Made:
                 yield make("half-a-guard", guard, (guard.test, both), test=ast.unparse(guard.test), name=lacking)
 
 
+@row("wrong", for_the_others=Texts(hint="`{written}` holds for the wrong ones: turn the condition round."))
+def turned_conditions(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A condition that must hold where it does not."""
+    for guard in kernel.every(ast.If):
+        others = ast.UnaryOp(ast.Not(), guard.test)
+        yield make("for-the-others", guard, (guard.test, others), written=ast.unparse(guard.test))
+
+
 @row(
     "wrong",
     or_for_and=Texts(hint="`{test}` holds where one of the two does, and both must: write and."),
@@ -105,6 +113,7 @@ def half_guards(make: Make, kernel: Kernel, _: Any) -> Made:
         hint="`{written}` lets one more through than there are: numbers begin at 0, so that the last one is the size "
         "minus 1."
     ),
+    not_if_equal=Texts(hint="`{written}` also holds where both sides are equal, and must not hold there."),
     one_too_few=Texts(hint="`{written}` leaves out one that is needed, the last: compare it with `{new}`."),
     compared_with_another_size=Texts(hint="`{written}` compares with {size}, and that is the size of something else."),
 )
@@ -149,7 +158,7 @@ def comparisons(make: Make, kernel: Kernel, _: Any) -> Made:
 
 _OTHER_SIGNS: tuple[tuple[type[ast.cmpop], type[ast.cmpop], str], ...] = (
     (ast.LtE, ast.Lt, "too-many-by-one"),
-    (ast.GtE, ast.Gt, "too-many-by-one"),
+    (ast.GtE, ast.Gt, "not-if-equal"),
     (ast.Lt, ast.LtE, "one-too-few"),
     (ast.Gt, ast.GtE, "one-too-few"),
 )
@@ -403,6 +412,23 @@ def _renamed(part: ast.Attribute, new: str) -> ast.Attribute:
     base = part.value
     made: ast.expr = ast.Attribute(base.value, new, ast.Load()) if isinstance(base, ast.Attribute) else name(new)
     return ast.Attribute(made, part.attr, ast.Load())
+
+
+@row(
+    "wrong",
+    sums_exchanged=Texts(hint="`{one}` and `{other}` are in each other's place in lines {first} and {second}."),
+)
+def sums_exchanged(make: Make, kernel: Kernel, _: Any) -> Made:
+    """Two sums that grow by each other's products."""
+    for body in kernel.all_bodies:
+        sums = [node for node in body if isinstance(node, ast.AugAssign)]
+        for one, other in itertools.combinations(sums, 2):
+            if not same(one.target, other.target):
+                changes = [
+                    (node, ast.AugAssign(new.target, node.op, node.value)) for node, new in ((one, other), (other, one))
+                ]
+                said = {"one": ast.unparse(one.target), "other": ast.unparse(other.target)}
+                yield make("sums-exchanged", one, *changes, first=one.lineno, second=other.lineno, **said)
 
 
 @row(
@@ -743,6 +769,8 @@ def _is_loaded(kernel: Kernel, place: ast.Subscript) -> bool:
 ROWS = (
     guards_of_accesses,
     half_guards,
+    sums_exchanged,
+    turned_conditions,
     comparisons,
     cut,
     starts,

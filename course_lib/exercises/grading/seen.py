@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeGuard
 
-from ...simulator.repairs.kernel import Kernel, array_of, indices, names_in
+from ...simulator.repairs.kernel import Kernel, array_of, indices, names_in, stores
 from ...simulator.repairs.table import Candidate, Texts, row
 
 Make = Callable[..., Candidate]
@@ -164,6 +164,17 @@ def _is_whole(kernel: Kernel, part: ast.AST) -> bool:
     return False
 
 
+@row("text", nothing_ends_it=Texts(hint="nothing in this loop changes {names}, so it never ends."))
+def endless(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A while loop whose condition only has names that the loop does not change."""
+    for loop in kernel.every(ast.While):
+        names = sorted({n.id for n in names_in(loop.test)} & kernel.locals)
+        leaves = any(isinstance(node, ast.Break | ast.Return) for node in ast.walk(loop))
+        calls = any(isinstance(node, ast.Call | ast.Subscript) for node in ast.walk(loop.test))
+        if names and not leaves and not calls and not {n.id for n in stores(loop)} & set(names):
+            yield make("nothing-ends-it", loop, names=" or ".join(names))
+
+
 @row(
     "text",
     compared_not_stored=Texts(hint="`==` compares, and stores nothing: write `{left} = …`."),
@@ -316,6 +327,7 @@ ROWS = (
     number_missing,
     whole_arrays,
     no_effect,
+    endless,
     array_renamed,
     all_in_every_thread,
     mixed_directions,

@@ -56,6 +56,8 @@ beyond the line: k * width + col -> (k + 1) * width + col ? one-term-too-many
 replaces the sum: acc +=  -> acc =  ? sum-replaced
 
 # guarded-rows
+the row without its block: cuda.blockIdx.x * cuda.blockDim.x +  -> ? block-missing
+the rows of C leave: if row < M: -> if row < M:\n        return\n    if True: ? for-the-others
 rows and columns of A exchanged: M, K = -> K, M = ? other-size
 the store outside the if ? guard-of-other-lines
 -     if row < M:\n        for col ->     for col

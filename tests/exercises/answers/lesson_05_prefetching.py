@@ -4,6 +4,7 @@ WRITTEN = "return (iteration + 1) % buffers"
 
 WRONG = r"""
 # one-buffer
+multiplies before the first pair: start > 0 -> start >= 0 ? not-if-equal
 no wait after the stores: b_next\n        cuda.syncthreads() -> b_next ? barrier-before-use
 stored before the multiplication ? first-tile-missing
 >         if row < M and start + tx < K:\n            a_next = A[row, start + tx]\n
