@@ -33,7 +33,7 @@ from .operands import tagged
 from .places import ROWS as PLACES
 from .remarks import remarks_on_text
 from .seen import ROWS as SEEN
-from .seen import Work
+from .seen import Asked
 from .source import Submission, dots, is_empty, parameters, read
 from .stepper_at import Opened, at_finding, at_wrong_value, first_wrong_step
 from .variables import ROWS as VARIABLES
@@ -266,11 +266,11 @@ class Grading:
         return all(math.prod((*grid, *block)) == 1 for grid, block in launches)
 
     @cached_property
-    def _work(self) -> Work:
+    def _work(self) -> Asked:
         """What rows ask of the exercise."""
         task = self.exercise.task
         several = any(task.share(*shape) > 1 for shape in task.shapes)
-        return Work(self.output, several, self._alone)
+        return Asked(self.output, several, self._alone)
 
     @cached_property
     def _fault(self) -> Finding | None:

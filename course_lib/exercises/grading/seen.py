@@ -13,7 +13,7 @@ Make = Callable[..., Candidate]
 Made = Iterator[Candidate]
 
 
-class Work(NamedTuple):
+class Asked(NamedTuple):
     """What the rows of an exercise's answers ask of the exercise.
 
     ``output`` is the kernel's name for the array that it must store into, ``several`` whether a thread stores more than
@@ -115,7 +115,7 @@ def unknown_names(make: Make, kernel: Kernel, _: Any) -> Made:
         "and threadIdx."
     ),
 )
-def number_missing(make: Make, kernel: Kernel, work: Work) -> Made:
+def number_missing(make: Make, kernel: Kernel, work: Asked) -> Made:
     """A name that nothing defines, as an index of the output."""
     unknown = {node.id: node for node in reversed(kernel.unknown) if not hasattr(builtins, node.id)}
     for place in kernel.every(ast.Subscript):
@@ -203,7 +203,7 @@ def no_effect(make: Make, kernel: Kernel, _: Any) -> Made:
         "Store an element: `{name}[…] = …`."
     ),
 )
-def array_renamed(make: Make, kernel: Kernel, work: Work) -> Made:
+def array_renamed(make: Make, kernel: Kernel, work: Asked) -> Made:
     """``tile = A[row, col]``, or ``C = acc``, instead of a store to an element of the array."""
     for node in kernel.every(ast.Assign):
         target, value = ast.unparse(node.targets[0]), ast.unparse(node.value)
@@ -220,7 +220,7 @@ def array_renamed(make: Make, kernel: Kernel, work: Work) -> Made:
         "threadIdx."
     ),
 )
-def all_in_every_thread(make: Make, kernel: Kernel, work: Work) -> Made:
+def all_in_every_thread(make: Make, kernel: Kernel, work: Asked) -> Made:
     """A store whose indices are all counted by loops from 0: then every thread stores all of the output."""
     loops = [node for node in kernel.every(ast.For) if is_short_range(node.iter)]
     counted = {node.target.id for node in loops if isinstance(node.target, ast.Name)}
@@ -268,7 +268,7 @@ def mixed_directions(make: Make, kernel: Kernel, _: Any) -> Made:
         "through its elements in a loop."
     ),
 )
-def one_direction(make: Make, kernel: Kernel, work: Work) -> Made:
+def one_direction(make: Make, kernel: Kernel, work: Asked) -> Made:
     """A kernel for two directions, where the launch has one; that is for the caller to know."""
     whole = {n.id for n in kernel.every(ast.Name) if isinstance(n.ctx, ast.Load)}
     across = any("threadIdx.x" in ast.unparse(node) for node in kernel.every(ast.Attribute))

@@ -8,7 +8,7 @@ from typing import Any
 from ...simulator.edits import Change, expression
 from ...simulator.repairs.kernel import Kernel, array_of, indices, name, names_in, same, stores
 from ...simulator.repairs.table import Candidate, Texts, row
-from .seen import Work
+from .seen import Asked
 
 Make = Callable[..., Candidate]
 Made = Iterator[Candidate]
@@ -39,7 +39,7 @@ def _added_to(node: ast.stmt) -> str:
         "name."
     ),
 )
-def two_names_of_a_sum(make: Make, kernel: Kernel, work: Work) -> Made:
+def two_names_of_a_sum(make: Make, kernel: Kernel, work: Asked) -> Made:
     """A sum that begins as one variable, or is stored as one, and grows as another."""
     added = {_added_to(node): node for node in reversed(kernel.statements)}
     added.pop("", None)
@@ -72,7 +72,7 @@ def two_names_of_a_sum(make: Make, kernel: Kernel, work: Work) -> Made:
     "likely",
     never_added_to=Texts(hint="{others} grow{s} here, and nothing is ever added to `{never}`, which is needed, too."),
 )
-def never_added_to(make: Make, kernel: Kernel, work: Work) -> Made:
+def never_added_to(make: Make, kernel: Kernel, work: Asked) -> Made:
     """One of several sums that stays at its first value, where the others grow: the text shows it."""
     grown, begun = dict[str, ast.stmt](), set[str]()
     for node in kernel.statements:

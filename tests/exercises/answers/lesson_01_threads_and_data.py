@@ -29,7 +29,7 @@ x and y swapped ? swapped-directions
 - blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y -> blockIdx.q
 - blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x -> blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
 - blockIdx.q -> blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-no blocks ? race
+no blocks ? block-missing
 - cuda.blockIdx.y * cuda.blockDim.y +  ->
 - cuda.blockIdx.x * cuda.blockDim.x +  ->
 the height for the width: cuda.blockDim.x -> cuda.blockDim.y ? mixed-directions
@@ -64,7 +64,7 @@ the store outside the if ? guard-of-other-lines
 -             for k in ->         if row < M:\n            for k in
 -             acc = float32(0)\n ->         acc = float32(0)\n
 -             C[row ->         C[row
-no block: cuda.blockIdx.x * cuda.blockDim.x +  -> ? race
+no block: cuda.blockIdx.x * cuda.blockDim.x +  -> ? block-missing
 one row too many: row < M -> row <= M ? too-many-by-one
 guard of the columns: row < M -> row < N ? compared-with-another-size
 one sum for all columns ? sums-run-on
