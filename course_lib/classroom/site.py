@@ -15,6 +15,7 @@ from .pages.frame import write
 from .publish.convert import executed
 from .publish.links import links_of
 from .publish.site import site
+from .publish.speaker import deck_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--repository", default="", help="owner/name on GitHub: pages link to Binder and Colab")
     parser.add_argument("--solutions", action="store_true", help="pages of the solutions, too")
     parser.add_argument(
-        "--stored", action="store_true", help="lessons show their stored pictures, and are not executed"
+        "--stored", action="store_true", help="lessons show their stored pictures, and are not executed; no slides"
     )
     parser.add_argument("--jobs", type=int, default=2, help="lessons that are executed at a time (2)")
     options = parser.parse_args(arguments)
@@ -45,7 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with ThreadPoolExecutor(max(options.jobs, 1)) as jobs:
             execute = (lambda notebook, folder: notebook) if options.stored else executed
-            files = site(options.solutions, execute, jobs.map, options.address, options.lite, options.repository)
+            present = None if options.stored else deck_of
+            files = site(
+                options.solutions, execute, jobs.map, options.address, options.lite, options.repository, present=present
+            )
     except (CellExecutionError, ValueError) as error:
         print(f"Nothing is written: {error}", file=sys.stderr)
         return 1

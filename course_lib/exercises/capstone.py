@@ -159,7 +159,9 @@ class Attempt:
 
     @property
     def milestones(self) -> int:
-        """The number of milestones reached, one after the other."""
+        """The number of milestones reached, one after the other; none where it is not known if a GPU can launch it."""
+        if self.costs.doubt:
+            return 0
         taken = [milestone.taken(self.costs) for milestone in MILESTONES]
         return [*taken, False].index(False)
 
@@ -196,13 +198,15 @@ class Attempt:
         ladder = measurements.load("ladder")
         rows = [["milestone", "yours", "rung", "its GFLOP/s, measured"]]
         for number, milestone in enumerate(MILESTONES):
-            mark = "✓" if number < self.milestones else "·"
+            mark = NOT_JUDGED if self.costs.doubt else "✓" if number < self.milestones else "·"
             rows.append([milestone.title, mark, milestone.rung, f"{ladder.result(milestone.rung)['gflops']:,.0f}"])
         return rows
 
     def _said(self) -> list[str]:
         said = [f"Remark: {remark}" for remark in self.remarks]
         if self.costs.gflops is None:
+            if self.costs.doubt:
+                return [*said, f"Cannot time: {self.costs.unknown}.", f"No milestone is judged: {self.costs.doubt}."]
             return [*said, f"Cannot time: {self.costs.unknown}. Without a speed the milestones count.", *self._next()]
         said.append(f"The model predicts {_speed(self.costs.gflops)} GFLOP/s. The lower end counts.")
         return [*said, *self._next()]
@@ -237,10 +241,10 @@ class Attempt:
     def _head(self) -> str:
         (down, across), (x, y) = self.tile, self.threads
         points = f"{OF} points: {NOT_JUDGED}" if self.score is None else f"{self.score} of {OF} points"
-        return (
-            f"{self.kernel}: right, {points}, {self.milestones} of {len(MILESTONES)} "
-            f"milestones (tile {down}×{across}, {x}×{y} threads)"
-        )
+        reached = f"{self.milestones} of {len(MILESTONES)} milestones"
+        if self.costs.doubt:
+            reached = f"{len(MILESTONES)} milestones: {NOT_JUDGED}"
+        return f"{self.kernel}: right, {points}, {reached} (tile {down}×{across}, {x}×{y} threads)"
 
     def __repr__(self) -> str:
         tables = [_text(self._bands()), _text(self._steps())]

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,13 +25,16 @@ from ..simulator.simulation import Simulation
 from .grading.grades import run_uncounted
 
 MOST_REGISTERS = 255
+#: The fewest registers of a thread beside its sums.
+_BESIDE_SUMS = 3
 #: Rows and columns of the matrices whose product is timed, as nearly as whole tiles allow.
 _LARGE = 4096
 #: Tiles of C in each direction of the launch that is counted, and lengths of K, of which one is drawn.
 _TILES, _DEPTHS = 3, (192, 240)
-#: Lengths of K, of which one is drawn, for which C must be right, too; tiles in each direction, where no machine code
-#: runs one block. All sizes are whole tiles, as are those of the large matrices.
-_LONG, _FEW_TILES = (1024, 1088), 2
+#: Lengths of K, of which one is drawn, for which a block must be right, too: longer than in the large launch, and
+#: whole tiles, as in that. Where machine code runs it, the columns of A and rows of B that are not zero: so many at
+#: both ends, and so many that are drawn.
+_LONG, _ENDS, _DRAWN = (4160, 4224, 4288), 32, 16
 #: The largest error of an element of C, as a part of the same sum of absolute products: float32 stays below a tenth of
 #: it for these lengths of K, and numbers of 11 bits, as in float16 and TF32, are above it.
 _ERROR = 1e-5
@@ -65,6 +68,7 @@ class Costs:
     ``gflops`` is the model's speed on large matrices on the recorded GPU. All of them are None where there is no such
     code, or the model cannot play it, and ``unknown`` says why; ``compiled``: whether there is code. ``advice``: what
     it says to change, most important first, each after the name of the cost that it lowers, "" for the speed alone.
+    ``doubt``: why it is not known whether a GPU can make the launch; "" if one can, or if nothing speaks against it.
     """
 
     sectors: float
@@ -78,6 +82,7 @@ class Costs:
     unknown: str = ""
     compiled: bool = False
     advice: tuple[tuple[str, str], ...] = ()
+    doubt: str = ""
 
     @property
     def least(self) -> float | None:
@@ -151,6 +156,13 @@ def _distinct(values: list[np.ndarray]) -> np.ndarray:
     return np.unique(np.concatenate([np.empty(0, np.float32), *values]))
 
 
+class _Long(NamedTuple):
+    """A length of K, and the columns of A and rows of B that are not zero."""
+
+    K: int
+    filled: tuple[int, ...]
+
+
 def costs(kernel: Any, tile: Size, threads: Size, seed: int = 0, timed: bool = True) -> Costs:
     """Count a launch of several tiles, whose K the seed draws; play the machine code for its speed.
 
@@ -172,13 +184,15 @@ def costs(kernel: Any, tile: Size, threads: Size, seed: int = 0, timed: bool = T
         flow.overlap(),
     )
     K = int(rng.choice(_LONG))
-    found = _tried(kernel, tile, threads, K, counted) if timed else replace(counted, unknown="it was not compiled")
+    some = {*range(_ENDS), *range(K - _ENDS, K), *rng.choice(K, _DRAWN, replace=False).tolist()}
+    long = _Long(K, tuple(sorted(some)))
+    found = _tried(kernel, tile, threads, long, counted) if timed else replace(counted, unknown="it was not compiled")
     if found.gflops is None:  # then no machine code has shown that C is right
         _long_product(kernel, tile, threads, K, rng)
-    return found
+    return found if found.compiled else replace(found, doubt=room_in_doubt(tile, threads))
 
 
-def _tried(kernel: Any, tile: Size, threads: Size, long: int, counted: Costs) -> Costs:
+def _tried(kernel: Any, tile: Size, threads: Size, long: _Long, counted: Costs) -> Costs:
     """Add what the machine code tells, or why it tells nothing."""
     try:
         return _timed(kernel, tile, threads, long, counted)
@@ -209,13 +223,28 @@ def no_room(kernel: Any, threads: Size) -> str:
     )
 
 
+def room_in_doubt(tile: Size, threads: Size) -> str:
+    """Say why blocks of so many threads may have no room, where no machine code tells their registers; "" if not.
+
+    A thread that keeps its sums in registers, as all fast kernels do, has one for each, and three more: for an element
+    of A, for one of B, and for the loop. A kernel with its sums elsewhere may need fewer.
+    """
+    size, results = prod(threads), ceil_div(prod(tile), prod(threads))
+    gpu, least = measurements.load("ladder").provenance, min(results + _BESIDE_SUMS, MOST_REGISTERS)
+    if occupancy(size, least, 0, gpu).blocks:
+        return ""
+    return (
+        f"with its {results} sums in registers, each of {size:,} threads has at least {least} of them, and a "
+        f"multiprocessor has no room for such a block: only the compiler tells whether a GPU can launch this kernel"
+    )
+
+
 def _long_product(kernel: Any, tile: Size, threads: Size, K: int, rng: np.random.Generator) -> None:
-    """Raise WrongProduct if C is wrong for a K of more than a thousand."""
-    M, N = (_FEW_TILES * size for size in tile)
+    """Raise WrongProduct if C of one tile is wrong for a long K."""
+    M, N = tile
     A, B = _matrices(rng, M, N, K)
     C = np.full((M, N), np.nan, np.float32)
-    launch = (_FEW_TILES, _FEW_TILES), threads
-    run_uncounted(kernel, launch, (A, B, C), most_steps(tile, threads, K))
+    run_uncounted(kernel, ((1, 1), threads), (A, B, C), most_steps(tile, threads, K))
     if not _right(C, A, B):
         raise WrongProduct(f"C is not A @ B for M, N and K of {M}, {N} and {K}")
 
@@ -236,7 +265,7 @@ def _right(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> bool:
     return bool((np.abs(C - product) <= _ERROR * product).all())
 
 
-def _timed(kernel: Any, tile: Size, threads: Size, long: int, counted: Costs) -> Costs:
+def _timed(kernel: Any, tile: Size, threads: Size, long: _Long, counted: Costs) -> Costs:
     """Add what the machine code tells: its instructions, and the speed of a launch on large matrices."""
     down, across = tile
     launch = ProductLaunch(
@@ -311,14 +340,14 @@ def _advice(loop: InnerLoop, results: float, lost: float, costs: Costs) -> Itera
         )
 
 
-def _check(launch: ProductLaunch, long: int) -> None:
+def _check(launch: ProductLaunch, long: _Long) -> None:
     """Raise ValueError if the loop that is played is not what the large launch does, or not all that it does.
 
     Raise WrongProduct if C is wrong for a long K.
     """
     run, _ = launch.first_run
     try:
-        longer = launch.run(long)
+        longer = launch.run(*long)
     except WrongBlock as error:
         raise WrongProduct(str(error)) from error
     first, last = main_loop(run) or (0, -1)

@@ -66,3 +66,12 @@ def packed_in(text: str) -> str | None:
     """Return the first PNG in an HTML text, in base64; None if there is none."""
     found = _ELEMENT.search(text)
     return found[1] if found else None
+
+
+def size_of(text: str) -> tuple[int, int] | None:
+    """Return width and height in CSS pixels of the first picture in an HTML text; None if there is none."""
+    found = _ELEMENT.search(text)
+    if found is None:
+        return None
+    wide, high = (int.from_bytes(base64.b64decode(found[1][:32])[at : at + 4]) for at in (16, 20))
+    return int(found[2]), round(int(found[2]) * high / wide)

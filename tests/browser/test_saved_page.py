@@ -11,7 +11,8 @@ from nightly import NIGHTLY, at_night
 from playwright.sync_api import expect
 
 from course_lib import simulate
-from course_lib.classroom.publish.convert import STATE, html_page, slides
+from course_lib.classroom.publish.convert import STATE, html_page
+from course_lib.classroom.publish.deck import slides
 from course_lib.machine.waiting import Waiting
 from course_lib.machine.waiting import widget as waiting
 from course_lib.machine.waiting.widget import plan

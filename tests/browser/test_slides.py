@@ -1,11 +1,14 @@
-"""Every slide of the lectures: nothing is cut off, its text can be read, and its steppers keep to it at each step."""
+"""Every slide of a lesson's deck: nothing is cut off, its text can be read, and its steppers keep to it."""
 
 import nbformat
 import pytest
+from nightly import at_night
 from playwright.sync_api import expect
 
-from course_lib.classroom.publish.convert import HEIGHT, WIDTH, executed, slides
-from course_lib.classroom.teach.slides import FOLDER, deck, lecture
+from course_lib.classroom.lessons import home
+from course_lib.classroom.publish.deck import HEIGHT, WIDTH, page, slides
+from course_lib.classroom.publish.speaker import deck_of
+from course_lib.exercises import LESSONS
 from course_lib.kernels import rung
 from course_lib.trace.viewer import Stepper, explore
 from course_lib.trace.viewer.explorer import recorded
@@ -13,30 +16,33 @@ from course_lib.trace.viewer.page import STEPPER, place
 
 from .conftest import STATEMENTS, drawn
 
-#: By how much the content of the slide is taller or wider than its frame, or goes beyond it; its smallest text, and the
-#: smallest of its steppers, in pixels of a slide of 720; whether a picture is missing.
+#: By how much the content of a slide is taller or wider than its frame, or a part of it than its own; the smallest
+#: text, that of code and tables, and that of a stepper, in pixels of a slide of 720; whether a picture is missing.
 MEASURE = """() => {
-  const slide = Reveal.getCurrentSlide();
-  const frame = slide.getBoundingClientRect();
-  const unit = frame.width / slide.offsetWidth;
-  const sizes = { text: [99], stepper: [99] };
+  const slide = Reveal.getCurrentSlide(), body = slide.querySelector(".body");
+  const frame = body.getBoundingClientRect();
+  const unit = frame.width / body.offsetWidth;
+  const sizes = { text: [99], code: [99], stepper: [99] };
   const walk = document.createTreeWalker(slide, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
-    const place = walk.currentNode.parentElement;
-    const style = getComputedStyle(place);
-    const seen = walk.currentNode.textContent.trim() && place.getClientRects().length && style.visibility !== "hidden";
-    if (!seen || place.closest("aside, script, style, .anchor-link")) continue;
-    const drawn = place.ownerSVGElement ? place.getScreenCTM().d / unit : 1;
-    sizes[place.closest(".tt-root") ? "stepper" : "text"].push(parseFloat(style.fontSize) * drawn);
+    const at = walk.currentNode.parentElement;
+    const style = getComputedStyle(at);
+    const seen = walk.currentNode.textContent.trim() && at.getClientRects().length && style.visibility !== "hidden";
+    if (!seen || at.closest("aside, script, style, .anchor-link, svg.tt-dialled")) continue;
+    const scale = at.ownerSVGElement ? at.getScreenCTM().d / unit : 1;
+    const kind = at.closest(".live") ? "stepper" : at.closest("pre, .table") ? "code" : "text";
+    sizes[kind].push(parseFloat(style.fontSize) * scale);
   }
-  const blocks = [...slide.querySelectorAll(".jp-OutputArea-output, .jp-InputArea-editor, table, img, pre")];
-  const edges = blocks.filter((b) => b.getClientRects().length).map((b) => b.getBoundingClientRect());
+  const parts = [...body.children].filter((part) => part.getClientRects().length);
+  const own = [...body.querySelectorAll("pre, .table, .words, .live, .picture")];
   return {
-    heading: slide.querySelector("h2")?.textContent ?? "",
-    tall: Math.max(slide.scrollHeight - slide.clientHeight, ...edges.map((e) => (e.bottom - frame.bottom) / unit)),
-    wide: Math.max(slide.scrollWidth - slide.clientWidth, ...blocks.map((b) => b.scrollWidth - b.clientWidth - 18)),
-    text: Math.min(...sizes.text),
-    stepper: Math.min(...sizes.stepper),
+    cells: slide.dataset.cells,
+    heading: slide.querySelector("h2").textContent,
+    shown: parts.length,
+    tall: Math.max(...parts.map((part) => (part.getBoundingClientRect().bottom - frame.bottom) / unit),
+      ...own.map((part) => part.scrollHeight - part.clientHeight)),
+    wide: Math.max(0, ...own.map((part) => part.scrollWidth - part.clientWidth)),
+    ...Object.fromEntries(Object.entries(sizes).map(([kind, found]) => [kind, Math.min(...found)])),
     missing: [...slide.querySelectorAll("img")].filter((image) => !image.naturalWidth).length,
   };
 }"""
@@ -81,50 +87,60 @@ AT_EACH_STEP = """async () => {
 #: Whether the steppers of the slide are there: until they come in sight, their places are empty or hold a still.
 DRAWN = """() => {
   const slide = Reveal.getCurrentSlide();
-  return [...slide.querySelectorAll(".jp-OutputArea-output > div")].every((place) => place.innerHTML)
+  return [...slide.querySelectorAll(".live > div")].every((place) => place.innerHTML)
     && !slide.querySelector('.tt-later, .tt-root[style*="hidden"]');
 }"""
 
 
+#: By day the lesson that lectures show most of.
+BY_DAY = "04_tiling"
+
+
 @pytest.fixture(scope="module")
-def lectures(tmp_path_factory):
-    """Return the file of the deck that has every slide."""
-    path = tmp_path_factory.mktemp("deck") / "lecture.html"
-    path.write_text(slides(deck(executed(lecture(), FOLDER), "lecture-100"), "A lecture"), encoding="utf-8")
-    return path
+def decks(tmp_path_factory):
+    """Return a function that gives the file of a lesson's deck."""
+    files = {}
+
+    def deck(lesson):
+        if lesson not in files:
+            files[lesson] = tmp_path_factory.mktemp("deck") / f"{lesson}.html"
+            files[lesson].write_text(page(deck_of(home() / f"{lesson}.ipynb"), lesson), encoding="utf-8")
+        return files[lesson]
+
+    return deck
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("size", [(WIDTH, HEIGHT), (1920, 1080)], ids=str)
-def test_every_slide_can_be_read_in_the_last_row(visit, lectures, size):
-    """→ leads to each; text has 24 pixels of 720, that of steppers 18; at each step of a stepper nothing is cut off."""
-    page = visit()
-    page.set_viewport_size({"width": size[0], "height": size[1]})
-    page.goto(lectures.as_uri())
-    page.wait_for_function("() => window.Reveal?.isReady()")
-    seen = []
-    while True:
-        page.wait_for_function(DRAWN)
-        found = page.evaluate(MEASURE)
+@pytest.mark.parametrize("size", [(WIDTH, HEIGHT), at_night((1920, 1080))], ids=str)
+@pytest.mark.parametrize("lesson", [lesson if lesson == BY_DAY else at_night(lesson) for lesson in LESSONS])
+def test_every_slide_can_be_read_in_the_last_row(visit, decks, lesson, size):
+    """→ leads to each; none is empty; text has 24 pixels of 720, code and steppers 18; nothing is cut or fetched."""
+    shown = visit(offline=True)
+    shown.set_viewport_size({"width": size[0], "height": size[1]})
+    shown.goto(decks(lesson).as_uri())
+    shown.wait_for_function("() => window.Reveal?.isReady()")
+    count = shown.evaluate("() => Reveal.getTotalSlides()")
+    for number in range(count):
+        shown.wait_for_function(DRAWN)
+        found = shown.evaluate(MEASURE)
+        assert found["heading"] and found["shown"] and found["cells"], found
         assert (found["tall"] <= 2, found["wide"] <= 2, found["missing"]) == (True, True, 0), found
-        assert found["text"] >= 24 and found["stepper"] >= 17.9, found
-        if found["heading"] not in seen:
-            seen.append(found["heading"])
-            if found["stepper"] < 99:
-                assert not [cut for cut in page.evaluate(AT_EACH_STEP % OUTSIDE) if cut["outside"]], found["heading"]
-        if page.evaluate("() => Reveal.isLastSlide() && !Reveal.availableFragments().next"):
-            break
-        page.keyboard.press("ArrowRight")
-    assert len(seen) == page.evaluate("() => Reveal.getTotalSlides()")
+        assert found["text"] >= 24 and found["code"] >= 17.9 and found["stepper"] >= 17.9, found
+        if shown.evaluate("() => !!Reveal.getCurrentSlide().querySelector('.tt-root')"):
+            assert not [cut for cut in shown.evaluate(AT_EACH_STEP % OUTSIDE) if cut["outside"]], found
+        shown.keyboard.press("ArrowRight")
+        assert shown.evaluate("() => Reveal.getSlidePastCount()") == min(number + 1, count - 1)
+    assert shown.evaluate("() => Reveal.isLastSlide()")
+    assert not shown.errors
+    assert not [url for url in shown.asked if not url.startswith(("file:", "data:", "blob:"))]
 
 
 def opened(page, folder, output):
     """Open a deck of two slides, the first of which has a stepper and notes, and return the page."""
     cells = [
-        nbformat.v4.new_markdown_cell("# One", metadata={"slideshow": {"slide_type": "slide"}}),
+        nbformat.v4.new_markdown_cell("# One\n\nA text.", metadata={"slideshow": {"slide_type": "slide"}}),
         nbformat.v4.new_code_cell("@cuda.jit", outputs=[output]),
         nbformat.v4.new_markdown_cell("say this", metadata={"slideshow": {"slide_type": "notes"}}),
-        nbformat.v4.new_markdown_cell("# Two", metadata={"slideshow": {"slide_type": "slide"}}),
+        nbformat.v4.new_markdown_cell("# Two\n\nA text.", metadata={"slideshow": {"slide_type": "slide"}}),
     ]
     (file := folder / "lesson.slides.html").write_text(slides(nbformat.v4.new_notebook(cells=cells), "Lesson"), "utf-8")
     page.goto(file.as_uri())
@@ -152,7 +168,10 @@ def test_enter_leads_into_a_stepper_and_escape_out_of_it(new_page, launch_of, tm
 
 def test_a_stepper_of_another_slide_stays_at_its_step(new_page, launch_of, tmp_path):
     """The keys that lead through the deck are not the stepper's, and its film begins when its slide is shown."""
-    cells = [nbformat.v4.new_markdown_cell(f"# {n}", metadata={"slideshow": {"slide_type": "slide"}}) for n in "123"]
+    cells = [
+        nbformat.v4.new_markdown_cell(f"# {n}\n\nA text.", metadata={"slideshow": {"slide_type": "slide"}})
+        for n in "123"
+    ]
     cells.append(nbformat.v4.new_code_cell("@cuda.jit", outputs=[stepper_output(launch_of("tiled_16"), step=0)]))
     file = tmp_path / "lesson.slides.html"
     file.write_text(slides(nbformat.v4.new_notebook(cells=cells), "Lesson"), "utf-8")
@@ -171,7 +190,7 @@ def test_a_stepper_of_another_slide_stays_at_its_step(new_page, launch_of, tmp_p
 def test_an_explorer_goes_to_recorded_launches(visit, tmp_path):
     """A choice shows the launch that has it, with the nearest of the other settings; arrow keys stay in the menu.
 
-    Step, thread and view stay; of a thread that the block does not have, the nearest is shown.
+    Step and thread stay; of a thread that the block does not have, the nearest is shown.
     """
     explorer = explore(["naive", "tiled"], kernel="naive", n=8, tile_width=2)
     page = opened(visit(), tmp_path, stepper_output(explorer.stepper.run, _launches=recorded(explorer.get_state())))
@@ -179,14 +198,12 @@ def test_an_explorer_goes_to_recorded_launches(visit, tmp_path):
     shown = [page.get_by_label(name, exact=True) for name in ("Kernel", "n", "Tile width")]
     page.locator(".tt-root .tt-thread").select_option(label="(1, 0)")
     page.locator(".tt-menu").click()
-    page.locator(".tt-tab-launch").click()
     for _ in range(3):
         page.locator(".tt-root").press("ArrowRight")
     shown[0].select_option(rung("tiled").title)
     expect(page.locator(".tt-root .tt-kernel")).to_have_text("tiled")
     expect(page.locator(".tt-root")).to_contain_text("step 3 of")
     expect(page.locator(".tt-root .tt-thread option:checked")).to_have_text("(1, 0)")
-    expect(page.locator(".tt-tab-launch")).to_have_attribute("aria-expanded", "true")
     assert [menu.input_value() for menu in shown] == [rung("tiled").title, "8", "2"]
     shown[1].select_option("16")  # in tiles of 2 nothing is recorded
     assert [menu.input_value() for menu in shown[1:]] == ["16", "4"]

@@ -128,7 +128,8 @@ def test_every_exercise_is_in_a_lesson_and_has_a_solution():
 def test_every_diagnosis_has_an_id():
     """A class's page counts by it how many met the mistake."""
     kernels = [exercise for exercise in EXERCISES.values() if isinstance(exercise, Exercise)]
-    assert not [exercise.name for exercise in kernels for each in exercise.diagnoses if each.__name__ == "diagnosis"]
+    found = [(exercise.name, each) for exercise in kernels for each in (*exercise.diagnoses, *exercise.symptoms)]
+    assert not [name for name, each in found if each.__name__ == "diagnosis"]
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -12,7 +12,7 @@ import pytest
 from oracles import minutes
 
 from course_lib.classroom.lessons import part
-from course_lib.classroom.teach.guides import notes_of
+from course_lib.classroom.notes import notes_of
 from course_lib.exercises import OPTIONAL
 
 ROOT = Path(__file__).parents[2]
@@ -202,7 +202,7 @@ def test_no_constant_of_a_kernel_changes(path):
     assert not {name for name, times in assigned.items() if times > 1} & used
 
 
-@pytest.mark.parametrize("path", [*LESSONS, ROOT / "docs" / "teach" / "lecture.ipynb"], ids=lambda path: path.name)
+@lessons
 def test_matrices_and_launches_come_from_the_course(path):
     """`matrices` and `multiply` have one home, `course_lib.exercises.products`."""
     for source in _sources(path, "code"):
@@ -460,7 +460,7 @@ def test_links_lead_somewhere(path):
 
 def _kept():
     """(path, source, file and function) of each cell that shows a kernel of the ladder, as its metadata says."""
-    for path in [*LESSONS, ROOT / "docs" / "teach" / "lecture.ipynb"]:
+    for path in LESSONS:
         for cell in _read(path)["cells"]:
             if "kept" in cell["metadata"]:
                 yield path.name, "".join(cell["source"]), cell["metadata"]["kept"]

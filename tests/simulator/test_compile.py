@@ -122,3 +122,50 @@ def test_a_kernel_is_compiled_anew_where_what_it_names_has_changed(tmp_path):
     module.g.py_func.__code__ = (lambda x: x + 3).__code__.replace(co_name="g")
     with pytest.raises(UnsupportedKernelError, match="changed since it was imported"):
         launched()
+
+
+#: Names that generated code has, or could make, beside those of the kernel: of the warp and of what it calls, of masks,
+#: accesses, numbers, types and functions.
+NAMES = (
+    "warp place all_lanes active returned not_returned result has_result branch here_5 item_5 running_5 iteration_5 "
+    "then_7 else_7 entered_then_7 at_head_5 broke_5 value value_2 x_element x_line_6 x_line_6_2 int64_0 int64_1 "
+    "dtype_int64 constant_x device_own device_product make sites split blend union without product view iterate typed "
+    "np Barrier choose product_ warp_ SCOPE"
+).split()
+
+
+def test_a_kernel_may_use_any_name(folder):
+    """Each variable is assigned in some lanes, changed in a loop that others leave, and read by a function, too."""
+    assigned = "".join(
+        f"""
+    {name} = x[i] + {number}
+    for step in range(3):
+        if step > i % 3:
+            break
+        {name} += step
+    total += {name}"""
+        for number, name in enumerate(NAMES)
+    )
+    source = f"""
+from numba import cuda
+
+@cuda.jit(device=True)
+def own(result, place):
+    if result > place:
+        return result
+    product = place
+    return product
+
+@cuda.jit
+def kernel(x, out):
+    i = cuda.grid(1)
+    if i >= x.size:
+        return
+    total = 0{assigned}
+    out[i] = own(total, 2 * i)
+"""
+    x, out = np.arange(40) % 7, np.zeros(64, np.int64)
+    simulate(import_kernel(source, folder))[2, 32](x, out)
+    added = [sum(step for step in range(3) if step <= i % 3) for i in range(40)]
+    want = [sum(x[i] + number + added[i] for number in range(len(NAMES))) for i in range(40)]
+    np.testing.assert_array_equal(out, [max(total, 2 * i) for i, total in enumerate(want)] + [0] * 24)

@@ -5,6 +5,7 @@ from ...lazy import is_missing, lacking
 if is_missing("nbconvert"):
     raise lacking("a page", "nbconvert")
 
-from .convert import executed, html_page, slides
+from .convert import executed, html_page
+from .deck import slides
 
 __all__ = ["executed", "html_page", "slides"]

@@ -2,8 +2,8 @@
 
 The model of waiting and pictures with sliders are interactive, too, with recorded settings.
 
-nbconvert lays out the cells; its own pages load the code of widgets, MathJax and reveal.js from the network. Here the
-viewer's modules are part of the page, and so is reveal.js, from the folder ``reveal`` with its licence.
+nbconvert lays out the cells; its own pages load the code of widgets and MathJax from the network. Here the viewer's
+modules are part of the page.
 """
 
 import copy
@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from nbclient import execute
-from nbconvert.exporters import HTMLExporter, SlidesExporter
+from nbconvert.exporters import HTMLExporter
+from nbformat.v4 import new_code_cell
 from traitlets.config import Config
 
 from ...exercises.predict import PREDICTION
@@ -28,8 +29,6 @@ from ...trace.viewer.page import STEPPER, Bundle, module, place, style
 from ...trace.viewer.still import CLASS, mark_of
 from ..stills import STATE, Stills
 
-#: Of a slide, in CSS pixels: those of a projector.
-WIDTH, HEIGHT = 1280, 720
 #: Names, operators and spaces in highlighted code, which have no colour: half of a lesson's bytes.
 _PLAIN = re.compile(r'<span class="(?:n|nn|o|p|w)">([^<]*)</span>|<span></span>')
 #: The most seconds that a cell may take.
@@ -42,13 +41,17 @@ _LINES_STYLE = """<style>
 </style>"""
 
 
-def executed(notebook: Any, folder: pathlib.Path) -> Any:
+def executed(notebook: Any, folder: pathlib.Path, first: str = "") -> Any:
     """Return a copy of the notebook with the outputs, and the widgets' states, of running it in ``folder``.
 
-    Raise nbclient's CellExecutionError if a cell fails.
+    ``first`` is run before its cells. Raise nbclient's CellExecutionError if a cell fails.
     """
     quiet = ["--log-level=ERROR"]
-    return execute(copy.deepcopy(notebook), str(folder), timeout=CELL_SECONDS, extra_arguments=quiet)
+    ours = copy.deepcopy(notebook)
+    ours.cells[:0] = [new_code_cell(first)]  # type: ignore[no-untyped-call]
+    ran = execute(ours, str(folder), timeout=CELL_SECONDS, extra_arguments=quiet)
+    del ran.cells[0]
+    return ran
 
 
 def html_page(notebook: Any, title: str, theme: str = "light") -> str:
@@ -59,12 +62,12 @@ def html_page(notebook: Any, title: str, theme: str = "light") -> str:
 
 def cells(notebook: Any, bundles: Sequence[Bundle]) -> str:
     """Return the cells of an executed notebook as HTML, without prompts, for a page that brings style and code."""
-    alive = living(notebook, bundles)
-    for cell in alive.cells:
+    lively = living(notebook, bundles)
+    for cell in lively.cells:
         if cell.cell_type == "code":
             cell.metadata["site"] = _shown(cell)
     exporter = HTMLExporter(raw_template=_file("cells.html.j2"), config=_config("light"))  # type: ignore[no-untyped-call]
-    text, _ = exporter.from_notebook_node(alive)
+    text, _ = exporter.from_notebook_node(lively)
     return _PLAIN.sub(r"\1", str(text))
 
 
@@ -73,15 +76,6 @@ def _shown(cell: Any) -> str:
     if cell.metadata.get("jupyter", {}).get("source_hidden") or cell.get("id") == "imports":
         return "none"
     return "fold" if cell.metadata.get("slideshow", {}).get("slide_type") == "skip" else "code"
-
-
-def slides(notebook: Any, title: str, theme: str = "light") -> str:
-    """Return an executed notebook as slides of reveal.js, those that nbconvert makes of the cells' types.
-
-    Cells of type "notes" are for the speaker, who opens them with the key s. Enter leads into the slide's widget.
-    """
-    exporter = SlidesExporter(raw_template=_file("slides.html.j2"), config=_config(theme))  # type: ignore[no-untyped-call]
-    return _converted(exporter, notebook, title)
 
 
 def _file(name: str) -> str:
@@ -93,26 +87,21 @@ def _config(theme: str) -> Config:
 
 
 def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
-    scripts = f"<script>{_file('reveal/reveal.js')}</script><script>{_file('reveal/notes.js')}</script>"
-    scripts += f"<script>const size = {{ width: {WIDTH}, height: {HEIGHT} }};\n{_file('slides.js')}</script>"
     resources: dict[str, dict[str, str]] = {
         "metadata": {"name": title},
         "tile_by_tile": {
             "title": html.escape(title),
             "style": _LINES_STYLE + style(),
-            # reveal.js first: it moves the slides' elements before the viewer fills them
-            "module": (scripts if isinstance(exporter, SlidesExporter) else "") + module(),
-            "reveal": f"<style>{_file('reveal/reveal.css')}</style>",
-            "slides": f"<style>{_file('slides.css')}</style>",
+            "module": module(),
         },
     }
-    alive = living(notebook)
-    shown = [output.get("data", {}).get(HTML, "") for cell in alive.cells for output in cell.get("outputs", ())]
+    lively = living(notebook)
+    shown = [output.get("data", {}).get(HTML, "") for cell in lively.cells for output in cell.get("outputs", ())]
     for bundle in (WAITING, DIALS):
         if any(bundle.mark in text for text in shown):
             for part, bring in (("style", style), ("module", module)):
                 resources["tile_by_tile"][part] += bring(bundle)
-    text, _ = exporter.from_notebook_node(alive, resources)
+    text, _ = exporter.from_notebook_node(lively, resources)
     return str(text)
 
 
@@ -138,7 +127,7 @@ def _living(outputs: Sequence[Any], models: Mapping[str, Any], bundles: Sequence
     kept: list[Any] = []
     for output in outputs:
         view = output.get("data", {}).pop(VIEW, None)
-        found = [each for each in _alive(models, view["model_id"]) if each[1] in bundles] if view else []
+        found = [each for each in alive(models, view["model_id"]) if each[1] in bundles] if view else []
         if found:
             marks = {state.get("_still") for state, _ in found} - {CLASS}  # for these the pictures stay
             stills = {
@@ -156,7 +145,7 @@ def _living(outputs: Sequence[Any], models: Mapping[str, Any], bundles: Sequence
     return kept
 
 
-def _alive(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str, Any], Bundle]]:
+def alive(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str, Any], Bundle]]:
     """Yield the states of all widgets in a widget's view that need no kernel, each with its bundle."""
     state = models.get(model, {}).get("state", {})
     kind = str(state.get("_anywidget_id", "")).rpartition(".")[2]
@@ -170,5 +159,5 @@ def _alive(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str,
         yield state, PREDICTION
     launches = recorded_launches(state) if "_recipe" in state else []
     for child in state.get("children", ()):
-        for found, bundle in _alive(models, str(child).removeprefix("IPY_MODEL_")):
+        for found, bundle in alive(models, str(child).removeprefix("IPY_MODEL_")):
             yield ({**found, "_launches": launches} if launches else found), bundle

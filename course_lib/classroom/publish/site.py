@@ -7,6 +7,7 @@ checked before anything is written.
 import html
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -14,7 +15,6 @@ from typing import Any
 import nbformat
 from jinja2 import Environment
 from nbformat.v4 import new_markdown_cell, new_notebook
-from pygments.formatters import HtmlFormatter
 
 from ...exercises.predict import PREDICTION
 from ...kernels import rung
@@ -28,6 +28,8 @@ from ..course_map import course_map
 from ..pages import bugs
 from ..pages.frame import HERE, Page, Side, apart, assets, framed
 from .convert import cells, executed
+from .deck import Slide, colours, listing, without_notes
+from .deck import page as deck_page
 from .links import dead_links, linked, refuse_duplicates
 
 #: Pages that are not lessons, by name: their links in the sidebar of every page.
@@ -57,6 +59,8 @@ def site(
     address: str = "",
     lite: str = "",
     repository: str = "",
+    *,
+    present: Callable[[Path], Sequence[Slide]] | None = None,
 ) -> dict[str, str | bytes]:
     """Return the files by name; raise ValueError where two have one name, or a link leads nowhere.
 
@@ -67,6 +71,8 @@ def site(
         address: that of the site, for the cards that other sites show.
         lite: the folder of a JupyterLite site beside the pages, to which each of them leads; "" for none.
         repository: "owner/name" on GitHub, whose notebooks Binder and Colab open; without it pages have no such links.
+        present: makes the slides of a lesson, to which its page has a link; the speaker's notes are there with
+            ``solutions`` alone.
     """
     home = lessons.home()
     found = [path for path in (home / "express.ipynb",) if path.is_file()] + lessons.lessons_in(home)
@@ -90,18 +96,31 @@ def site(
         body = apart(cells(notebook, BUNDLES), name, pictures)
         pages[name] = _page(name, body, lessons.title(written, name), written, side, repository)
     pages |= bugs.pages(side)
+    made = run(present, lessons.lessons_in(home)) if present else ()
+    decks = _decks(lessons.lessons_in(home), [shown if solutions else without_notes(shown) for shown in made])
+    for name, page in pages.items():
+        if f"decks/{name}" in decks:
+            pages[name] = replace(page, opened=[("Slides", f"decks/{name}"), *page.opened])
     files: dict[str, str | bytes] = dict(framed(pages, address, lite=lite))
     for name in pages:
         files[name] = linked(str(files[name]), lambda target: re.sub(r"\.\w+$", ".html", target))
     shared = assets(pages.values(), _searched(pages))
-    shared["assets/site.css"] += _colours()
+    shared["assets/site.css"] += colours()
     sources = {f"notebooks/{path.name}": lessons.for_students(path.read_text(encoding="utf-8")) for path in found}
-    known = {*shared, *pictures, *sources, *files, f"{lite}/lab/index.html"}
+    known = {*shared, *pictures, *sources, *files, *decks, f"{lite}/lab/index.html"}
     if dead := dead_links({name: str(files[name]) for name in pages}, known):
         raise ValueError("links lead nowhere: " + "; ".join(dead))
     card = Stepper(run_product(rung("tiled"), 8, 4, trace=True)).picture(hint="").png  # that other sites show
     old = _moved({path.stem: lessons.title(_read(path), path.stem) for path in found}, solutions)
-    return {**files, **shared, **pictures, **sources, **old, "assets/card.png": card}
+    return {**files, **shared, **pictures, **sources, **old, **decks, "assets/card.png": card}
+
+
+def _decks(found: Sequence[Path], made: Sequence[Sequence[Slide]]) -> dict[str, str]:
+    """Return the decks of the lessons, if they were made, and the page that lists them."""
+    titles = [lessons.title(_read(path), path.stem) for path in found]
+    listed = [(path.stem, title, shown) for path, title, shown in zip(found, titles, made, strict=bool(made))]
+    files = {f"decks/{name}.html": deck_page(shown, title) for name, title, shown in listed}
+    return files | {"decks/index.html": listing(listed)} if files else {}
 
 
 def _moved(titles: Mapping[str, str], solutions: bool) -> dict[str, str]:
@@ -162,13 +181,6 @@ def _searched(pages: dict[str, Page]) -> list[list[str]]:
             where, heading, text = parts[at + 1 : at + 4]
             rows.append([f"{name}#{where}", f"{_plain(heading)} ({page.title})", _short(text)])
     return rows
-
-
-def _colours() -> str:
-    """Return the style of highlighted code, light and dark."""
-    light, dark = HtmlFormatter(style="xcode"), HtmlFormatter(style="github-dark")
-    kept = [light.get_style_defs(".highlight"), dark.get_style_defs('[data-theme="dark"] .highlight')]
-    return "\n".join(["", *kept, ".highlight, .highlight pre { background: var(--soft) !important; }", ""])
 
 
 def _index(found: Sequence[Path], side: Sequence[Side]) -> Page:

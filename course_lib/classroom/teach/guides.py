@@ -6,7 +6,7 @@ Only objectives and the choice of sections are written by hand, in ``docs/teach/
 import argparse
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,15 +14,15 @@ from typing import Any
 from ...exercises import LESSONS, OPTIONAL
 from ...exercises.grading.exercise import Exercise
 from ...exercises.grading.explain import Explanation
+from ..notes import home, minutes_of, notes_of, plans
 from ..pages.frame import write
-from .cells import notebook, stored
-from .slides import FOLDER, lecture, plans, timed
+from .cells import lesson_named, notebook, stored
 from .templates import rendered
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--out", type=Path, default=FOLDER, help="folder to write to (docs/teach)")
+    parser.add_argument("--out", type=Path, default=home(), help="folder to write to (docs/teach)")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -34,23 +34,11 @@ def run(options: argparse.Namespace) -> int:
 
 def pages() -> dict[str, str]:
     """Return the text of every page by its name in docs/teach."""
-    ours = tomllib.loads(stored(FOLDER / "lessons.toml"))
+    ours = tomllib.loads(stored(home() / "lessons.toml"))
     relative = partial(re.sub, r"\]\((?=(?:\d\d_|glossary|numba_and_cuda_c|sources))", "](../../../notebooks/")
     made = {f"lessons/{name}.md": relative(_guide(name, ours[name[:2]]["objectives"])) for name in LESSONS}
-    planned = [(plan, [_planned(session, plan.get("deck")) for session in plan["session"]]) for plan in plans()]
+    planned = [(plan, [_planned(plan, session) for session in plan["session"]]) for plan in plans()]
     return made | {"plans.md": rendered("plans.md", plans=planned).removesuffix("\n")}
-
-
-def notes_of(lesson: str) -> dict[str, str]:
-    """Return the notes to a lesson, such as "04", by heading; none where the course is installed without them."""
-    text = "".join(path.read_text(encoding="utf-8") for path in FOLDER.glob(f"notes/{lesson}_*.md"))
-    return {heading: said.strip() for heading, said in re.findall(r"^## ([^\n]*)\n(.*?)(?=^#|\Z)", text, re.M | re.S)}
-
-
-def minutes_of(lesson: str) -> dict[str, int]:
-    """Return the minutes that the notes plan, by heading."""
-    found = {heading: re.match(r"Time: (\d+) min", text) for heading, text in notes_of(lesson).items()}
-    return {heading: int(time[1]) for heading, time in found.items() if time}
 
 
 def _guide(name: str, objectives: Mapping[str, str]) -> str:
@@ -88,13 +76,30 @@ def _rubric(exercise: Any) -> str:
     return "each call that returns the right value"
 
 
-def _planned(session: Mapping[str, Any], deck: str | None) -> tuple[Mapping[str, Any], dict[str, int], list[str], int]:
-    """Return a session, its minutes by slide or section, the sections that it skips, and the minutes that are left."""
-    chosen, left = (dict(timed(lecture(), deck)), []) if deck else sections(session["sections"])
+def _planned(plan: Mapping[str, Any], session: Mapping[str, Any]) -> tuple[Any, dict[str, int], list[str], int]:
+    """Return a session, its minutes by section, the sections that it skips, and the minutes that are left."""
+    chosen, left = (_shown(plan["slides"]), []) if "slides" in plan else sections(session["sections"])
     spare = session["minutes"] - sum(chosen.values()) - session.get("pause", 0)
     if spare < 0:
         raise ValueError(f"a session of {session['minutes']} minutes in plans.toml lasts {-spare} minutes too long.")
     return session, chosen, left, spare
+
+
+def _shown(slides: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Return the minutes of a deck by the sections from which its slides are."""
+    minutes: dict[str, int] = {}
+    for slide in slides:
+        lesson, wanted = slide["at"].split()
+        heading = ""
+        for cell in notebook(lesson_named(lesson))["cells"]:
+            found = re.match(r"## (.*)", "".join(cell["source"])) if cell["cell_type"] == "markdown" else None
+            heading = found[1] if found else heading
+            if cell["id"] == wanted:
+                break
+        else:
+            raise ValueError(f"plans.toml names the slide {slide['at']}, but lesson {lesson} has no such cell.")
+        minutes[f"slides of {heading}"] = minutes.get(f"slides of {heading}", 0) + slide["minutes"]
+    return minutes
 
 
 def sections(names: list[str]) -> tuple[dict[str, int], list[str]]:

@@ -1,94 +1,84 @@
-"""The deck of a plan, as one file: slides of ``docs/teach/lecture.ipynb``, with steppers that need no kernel.
+"""Decks: a lesson's own cells as slides with the speaker's notes, in one file that needs no kernel and no network.
 
-A slide begins at a cell of type "slide", as nbconvert has it; its tags name the decks that show it. Its notes begin
-with ``Time: 3 min.``, in place of which the deck writes the running minutes.
+A plan of ``plans.toml`` with a deck lists slides of several lessons, each by its lesson and a cell on it.
 """
 
 import argparse
-import copy
 import re
-import tomllib
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-import nbformat
+from nbclient.exceptions import CellExecutionError
 
-from ..lessons import home
+from ...exercises import LESSONS
+from .. import lessons
+from ..notes import home, plans
 from ..pages.frame import write
-from ..publish.convert import executed, slides
-from .cells import stored
-
-FOLDER = home().parent / "docs" / "teach"  # in the repository alone
-_TIME = re.compile(r"Time: (\d+) min\. ")
+from ..publish.deck import Slide, listing, page
+from ..publish.speaker import deck_of
+from .cells import lesson_named, notebook
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--plan", required=True, help="the deck of a plan of docs/teach/plans.md: lecture-50 or -100")
-    parser.add_argument("--out", type=Path, help="the file to write (PLAN.html)")
-    parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--lesson", help="the deck of a lesson, such as 06")
+    which.add_argument("--plan", help="the deck of a plan of docs/teach/plans.md: lecture-50 or lecture-100")
+    which.add_argument(
+        "--all", action="store_true", help="the decks of all lessons and plans, and a page that lists them"
+    )
+    parser.add_argument("--out", type=Path, default=Path(), help="the folder to write to (here)")
+    parser.add_argument("--theme", choices=("light", "dark"), default="light", help="the key d changes it")
+    parser.add_argument("--jobs", type=int, default=2, help="lessons that are executed at a time (2)")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Execute the lecture and write the deck of a plan; return 0."""
-    written = lecture()
-    titles = {plan["deck"]: plan["title"] for plan in plans() if "deck" in plan}
-    if options.plan not in titles:
-        raise ValueError(f"there is no deck {options.plan!r}; choose from {', '.join(titles)}.")
-    path = options.out or Path(f"{options.plan}.html")
-    text = slides(deck(executed(written, FOLDER), options.plan), titles[options.plan], options.theme)
-    write(path.parent, {path.name: text})
-    shown = timed(written, options.plan)
-    print(f"{path}: {len(shown)} slides, {sum(minutes for _, minutes in shown)} minutes, {len(text) / 1e6:.1f} MB")
+    """Execute the lessons, and write the decks; return 0."""
+    home()  # says where a course has no notes
+    planned = {plan["deck"]: plan for plan in plans() if "deck" in plan}
+    if options.plan and options.plan not in planned:
+        raise ValueError(f"there is no deck {options.plan!r}; choose from {', '.join(planned)}.")
+    chosen = [lesson_named(options.lesson)] if options.lesson else [] if options.plan else list(LESSONS)
+    decks = [planned[options.plan]] if options.plan else list(planned.values()) if options.all else []
+    wanted = dict.fromkeys([*chosen, *(lesson_named(at["at"].split()[0]) for plan in decks for at in plan["slides"])])
+    with ThreadPoolExecutor(max(options.jobs, 1)) as jobs:
+        try:
+            slides = dict(zip(wanted, jobs.map(deck_of, map(_path, wanted)), strict=True))
+        except CellExecutionError as error:
+            raise ValueError(f"a cell of a lesson failed, so nothing is written: {error}") from None
+    listed = [(name, lessons.title(notebook(name), name), slides[name]) for name in chosen]
+    listed += [(plan["deck"], plan["title"], together(plan, slides)) for plan in decks]
+    files: dict[str, str | bytes] = {f"{name}.html": page(shown, title, options.theme) for name, title, shown in listed}
+    if options.all:
+        files["index.html"] = listing(listed)
+    write(options.out, files)
+    for name, _, shown in listed:
+        path, minutes = options.out / f"{name}.html", round(sum(slide.minutes for slide in shown))
+        print(f"{path}: {len(shown)} slides, {minutes} minutes, {len(files[path.name]) / 1e6:.1f} MB")
     return 0
 
 
-def lecture() -> Any:
-    """Return the notebook of all slides; raise FileNotFoundError where the course is installed without it."""
-    return nbformat.reads(stored(FOLDER / "lecture.ipynb"), as_version=4)  # type: ignore[no-untyped-call]
+def _path(lesson: str) -> Path:
+    return lessons.home() / f"{lesson}.ipynb"
 
 
-def plans() -> list[dict[str, Any]]:
-    """Return the plans of docs/teach/plans.toml."""
-    found: list[dict[str, Any]] = tomllib.loads(stored(FOLDER / "plans.toml"))["plan"]
+def together(plan: Mapping[str, Any], decks: Mapping[str, Sequence[Slide]]) -> list[Slide]:
+    """Return the slides of a plan, with its own minutes; raise ValueError if a lesson does not have one of them."""
+    whole = sum(at["minutes"] for at in plan["slides"])
+    ends = list(accumulate(at["minutes"] for at in plan["slides"]))
+    found = []
+    for start, end, at in zip([0, *ends], ends, plan["slides"], strict=False):
+        lesson, cell = at["at"].split()
+        slides = [slide for slide in decks[lesson_named(lesson)] if cell in slide.cells]
+        if not slides:
+            raise ValueError(
+                f"the plan {plan['deck']} shows {at['at']}, but no slide of lesson {lesson} has this cell."
+            )
+        for slide in slides:
+            notes = re.sub(r"^\*\*Minutes? .*?\*\*", f"**Minutes {start}–{end} of {whole}.**", slide.notes)
+            found.append(replace(slide, notes=notes, minutes=(end - start) / len(slides)))
     return found
-
-
-def slides_of(notebook: Any, plan: str) -> list[list[Any]]:
-    """Return the cells of each slide of a plan."""
-    found: list[list[Any]] = [[]]
-    for cell in notebook.cells:
-        if _kind(cell) == "slide":
-            found.append([])
-        found[-1].append(cell)
-    return [cells for cells in found[1:] if plan in cells[0].metadata.get("tags", ())]
-
-
-def timed(notebook: Any, plan: str) -> list[tuple[str, int]]:
-    """Return (heading, minutes) of each slide of a plan."""
-    return [
-        (cells[0].source.split("\n")[0].lstrip("# "), sum(int(time) for cell in cells for time in _time(cell)))
-        for cells in slides_of(notebook, plan)
-    ]
-
-
-def deck(notebook: Any, plan: str) -> Any:
-    """Return a copy of an executed lecture with the slides of a plan alone, and running minutes in their notes."""
-    made = copy.deepcopy(notebook)
-    chosen = slides_of(made, plan)
-    ends = list(accumulate(minutes for _, minutes in timed(notebook, plan)))
-    for start, end, cells in zip([0, *ends], ends, chosen, strict=False):
-        for cell in cells:
-            if _time(cell):
-                cell.source = _TIME.sub(f"**Minutes {start}–{end} of {ends[-1]}.** ", cell.source, count=1)
-    made.cells = [cell for cells in chosen for cell in cells]
-    return made
-
-
-def _kind(cell: Any) -> str:
-    return str(cell.metadata.get("slideshow", {}).get("slide_type", ""))
-
-
-def _time(cell: Any) -> list[str]:
-    return _TIME.findall(cell.source) if _kind(cell) == "notes" else []

@@ -1,12 +1,15 @@
 """The budgets of exercises: what is counted, its limit as a formula, and the advice if the limit is exceeded."""
 
+from collections.abc import Mapping
+
 from .exercise import Budget, Outcome, Where, everywhere
 
 
-def global_loads(formula: str, hint: str, limit: str = "") -> Budget:
-    """Global loads of the thread with the most of them."""
+def global_loads(formula: str, hint: str, limit: str = "", known: Mapping[str, str] | None = None) -> Budget:
+    """Global loads of the thread with the most of them; ``known`` as in `Budget`."""
+    loads = "global loads per thread"
     return Budget(
-        "global loads per thread", formula, lambda outcome: outcome.most_per_thread("global", "load"), hint, limit
+        loads, formula, lambda outcome: outcome.most_per_thread("global", "load"), hint, limit, known=known or {}
     )
 
 

@@ -3,8 +3,8 @@
 import math
 import re
 import zlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -106,7 +106,8 @@ class Budget:
     ``name`` says what is counted, ``formula`` is the limit as the exercise states it, from the sizes of a launch and
     the width T of the tiles; ``limit`` is the formula where the exercise states the limit in words. Launches for which
     ``where(shape)`` is false are not measured. ``traced``: ``measure`` needs the trace. Below ``least`` the student
-    reads ``too_few``: a kernel that does without what it counts is not cheaper, but another one.
+    reads ``too_few``: a kernel that does without what it counts is not cheaper, but another one. ``known`` are the
+    costs of known mistakes, as formulas like ``formula``, each with the advice in place of ``hint``.
     """
 
     name: str
@@ -118,11 +119,24 @@ class Budget:
     traced: bool = False
     least: int = 0
     too_few: str = ""
+    known: Mapping[str, str] = field(default_factory=dict)
 
     def allowed(self, sizes: Mapping[str, int]) -> float:
         """The limit for a launch of these sizes, by their names."""
-        known = {"ceil": math.ceil, "floor": math.floor, "none": 0, "T": TILE}
-        return float(eval((self.limit or self.formula).translate(_SIGNS), known, dict(sizes)))
+        return _value(self.limit or self.formula, sizes)
+
+    def advice(self, costs: Sequence[tuple[float, Mapping[str, int]]]) -> str:
+        """The advice for costs, each with the sizes of its launch: that of a mistake that costs as much in each."""
+        found = (
+            said for formula, said in self.known.items() if all(got == _value(formula, sizes) for got, sizes in costs)
+        )
+        return next(found, self.hint)
+
+
+def _value(formula: str, sizes: Mapping[str, int]) -> float:
+    """The value of a formula for a launch of these sizes, by their names."""
+    known = {"ceil": math.ceil, "floor": math.floor, "none": 0, "T": TILE}
+    return float(eval(formula.translate(_SIGNS), known, dict(sizes)))
 
 
 #: How much the last size of the additional launch exceeds that of the others: more than a constant that a student may
@@ -210,7 +224,8 @@ Hints = Mapping[str, str]
 class Exercise:
     """An exercise for `grade`: a task, and how a kernel for it is graded.
 
-    The first advice of ``diagnoses`` is shown. ``given`` is the kernel as the lesson shows it, if the exercise changes
+    The first advice of ``diagnoses`` is shown; that of ``symptoms``, which say where values are wrong and not why, only
+    if no change is proven. ``given`` is the kernel as the lesson shows it, if the exercise changes
     one; in other exercises, three dots mark the lines to write. ``fixed`` are the lesson's lines beside those dots,
     which no hint may blame. ``rows`` are mistakes of its own, which come before those of the table. ``why`` is said
     after the times that were measured of its solution (`measured`), where they alone would not show what the exercise
@@ -222,6 +237,7 @@ class Exercise:
     budgets: tuple[Budget, ...]
     hints: Hints
     diagnoses: tuple[Diagnosis, ...] = ()
+    symptoms: tuple[Diagnosis, ...] = ()
     given: str = ""
     fixed: tuple[str, ...] = ()
     rows: tuple[RepairRow, ...] = ()

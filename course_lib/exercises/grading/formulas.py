@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...simulator.edits import expression
+from ...simulator.repairs.bounds import lines_of
 from ...simulator.repairs.kernel import Kernel, name, names_in
 from ...simulator.repairs.table import Candidate, Texts, row
 from .exercise import Hint
@@ -193,19 +194,60 @@ def signs(make: Make, kernel: Kernel, _: Any) -> Made:
 @row(
     "formula",
     names_exchanged=Texts(hint="look at `{part}`: {one} and {other} are in each other's place."),
-    one_name_or_number=Texts(hint="look at `{part}`: one name or number of it is not the right one."),
+    one_name_or_number=Texts(hint="look at `{part}`: `{old}` is not what is needed there."),
+    off_by_one=Texts(hint="look at `{part}`: `{old}` is one too {small} there."),
+    off_by_one_throughout=Texts(hint="`{old}` is one too {small} in each of its places, in {lines}."),
 )
 def names_and_numbers(make: Make, kernel: Kernel, _: Any) -> Made:
-    """Two names exchanged, or another name or number."""
+    """Two names exchanged, another name or number, or one that is one too small or too large."""
     for statement in kernel.statements:
         if not isinstance(statement, ast.If | ast.For | ast.While):
             yield from _exchanges(make, kernel, statement)
-    yield from _others(make, kernel)
+    read = _read(kernel)
+    for node in read:
+        yield from _steps(make, kernel, node)
+    for number in _numbers(kernel):
+        for by, small in (("+ 1", "small"), ("- 1", "large")):
+            said = {"part": _around(kernel, number), "old": ast.unparse(number), "small": small}
+            yield make("off-by-one", number, (number, expression(f"{ast.unparse(number)} {by}")), **said)
+    for part in (*read, *_numbers(kernel)):
+        for new in _others(kernel, part):
+            said = {"part": _around(kernel, part), "old": ast.unparse(part)}
+            yield make("one-name-or-number", part, (part, new), **said)
+    for parameter in sorted({node.id for node in read}, key=lambda id: id not in kernel.arguments):
+        places = [node for node in read if node.id == parameter]
+        lines = lines_of(places)
+        for by, small in (("+ 1", "small"), ("- 1", "large")) if len(places) > 1 else ():
+            changes = [(node, expression(f"{parameter} {by}")) for node in places]
+            yield make("off-by-one-throughout", places[0], *changes, old=parameter, small=small, lines=lines)
+
+
+#: A function with more names and numbers than this has too many pairs of them to try all.
+_MOST_PARTS = 6
+
+
+@row(
+    "formula",
+    two_names_or_numbers=Texts(hint="look at `{part}`: `{one}` and `{other}` are not what is needed there."),
+)
+def two_names_and_numbers(make: Make, kernel: Kernel, _: Any) -> Made:
+    """Two names or numbers of a short function that are others, or one too small or too large."""
+    parts = sorted([*_read(kernel), *_numbers(kernel)], key=lambda node: (node.lineno, node.col_offset))
+    for one, other in itertools.combinations(parts, 2) if len(parts) <= _MOST_PARTS else ():
+        said = {"part": _shared(kernel, one, other), "one": ast.unparse(one), "other": ast.unparse(other)}
+        for first, second in itertools.product(_others(kernel, one), _others(kernel, other)):
+            yield make("two-names-or-numbers", one, (one, first), (other, second), **said)
 
 
 def _read(kernel: Kernel) -> list[ast.Name]:
     """The places at which a parameter or a variable is read."""
     return [n for n in kernel.every(ast.Name) if isinstance(n.ctx, ast.Load) and n.id in kernel.locals]
+
+
+def _numbers(kernel: Kernel) -> list[ast.Constant]:
+    """The numbers of a function."""
+    found = [node for node in kernel.every(ast.Constant) if isinstance(node.value, int | float)]
+    return [node for node in found if not isinstance(node.value, bool)]
 
 
 def _exchanges(make: Make, kernel: Kernel, statement: ast.stmt) -> Made:
@@ -218,23 +260,24 @@ def _exchanges(make: Make, kernel: Kernel, statement: ast.stmt) -> Made:
             yield make("names-exchanged", statement, *changes, part=shown, one=one, other=other)
 
 
-def _others(make: Make, kernel: Kernel) -> Made:
-    """Another name, or a number that is one more or less."""
-    read = _read(kernel)
-    names = sorted({n.id for n in read})
-    for used in read:
-        for other in names:
-            if other != used.id:
-                yield make("one-name-or-number", used, (used, name(other)), part=_around(kernel, used))
-    for number in kernel.every(ast.Constant):
-        if isinstance(number.value, int | float) and not isinstance(number.value, bool):
-            for value in dict.fromkeys((number.value - 1, number.value + 1, *names)):
-                other_number = expression(str(value))
-                yield make("one-name-or-number", number, (number, other_number), part=_around(kernel, number))
-    for used in read:
-        for by in ("- 1", "+ 1"):
-            further = expression(f"{used.id} {by}")
-            yield make("one-name-or-number", used, (used, further), part=_around(kernel, used))
+def _steps(make: Make, kernel: Kernel, node: ast.Name) -> Made:
+    """A name that is one too small, or too large."""
+    for by, small in (("+ 1", "small"), ("- 1", "large")):
+        said = {"part": _around(kernel, node), "old": node.id, "small": small}
+        yield make("off-by-one", node, (node, expression(f"{node.id} {by}")), **said)
+
+
+def _others(kernel: Kernel, part: ast.expr) -> Iterator[ast.expr]:
+    """The other names of a function, and 1, in the place of a name or a number."""
+    for other in (*sorted({n.id for n in _read(kernel)}), "1"):
+        if other != ast.unparse(part):
+            yield expression(other)
+
+
+def _shared(kernel: Kernel, one: ast.expr, other: ast.expr) -> str:
+    """The smallest expression around both, or the statement of one."""
+    around = [node for node in kernel.above(other) if node in {*kernel.above(one)}]
+    return ast.unparse(around[0]).splitlines()[0].rstrip(":")
 
 
 def _around(kernel: Kernel, node: ast.AST) -> str:
@@ -243,4 +286,4 @@ def _around(kernel: Kernel, node: ast.AST) -> str:
     return ast.unparse(above if isinstance(above, ast.expr) else kernel.statement_of(node)).splitlines()[0].rstrip(":")
 
 
-ROWS = (rounded_up_always, precedence, extremes, too_many, signs, names_and_numbers)
+ROWS = (rounded_up_always, precedence, extremes, too_many, signs, names_and_numbers, two_names_and_numbers)

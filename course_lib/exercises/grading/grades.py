@@ -25,18 +25,21 @@ from ...simulator.repairs.table import Candidate, Tries, candidates, proven, reg
 from ...trace.simulate import simulate
 from .baselines import KNOWN, baselines
 from .counts import Counts
-from .exercise import MOST_WORK, Array, Budget, Exercise, Hint, Launch, Outcome, Shape, differing
+from .exercise import MOST_WORK, Array, Budget, Diagnosis, Exercise, Hint, Launch, Outcome, Shape, differing
 from .handed_in import validate_submission
 from .likely import ROWS as LIKELY
+from .meetings import meeting
 from .operands import tagged
 from .places import ROWS as PLACES
 from .remarks import remarks_on_text
 from .seen import ROWS as SEEN
+from .seen import Asked
 from .source import Submission, dots, is_empty, parameters, read
 from .stepper_at import Opened, at_finding, at_wrong_value, first_wrong_step
+from .variables import ROWS as VARIABLES
 from .verdict import FAILED, PASSED, Check, Verdict
 
-register(*SEEN, *LIKELY, *orders.ROWS, *bounds.ROWS, *PLACES)
+register(*SEEN, *LIKELY, *VARIABLES, *orders.ROWS, *bounds.ROWS, *PLACES)
 
 _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
 
@@ -263,6 +266,13 @@ class Grading:
         return all(math.prod((*grid, *block)) == 1 for grid, block in launches)
 
     @cached_property
+    def _work(self) -> Asked:
+        """What rows ask of the exercise."""
+        task = self.exercise.task
+        several = any(task.share(*shape) > 1 for shape in task.shapes)
+        return Asked(self.output, several, self._alone)
+
+    @cached_property
     def _fault(self) -> Finding | None:
         """The first finding that makes the answer wrong."""
         return next(iter(_faults(*self.outcomes)), None)
@@ -290,7 +300,7 @@ class Grading:
         kernel = self.source.kernel
         if kernel is None:
             return []
-        found = candidates(kernel, kind, self.output if problem is None else problem, rows=self.exercise.rows)
+        found = candidates(kernel, kind, self._work if problem is None else problem, rows=self.exercise.rows)
         written = min((number for number, line in self.source.lines.items() if _MARK in line), default=0)
         theirs = {*map(str.strip, self.exercise.given.splitlines()), *self.exercise.fixed}
         lines = {number: text.strip() for number, text in self.source.lines.items()}
@@ -304,7 +314,7 @@ class Grading:
 
         def proves(candidate: Candidate) -> bool:
             assert self.source.kernel is not None
-            return holds(self.source.kernel.changed(candidate.changes))
+            return candidate.certain or holds(self.source.kernel.changed(candidate.changes))
 
         found = (each for kind in kinds for each in self._found(kind, problem))
         return proven(found, proves, self._tries)
@@ -467,6 +477,10 @@ class Grading:
         task = self.exercise.task
         for outcome in self.outcomes:
             most, share = outcome.most_per_thread("global", "store", task.output), task.share(*outcome.shape)
+            if most > share and outcome.count("accesses", "store", task.output) > outcome.got.size:
+                text = f"one thread stores {most:,} times into {self.output} for {self._named(outcome.shape)}"
+                hint = f"an element of {self.output} is stored again and again: store it once, after its loop."
+                return 0, Check(False, f"{text}, where {share:,} is enough"), Hint(hint, "stored-again")
             if most > share:
                 wanted = "one element" if share == 1 else f"{share:,} elements"
                 text = (
@@ -546,12 +560,15 @@ class Grading:
         if cause := self._first(self._passes, broken.kind, problem=broken):
             return _advice(cause)
         advice = None
+        # An error in every launch may exceed the matrices in only some of them: the others show the cause.
+        inside = [outcome for outcome in self.outcomes if not outcome.run.findings]
         if broken.kind == "out-of-bounds":
-            # An error in every launch may exceed the matrices in only some of them: the others show the cause.
             cause = self._first(self._is_right, "lengths")
-            advice = _advice(cause) if cause else self._diagnosed(o for o in self.outcomes if not o.run.findings)
+            advice = _advice(cause) if cause else self._diagnosed(inside, self.exercise.diagnoses)
         if not advice and (cause := self._first(self._passes, "wrong")):
             return _advice(cause)
+        if not advice and broken.kind == "out-of-bounds":
+            advice = self._diagnosed(inside, self.exercise.symptoms)
         return advice or self._own_advice(broken) or Hint(broken.message, broken.kind)
 
     def _own_advice(self, broken: Finding) -> str | None:
@@ -580,8 +597,7 @@ class Grading:
             return Hint(f"your kernel never stores into {self.output}: {usual}", "never-stored")
         if cause := self._one_direction():
             return _advice(cause)
-        advice = self._diagnosed(self.outcomes)
-        if advice:
+        if advice := self._diagnosed(self.outcomes, self.exercise.diagnoses):
             return advice
         if any(wrong.count("accesses", op, self.exercise.task.output) for op in ("load", "atomic")):
             hint = (
@@ -594,6 +610,8 @@ class Grading:
             return Hint(hint, "only-zeros")
         if cause := self._best("lengths", "wrong"):
             return _advice(cause)
+        if advice := self._diagnosed(self.outcomes, self.exercise.symptoms):
+            return advice
         if np.isnan(wrong.got).any():
             return self._never_stored(wrong)
         if step := self._first_wrong_step(wrong):
@@ -629,9 +647,22 @@ class Grading:
             return Hint(budget.too_few, budget.name)
         if budget.name.startswith("barriers") and (cause := self._first(self._passes, "barriers")):
             return _advice(cause)
-        if budget.name.startswith("global loads") and (line := self._loads_beside_a_tile()):
+        loads = budget.name.startswith("global loads")
+        if (loads or budget.name.startswith("sectors per load")) and (line := self._loads_beside_a_tile()):
             return line
-        return Hint(budget.hint, budget.name)
+        if loads and (cause := self._first(self._passes, "loads")):
+            return _advice(cause)
+        where = self._where_banks_meet() if budget.name.startswith("bank conflicts") else ""
+        costs = [(budget.measure(o), self.exercise.task.named(o.shape)) for o in self.outcomes if budget.where(o.shape)]
+        advice = budget.advice(costs)
+        return Hint(f"{where}{advice[:1].upper()}{advice[1:]}" if where else advice, budget.name)
+
+    def _where_banks_meet(self) -> str:
+        """The line with the most bank conflicts, and two lanes that meet there; empty if no trace shows them."""
+        outcome = max(self.outcomes, key=lambda outcome: outcome.run.traffic.bank_conflicts)
+        line = max(outcome.run.traffic.rows, key=lambda row: row.bank_conflicts).line
+        said = meeting(self._traced(outcome).run.trace, line)
+        return f"line {line}: {said}. " if said else ""
 
     def _loads_beside_a_tile(self) -> str | None:
         """Advice on a line that loads what a tile holds already; it is not the line that fills the tile."""
@@ -649,10 +680,12 @@ class Grading:
                 return Hint(hint, "loads-beside-a-tile")
         return None
 
-    def _diagnosed(self, outcomes: Iterable[Outcome]) -> str | None:
+    @staticmethod
+    def _diagnosed(outcomes: Iterable[Outcome], diagnoses: Iterable[Diagnosis]) -> str | None:
         """The first advice of a diagnosis, for launches with wrong values: on tiny shapes the values may be right."""
+        diagnoses = tuple(diagnoses)
         wrong = [outcome for outcome in outcomes if outcome.differs.any()]
-        found = (Hint(d(outcome) or "", d.__name__) for outcome in wrong for d in self.exercise.diagnoses)
+        found = (Hint(d(outcome) or "", d.__name__) for outcome in wrong for d in diagnoses)
         return next(filter(None, found), None)
 
     def _viewer(self) -> Callable[[], Opened] | None:

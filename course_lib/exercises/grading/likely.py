@@ -117,6 +117,10 @@ def other_widths(make: Make, kernel: Kernel, _: Any) -> Made:
         hint="range({written}) is not the length of a tile: the outer loop goes from tile to tile, and inside a tile "
         "it is range({width})."
     ),
+    begins_inside_the_tile=Texts(
+        hint="range({written}) begins at {first}, and the places in a tile begin at 0 in every iteration of the loop "
+        "of line {outer}: inside a tile it is range({width})."
+    ),
 )
 def too_long_ranges(make: Make, kernel: Kernel, _: Any) -> Made:
     """A loop inside the loop over tiles that does not run over exactly one tile."""
@@ -126,13 +130,16 @@ def too_long_ranges(make: Make, kernel: Kernel, _: Any) -> Made:
             if loop is outer or not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
                 continue
             written = ", ".join(map(ast.unparse, loop.iter.args))
-            if ast.unparse(loop.iter.func) != "range" or len(loop.iter.args) > 2:
+            if ast.unparse(loop.iter.func) != "range":
                 continue
+            first = ast.unparse(loop.iter.args[0]) if len(loop.iter.args) > 1 else "0"
             for width in widths:
                 id = "one-short-of-the-tile" if written == f"{width} - 1" else "not-along-the-tile"
+                id = id if first == "0" else "begins-inside-the-tile"
                 if written != width:
                     new = ast.Call(loop.iter.func, [expression(width)], [])
-                    yield make(id, loop, (loop.iter, new), written=written, width=width)
+                    said = {"written": written, "width": width, "first": first, "outer": outer.lineno}
+                    yield make(id, loop, (loop.iter, new), **said)
 
 
 def _filled(kernel: Kernel, array: str) -> str:
@@ -254,6 +261,46 @@ def other_lengths(make: Make, kernel: Kernel, _: Any) -> Made:
                     yield make("other-length", loop, (length, expression(size)), written=written, size=size)
 
 
+@row(
+    "likely",
+    block_missing=Texts(
+        hint="`{part}` is the place of the thread in its block alone, so that threads of other blocks have the same "
+        "number: the number of the block is missing, times its threads."
+    ),
+)
+def numbers_without_blocks(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A thread's number made of threadIdx alone: in one direction, or in all."""
+    found = [
+        node
+        for node in kernel.every(ast.Attribute)
+        if node.attr in ("x", "y") and ast.unparse(node.value) == "cuda.threadIdx"
+    ]
+    found = [node for node in found if "blockIdx" not in ast.unparse(kernel.statement_of(node))]
+    for chosen in [[node] for node in found] + ([found] if len(found) > 1 else []):
+        whole = [
+            (n, expression(f"cuda.blockIdx.{n.attr} * cuda.blockDim.{n.attr} + cuda.threadIdx.{n.attr}"))
+            for n in chosen
+        ]
+        at = kernel.statement_of(chosen[0])
+        yield make("block-missing", at, *whole, part=ast.unparse(at))
+
+
+@row(
+    "likely",
+    counts_tiles=Texts(
+        hint="`{name}` counts tiles here, 0, 1, 2, …, and is used as the place where a tile begins: 0, {width}, …"
+    ),
+)
+def counted_tiles(make: Make, kernel: Kernel, _: Any) -> Made:
+    """``range(K // TILE)`` with a counter that is used as if it went from tile to tile."""
+    width = kernel.width
+    for loop in kernel.every(ast.For):
+        if width and is_short_range(loop.iter) and f"// {width}" in ast.unparse(loop.iter):
+            for size in kernel.sizes:
+                new = expression(f"range(0, {size}, {width})")
+                yield make("counts-tiles", loop, (loop.iter, new), name=ast.unparse(loop.target), width=width)
+
+
 ROWS = (
     bits_for_and,
     forgotten_sums,
@@ -263,5 +310,7 @@ ROWS = (
     swapped_indices,
     written_sizes,
     swapped_directions,
+    numbers_without_blocks,
+    counted_tiles,
     other_lengths,
 )

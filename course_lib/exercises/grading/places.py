@@ -98,6 +98,14 @@ def half_guards(make: Make, kernel: Kernel, _: Any) -> Made:
                 yield make("half-a-guard", guard, (guard.test, both), test=ast.unparse(guard.test), name=lacking)
 
 
+@row("wrong", for_the_others=Texts(hint="`{written}` holds for the wrong ones: turn the condition round."))
+def turned_conditions(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A condition that must hold where it does not."""
+    for guard in kernel.every(ast.If):
+        others = ast.UnaryOp(ast.Not(), guard.test)
+        yield make("for-the-others", guard, (guard.test, others), written=ast.unparse(guard.test))
+
+
 @row(
     "wrong",
     or_for_and=Texts(hint="`{test}` holds where one of the two does, and both must: write and."),
@@ -105,6 +113,7 @@ def half_guards(make: Make, kernel: Kernel, _: Any) -> Made:
         hint="`{written}` lets one more through than there are: numbers begin at 0, so that the last one is the size "
         "minus 1."
     ),
+    not_if_equal=Texts(hint="`{written}` also holds where both sides are equal, and must not hold there."),
     one_too_few=Texts(hint="`{written}` leaves out one that is needed, the last: compare it with `{new}`."),
     compared_with_another_size=Texts(hint="`{written}` compares with {size}, and that is the size of something else."),
 )
@@ -149,7 +158,7 @@ def comparisons(make: Make, kernel: Kernel, _: Any) -> Made:
 
 _OTHER_SIGNS: tuple[tuple[type[ast.cmpop], type[ast.cmpop], str], ...] = (
     (ast.LtE, ast.Lt, "too-many-by-one"),
-    (ast.GtE, ast.Gt, "too-many-by-one"),
+    (ast.GtE, ast.Gt, "not-if-equal"),
     (ast.Lt, ast.LtE, "one-too-few"),
     (ast.Gt, ast.GtE, "one-too-few"),
 )
@@ -187,22 +196,25 @@ def misplaced(make: Make, kernel: Kernel, _: Any) -> Made:
         if isinstance(after, ast.For | ast.While):
             first = after.body[0]
             yield make("belongs-inside", node, (first, (node, first)), (node, alone), at=after.lineno, **said)
-        for other in _until_needed(node, reversed(body[:i]), twice):
-            yield make("comes-too-late", node, (other, (node, other)), (node, ()), at=other.lineno, **said)
-        for other in _until_needed(node, body[i + 1 :], twice):
-            end = other.end_lineno or other.lineno
-            yield make("comes-too-early", node, (other, (other, node)), (node, ()), at=end, **said)
+        late = _until_needed(node, reversed(body[:i]), twice)
+        early = _until_needed(node, body[i + 1 :], twice)
+        for before, behind in itertools.zip_longest(late, early):  # the shortest way first
+            if behind is not None:
+                end = behind.end_lineno or behind.lineno
+                yield make("comes-too-early", node, (behind, (behind, node)), (node, ()), at=end, **said)
+            if before is not None:
+                yield make("comes-too-late", node, (before, (node, before)), (node, ()), at=before.lineno, **said)
         for place, (_, _, around) in enumerate(chain[:-1]):
             kind, at = _kind(around), around.lineno  # type: ignore[attr-defined]
             if place + 1 < len(chain):
                 yield make("belongs-after", node, *_moved(around, node, after=True), owner=kind, at=at, **said)
                 yield make("belongs-before", node, *_moved(around, node, after=False), owner=kind, at=at, **said)
-        before = body[i - 1] if i else None
-        while isinstance(before, ast.For | ast.While | ast.If):
-            last = before.body[-1]
+        above = body[i - 1] if i else None
+        while isinstance(above, ast.For | ast.While | ast.If):
+            last = above.body[-1]
             changes: Changes = ((last, (last, node)), (node, alone))
-            yield make("belongs-into", node, *changes, owner=_kind(before), at=before.lineno, **said)
-            before = last
+            yield make("belongs-into", node, *changes, owner=_kind(above), at=above.lineno, **said)
+            above = last
         if not {n.id for n in stores(node)} - twice:
             yield make("not-needed", node, (node, alone), **said)
 
@@ -359,23 +371,35 @@ def cut(make: Make, kernel: Kernel, _: Any) -> Made:
 
 @row(
     "wrong",
-    thread_and_block=Texts(
-        hint="look at `{part}`: a block's number is multiplied by its width, and the thread's place is added."
-    ),
+    thread_and_block=Texts(hint="`{part}`: {old} is {is_now}, and {wanted} is needed in its place: {new}."),
+    in_each_others_place=Texts(hint="`{part}`: {old} and {new} are in each other's place."),
 )
 def numbers_of_threads(make: Make, kernel: Kernel, _: Any) -> Made:
     """blockIdx, blockDim, gridDim and threadIdx in each other's place, in one statement or in all."""
     parts = [n for n in kernel.every(ast.Attribute) if n.attr in "xyz" and _number(n)]
-    for one, other in (("blockDim", "gridDim"), ("blockIdx", "threadIdx"), ("blockDim", "blockIdx")):
+    pairs = [("blockIdx", "threadIdx"), ("blockDim", "gridDim"), ("blockDim", "blockIdx")]
+    if any(_number(part) == "gridDim" for part in parts):  # the one that few kernels need
+        pairs.sort(key=lambda pair: "gridDim" not in pair)
+    for one, other in pairs:
         both = [part for part in parts if _number(part) in (one, other)]
         groups = [[each] for each in both]
         groups += [[p for p in both if kernel.statement_of(p) is s] for s in {kernel.statement_of(p) for p in both}]
         groups += [both]
         for chosen in groups:
             changes = [(part, _renamed(part, other if _number(part) == one else one)) for part in chosen]
-            if changes:
-                at = kernel.statement_of(chosen[0])
-                yield make("thread-and-block", at, *changes, part=_shown(at))
+            for part in chosen[:1]:
+                at, old, new = kernel.statement_of(part), _number(part), _number(changes[0][1])
+                said = {"part": _shown(at), "old": old, "new": new, "is_now": _NUMBERS[old], "wanted": _NUMBERS[new]}
+                id = "thread-and-block" if {_number(p) for p in chosen} == {old} else "in-each-others-place"
+                yield make(id, at, *changes, **said)
+
+
+_NUMBERS = {
+    "blockIdx": "the number of the block",
+    "blockDim": "the number of threads of a block",
+    "gridDim": "the number of blocks",
+    "threadIdx": "the place of the thread in its block",
+}
 
 
 def _number(part: ast.Attribute) -> str:
@@ -384,10 +408,27 @@ def _number(part: ast.Attribute) -> str:
     return name if name in ("blockIdx", "blockDim", "gridDim", "threadIdx") else ""
 
 
-def _renamed(part: ast.Attribute, new: str) -> ast.expr:
+def _renamed(part: ast.Attribute, new: str) -> ast.Attribute:
     base = part.value
     made: ast.expr = ast.Attribute(base.value, new, ast.Load()) if isinstance(base, ast.Attribute) else name(new)
     return ast.Attribute(made, part.attr, ast.Load())
+
+
+@row(
+    "wrong",
+    sums_exchanged=Texts(hint="`{one}` and `{other}` are in each other's place in lines {first} and {second}."),
+)
+def sums_exchanged(make: Make, kernel: Kernel, _: Any) -> Made:
+    """Two sums that grow by each other's products."""
+    for body in kernel.all_bodies:
+        sums = [node for node in body if isinstance(node, ast.AugAssign)]
+        for one, other in itertools.combinations(sums, 2):
+            if not same(one.target, other.target):
+                changes = [
+                    (node, ast.AugAssign(new.target, node.op, node.value)) for node, new in ((one, other), (other, one))
+                ]
+                said = {"one": ast.unparse(one.target), "other": ast.unparse(other.target)}
+                yield make("sums-exchanged", one, *changes, first=one.lineno, second=other.lineno, **said)
 
 
 @row(
@@ -403,12 +444,13 @@ def starts(make: Make, kernel: Kernel, _: Any) -> Made:
         if not isinstance(loop.target, ast.Name):
             continue
         counter = loop.target.id
+        counted = _depends_on(counter, loop)
         lacking: list[tuple[ast.stmt, ast.Subscript, list[list[Change]]]] = []
         for node in _in_loops(loop):
             if not isinstance(node, ast.Assign | ast.If):
                 continue
             places = [p for p in subscripts(node) if array_of(p) in kernel.arrays]
-            if not places or any(counter in {n.id for n in names_in(p.slice)} for p in places):
+            if not places or any(counted & {n.id for n in names_in(p.slice)} for p in places):
                 continue
             options = []
             for used in dict.fromkeys(n.id for p in places for n in names_in(p.slice)):
@@ -421,6 +463,15 @@ def starts(make: Make, kernel: Kernel, _: Any) -> Made:
                 node, place, _ = chosen[0]
                 said = {"name": counter, "place": ast.unparse(place), "loop": loop.lineno}
                 yield make("start-of-the-tile", place, *(c for each in combined for c in each), **said)
+
+
+def _depends_on(counter: str, loop: ast.For) -> set[str]:
+    """The names in a loop's body that are computed from its counter, and the counter."""
+    found = {counter}
+    for node in _in_loops(loop):
+        if isinstance(node, ast.Assign | ast.AugAssign) and found & {n.id for n in names_in(node.value)}:
+            found |= {n.id for n in stores(node)}
+    return found
 
 
 def _in_loops(loop: ast.For) -> Iterator[ast.stmt]:
@@ -498,8 +549,38 @@ def throughout(make: Make, kernel: Kernel, _: Any) -> Made:
 
 @row(
     "wrong",
+    names_of_a_place=Texts(hint="{which}. The number of a row is multiplied by the length of a row."),
+)
+def places_in_memory(make: Make, kernel: Kernel, _: Any) -> Made:
+    """The names in places like ``row * width + k`` in each other's places, in each array of a statement by itself."""
+    for node in kernel.every(ast.Assign, ast.AugAssign):
+        options = [
+            _permuted(place.slice)
+            for place in subscripts(node)
+            if len(indices(place)) == 1 and 2 <= len(names_in(place.slice)) <= 3
+        ]
+        combinations = sorted(itertools.product(*options), key=lambda each: sum(len(changes) for _, changes in each))
+        for combined in combinations if len(options) <= 2 else ():
+            if which := "; ".join(said for said, _ in combined if said):
+                yield make("names-of-a-place", node, *(c for _, each in combined for c in each), which=which)
+
+
+def _permuted(index: ast.expr) -> list[tuple[str, Changes]]:
+    """The names of an index in every order, each with what is said of it; empty words for the order that they have."""
+    names = sorted(names_in(index), key=lambda node: node.col_offset)
+    found: list[tuple[str, Changes]] = []
+    for order in itertools.permutations([n.id for n in names]):
+        changes = tuple((n, name(new)) for n, new in zip(names, order, strict=True) if n.id != new)
+        moved = " and ".join(n.id for n in names if any(n is old for old, _ in changes))
+        place = "in each other's place" if len(changes) == 2 else "in the wrong order"
+        found.append((f"in `{ast.unparse(index)}` {moved} are {place}" if changes else "", changes))
+    return found
+
+
+@row(
+    "wrong",
     order_of_indices=Texts(hint="look at `{place}`: its indices are not in the right order."),
-    one_name_or_number=Texts(hint="look at `{place}`: one name or number of it is not the right one."),
+    one_name_or_number=Texts(hint="look at `{place}`: {old} is not what is needed there."),
 )
 def one_name_or_number(make: Make, kernel: Kernel, _: Any) -> Made:
     """One name or number of an index, a guard or a statement; kinds of changes that are few come first."""
@@ -516,6 +597,7 @@ def one_name_or_number(make: Make, kernel: Kernel, _: Any) -> Made:
     tests = [(node, part) for node in kernel.every(ast.IfExp) for part in [node.test]]
     numbers = {n.value for n in kernel.every(ast.Constant) if type(n.value) is int and n.value > 1}
     products = [place for node in kernel.every(ast.AugAssign) for place in subscripts(node.value)]
+    factors = sorted({n.id for node in kernel.every(ast.AugAssign) for n in names_in(node.value)} - {*names, *arrays})
     first: list[tuple[ast.expr | ast.stmt, Changes]] = [
         *(
             (place, change)
@@ -528,6 +610,7 @@ def one_name_or_number(make: Make, kernel: Kernel, _: Any) -> Made:
     kinds: list[list[tuple[ast.expr | ast.stmt, Changes]]] = [
         [(place, (exchanged(place),)) for place in places if len(indices(place)) == 2],
         [(p, ((p.value, name(array)),)) for p in places for array in read if array != ast.unparse(p.value)],
+        [(n, change) for n in kernel.every(ast.AugAssign) for change in _other_names(n.value, factors)],
         [(part, change) for part in parts for change in _other_names(part, sums, (ast.Load, ast.Store))],
         [(part, (turned(node),)) for part in parts for node in ast.walk(part) if _is_direction(node)],
         [(part, change) for part in parts for change in _other_names(_without_arrays(part), names)],
@@ -539,8 +622,21 @@ def one_name_or_number(make: Make, kernel: Kernel, _: Any) -> Made:
     ]
     for kind in [first, *sorted(kinds, key=len)]:
         for place, changes in kind:
-            id = "order-of-indices" if isinstance(changes[0][1], ast.Tuple) else "one-name-or-number"
-            yield make(id, place, *changes, place=_shown(place))
+            old, new = changes[0]
+            id = "order-of-indices" if isinstance(new, ast.Tuple) else "one-name-or-number"
+            assert isinstance(old, ast.expr) and isinstance(new, ast.expr)
+            yield make(id, place, *changes, place=_shown(place), old=_what(old, new))
+
+
+def _what(old: ast.expr, new: ast.expr) -> str:
+    """What is wrong with a name or a number, in words, without what is right."""
+    match new:
+        case ast.BinOp(left, _, right) if old in (left, right):
+            other = right if old is left else left
+            return f"`{ast.unparse(old)}` without {ast.unparse(other)}"
+        case ast.Attribute(attr=direction) if isinstance(old, ast.Attribute) and direction in "xy":
+            return f"the {old.attr} of `{ast.unparse(old)}`"
+    return f"{'the number ' if isinstance(old, ast.Constant) else ''}`{ast.unparse(old)}`"
 
 
 def _is_counted(change: Changes, counted: list[str]) -> bool:
@@ -633,18 +729,59 @@ def barriers_too_many(make: Make, kernel: Kernel, _: Any) -> Made:
                 yield make("barrier-in-a-loop", node, *_moved(around, node, after=True), at=around.lineno)
 
 
+@row(
+    "loads",
+    one_loop_for_both=Texts(
+        hint="the loops of lines {one} and {other} each load `{place}`: in one loop both sums use the element that was "
+        "loaded once."
+    ),
+    loaded_twice=Texts(hint="lines {one} and {other} both load `{place}`: load it once, into a variable."),
+)
+def loaded_twice(make: Make, kernel: Kernel, _: Any) -> Made:
+    """An element that two loops over the same numbers load, or two statements after each other: the text shows it."""
+    for body in kernel.all_bodies:
+        for one, other in itertools.combinations(body, 2):
+            loops = isinstance(one, ast.For) and isinstance(other, ast.For)
+            if isinstance(one, ast.For) and isinstance(other, ast.For):
+                if not (same(one.iter, other.iter) and same(one.target, other.target)):
+                    continue
+            elif not (isinstance(one, _PLAIN) and isinstance(other, _PLAIN)):
+                continue
+            loaded = [{ast.unparse(p) for p in subscripts(n) if _is_loaded(kernel, p)} for n in (one, other)]
+            between = body[body.index(one) : body.index(other)]
+            bound = {n.id for each in between for n in stores(each)}
+            for place in sorted(loaded[0] & loaded[1]):
+                inside = {n.id for n in names_in(expression(place))}
+                counted = {n.id for n in stores(one.target)} if isinstance(one, ast.For) else set()
+                if not inside & bound - counted:
+                    id = "one-loop-for-both" if loops else "loaded-twice"
+                    yield make(id, other, certain=True, one=one.lineno, other=other.lineno, place=place)
+
+
+_PLAIN = (ast.Assign, ast.AugAssign)
+
+
+def _is_loaded(kernel: Kernel, place: ast.Subscript) -> bool:
+    """Whether this is a load of an element of one of the kernel's arguments."""
+    return isinstance(place.ctx, ast.Load) and array_of(place) in kernel.arrays
+
+
 ROWS = (
     guards_of_accesses,
     half_guards,
+    sums_exchanged,
+    turned_conditions,
     comparisons,
     cut,
     starts,
     loaded_before_the_loop,
     dropped,
     operators,
+    places_in_memory,
     throughout,
     misplaced,
     numbers_of_threads,
     one_name_or_number,
     barriers_too_many,
+    loaded_twice,
 )

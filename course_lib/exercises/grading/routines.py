@@ -4,6 +4,7 @@ import contextlib
 import copy
 import hashlib
 import io
+import itertools
 import json
 import math
 import warnings
@@ -154,26 +155,62 @@ def _mistake(exercise: Routine, source: Submission, called: Sequence[tuple[Check
     raised = any(getattr(hint, "id", "") == "raised" for _, hint, _ in called)
     if not raised and (unused := parameter_not_used(kernel)):
         return unused
+    wrong = [case for (check, *_), case in zip(called, exercise.cases, strict=False) if not check.passed]
     results = [(got, case.want) for (_, _, got), case in zip(called, exercise.cases, strict=False)]
     if len(results) == len(exercise.cases) and all(map(_are_numbers, results)):
         if common := relation([(float(got), float(want)) for got, want in results]):  # type: ignore[arg-type]
-            return common
+            advice = wrong[0].hint if common.id == "a-constant-factor" else ""
+            return Hint(f"{common} {advice[:1].upper()}{advice[1:]}".rstrip(), common.id)
+
+    nearly: list[tuple[Candidate, Case]] = []
 
     def holds(candidate: Candidate, kernel: Kernel = kernel) -> bool:
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
-            return _right(exercise, kernel.changed(candidate.changes), run)
+            changed = kernel.changed(candidate.changes)
+            failed = list(
+                itertools.islice((c for c in exercise.cases if not _called(changed, c, "", run)[0].passed), 2)
+            )
+        if len(failed) == 1 and len(wrong) >= _SEVERAL:
+            nearly.append((candidate, failed[0]))
+        return not failed
 
     found = proven(candidates(kernel, "formula", rows=exercise.rows), holds, Tries(_SECONDS, _MOST_TRIES))
-    if found is None:
+    if found is not None:
+        # where only the place is known, the advice of the first call that is wrong says more
+        return _with_advice(found, wrong[0].hint if found.id in _PLACES else "")
+    if nearly:
+        return _with_advice(nearly[0][0], f"with that put right, one call is still wrong: {nearly[0][1].hint}")
+    if (below := _below_zero(exercise, called)) is not None:
+        return below
+    return None
+
+
+#: So many calls must be wrong if a change after which one of them still is counts as the cause of the others.
+_SEVERAL = 3
+#: Hints that say little beside a place.
+_PLACES = ("one-name-or-number", "two-names-or-numbers", "off-by-one")
+
+
+def _with_advice(cause: Candidate, advice: str) -> Hint:
+    """The hint of a mistake, and a call's advice after it."""
+    return Hint(f"{cause.hint} {advice[:1].upper()}{advice[1:]}".rstrip(), cause.id)
+
+
+def _below_zero(exercise: Routine, called: Sequence[tuple[Check, str, Any]]) -> Hint | None:
+    """Advice on a result below zero where no right one is: what is subtracted grows too far."""
+    results = [got for _, _, got in called]
+    wants = [case.want for case in exercise.cases]
+    if not all(_are_numbers((want,)) and want >= 0 for want in wants):  # type: ignore[operator]
         return None
-    # where only the place is known, the advice of the first call that is wrong says more
-    advice = (
-        next((hint for check, hint, _ in called if not check.passed), "") if found.id == "one-name-or-number" else ""
-    )
-    return Hint(f"{found.hint} {advice[:1].upper()}{advice[1:]}".rstrip(), found.id)
+    for (_, advice, got), case in zip(called, exercise.cases, strict=False):
+        if _are_numbers((got,)) and got < 0 and min(results, key=_plain) is got:
+            said = f"for {exercise.said(case)} the result is {_shown(got)}, and none is ever below zero"
+            more = f"{advice[:1].upper()}{advice[1:]}"
+            return Hint(f"{said}: too much is subtracted there. {more}", "below-zero")
+    return None
 
 
-def _are_numbers(values: tuple[Any, ...]) -> bool:
+def _are_numbers(values: Iterable[Any]) -> bool:
     return all(isinstance(_plain(each), int | float) and not isinstance(_plain(each), bool) for each in values)
 
 

@@ -4,13 +4,26 @@ import ast
 import builtins
 import difflib
 from collections.abc import Callable, Iterator
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
-from ...simulator.repairs.kernel import Kernel, names_in
+from ...simulator.repairs.kernel import Kernel, array_of, indices, names_in, stores
 from ...simulator.repairs.table import Candidate, Texts, row
 
 Make = Callable[..., Candidate]
 Made = Iterator[Candidate]
+
+
+class Asked(NamedTuple):
+    """What the rows of an exercise's answers ask of the exercise.
+
+    ``output`` is the kernel's name for the array that it must store into, ``several`` whether a thread stores more than
+    one element of it, and ``alone`` whether there is one thread.
+    """
+
+    output: str
+    several: bool = False
+    alone: bool = False
+
 
 _WAITS = {"syncthreads", "syncwarp", "threadfence"}
 _OF_CUDA = {"blockIdx", "threadIdx", "blockDim", "gridDim", "shared", "local", "atomic", "grid", *_WAITS}
@@ -93,17 +106,109 @@ def unknown_names(make: Make, kernel: Kernel, _: Any) -> Made:
 
 @row(
     "text",
+    loop_missing=Texts(
+        hint="nothing gives `{name}` a value. {who} computes several elements of {output}: {name} must take their "
+        "numbers one after the other, in a loop."
+    ),
+    number_missing=Texts(
+        hint="nothing gives `{name}` a value. It is the number of this thread's element: make it of blockIdx, blockDim "
+        "and threadIdx."
+    ),
+)
+def number_missing(make: Make, kernel: Kernel, work: Asked) -> Made:
+    """A name that nothing defines, as an index of the output."""
+    unknown = {node.id: node for node in reversed(kernel.unknown) if not hasattr(builtins, node.id)}
+    for place in kernel.every(ast.Subscript):
+        if isinstance(place.ctx, ast.Store) and ast.unparse(place.value) == work.output:
+            for index in indices(place):
+                if isinstance(index, ast.Name) and index.id in unknown and index.id not in (*_OF_CUDA, *_WIDTHS):
+                    node, said = unknown[index.id], {"name": index.id, "output": work.output}
+                    if work.several:
+                        who = "The kernel" if work.alone else "A thread"
+                        yield make("loop-missing", node, who=who, **said)
+                    else:
+                        yield make("number-missing", node, **said)
+
+
+@row(
+    "text",
+    whole_arrays=Texts(
+        hint="`{part}` computes with whole rows, columns or matrices at once, and a kernel computes with numbers: one "
+        "step of a loop multiplies one element with another, and adds the product to the sum."
+    ),
+)
+def whole_arrays(make: Make, kernel: Kernel, _: Any) -> Made:
+    """``A[row, :] @ B[:, col]``, ``np.dot(…)``, or ``A * B``: what NumPy does with arrays."""
+    for node in kernel.every(ast.BinOp, ast.Call):
+        if isinstance(node, ast.BinOp):
+            sides = (node.left, node.right)
+            whole = isinstance(node.op, ast.MatMult) or any(_is_whole(kernel, side) for side in sides)
+        else:
+            assert isinstance(node, ast.Call)
+            called = ast.unparse(node.func).rpartition(".")[2]
+            whole = called in _OF_ARRAYS and (called != "sum" or any(_is_whole(kernel, a) for a in ast.walk(node)))
+        if whole:
+            yield make("whole-arrays", node, part=ast.unparse(node))
+            return
+
+
+_OF_ARRAYS = {"dot", "vdot", "matmul", "inner", "outer", "einsum", "sum", "multiply"}
+
+
+def _is_whole(kernel: Kernel, part: ast.AST) -> bool:
+    """Whether a part is an array of the kernel's arguments, or a row or a column of one."""
+    if isinstance(part, ast.Name):
+        return part.id in kernel.arrays and not isinstance(kernel.parents[part], ast.Subscript | ast.Attribute)
+    if isinstance(part, ast.Subscript) and array_of(part) in kernel.arrays:
+        return any(isinstance(index, ast.Slice) for index in indices(part))
+    return False
+
+
+@row("text", nothing_ends_it=Texts(hint="nothing in this loop changes {names}, so it never ends."))
+def endless(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A while loop whose condition only has names that the loop does not change."""
+    for loop in kernel.every(ast.While):
+        names = sorted({n.id for n in names_in(loop.test)} & kernel.locals)
+        leaves = any(isinstance(node, ast.Break | ast.Return) for node in ast.walk(loop))
+        calls = any(isinstance(node, ast.Call | ast.Subscript) for node in ast.walk(loop.test))
+        if names and not leaves and not calls and not {n.id for n in stores(loop)} & set(names):
+            yield make("nothing-ends-it", loop, names=" or ".join(names))
+
+
+@row(
+    "text",
+    compared_not_stored=Texts(hint="`==` compares, and stores nothing: write `{left} = …`."),
+    sum_not_kept=Texts(hint="`{part}` is computed, and kept nowhere: add it to the sum by `{name} += …`."),
+    plus_behind=Texts(hint="`=+` gives {name} a new value, with the sign +; `{name} += …` adds to it."),
+)
+def no_effect(make: Make, kernel: Kernel, _: Any) -> Made:
+    """``C[row, col] == acc``, ``acc + a * b`` alone in a line, and ``acc =+ a * b``."""
+    for node in kernel.every(ast.Expr, ast.Assign):
+        match node:
+            case ast.Expr(ast.Compare(left, [ast.Eq()], [_])):
+                yield make("compared-not-stored", node, left=ast.unparse(left))
+            case ast.Expr(ast.BinOp(ast.Name(id), ast.Add()) as part):
+                yield make("sum-not-kept", node, part=ast.unparse(part), name=id)
+            case ast.Assign([target], value):
+                while isinstance(value, ast.BinOp):
+                    value = value.left
+                if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.UAdd):
+                    yield make("plus-behind", node, name=ast.unparse(target))
+
+
+@row(
+    "text",
     array_renamed=Texts(
         hint="`{name} = …` stores nothing into the array; it gives the name to something else. "
         "Store an element: `{name}[…] = …`."
     ),
 )
-def array_renamed(make: Make, kernel: Kernel, output: str) -> Made:
+def array_renamed(make: Make, kernel: Kernel, work: Asked) -> Made:
     """``tile = A[row, col]``, or ``C = acc``, instead of a store to an element of the array."""
     for node in kernel.every(ast.Assign):
         target, value = ast.unparse(node.targets[0]), ast.unparse(node.value)
         known = value in kernel.shared or value.startswith(("cuda.", f"{target}["))
-        if target in kernel.shared | {output} and not known:
+        if target in kernel.shared | {work.output} and not known:
             yield make("array-renamed", node, name=target)
 
 
@@ -115,16 +220,16 @@ def array_renamed(make: Make, kernel: Kernel, output: str) -> Made:
         "threadIdx."
     ),
 )
-def all_in_every_thread(make: Make, kernel: Kernel, output: str) -> Made:
+def all_in_every_thread(make: Make, kernel: Kernel, work: Asked) -> Made:
     """A store whose indices are all counted by loops from 0: then every thread stores all of the output."""
     loops = [node for node in kernel.every(ast.For) if is_short_range(node.iter)]
     counted = {node.target.id for node in loops if isinstance(node.target, ast.Name)}
     for node in kernel.every(ast.Subscript):
-        if isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == output:
+        if isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == work.output:
             used = {each.id for each in names_in(node.slice)}
             if used and used <= counted:
                 shown = " and ".join(sorted(used))
-                yield make("all-in-every-thread", node, names=shown, output=output)
+                yield make("all-in-every-thread", node, names=shown, output=work.output)
 
 
 @row(
@@ -157,17 +262,33 @@ def mixed_directions(make: Make, kernel: Kernel, _: Any) -> Made:
         hint="this launch has blocks and threads in direction x only, so that {part} is 0 in all of them: a thread's "
         "number is made of blockIdx.x, blockDim.x and threadIdx.x."
     ),
+    loop_for_a_direction=Texts(
+        hint="this launch has blocks and threads in direction x only, so that {part} is 0 in all of them, and so is "
+        "{name}. A thread computes several elements of {output} here: number the threads by x alone, and let each go "
+        "through its elements in a loop."
+    ),
 )
-def one_direction(make: Make, kernel: Kernel, _: Any) -> Made:
+def one_direction(make: Make, kernel: Kernel, work: Asked) -> Made:
     """A kernel for two directions, where the launch has one; that is for the caller to know."""
+    whole = {n.id for n in kernel.every(ast.Name) if isinstance(n.ctx, ast.Load)}
+    across = any("threadIdx.x" in ast.unparse(node) for node in kernel.every(ast.Attribute))
     for node in kernel.statements:
-        text = ast.unparse(node)
         if not isinstance(node, ast.Assign):
             continue
-        if "grid(2)" in text:
-            yield make("one-direction", node, part="the second number of cuda.grid(2)")
-        for part in ("threadIdx.y", "blockIdx.y"):
-            if part in text:
+        pairs = [(each.targets, each.value) for each in (node,)]
+        if isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
+            pairs = [([one], value) for one, value in zip(node.targets[0].elts, node.value.elts, strict=False)]
+        for targets, value in pairs:
+            text = ast.unparse(value)
+            part = next((part for part in ("threadIdx.y", "blockIdx.y") if part in text), "")
+            bound = targets[0]
+            if text.endswith("grid(2)"):
+                part = "the second number of cuda.grid(2)"
+                bound = bound.elts[-1] if isinstance(bound, ast.Tuple) else bound
+            named = isinstance(bound, ast.Name) and bound.id in whole
+            if part and named and work.several and (across or "grid" in text):
+                yield make("loop-for-a-direction", node, part=part, output=work.output, name=ast.unparse(bound))
+            elif part:
                 yield make("one-direction", node, part=part)
 
 
@@ -203,6 +324,10 @@ ROWS = (
     without_parentheses,
     cuda_c,
     unknown_names,
+    number_missing,
+    whole_arrays,
+    no_effect,
+    endless,
     array_renamed,
     all_in_every_thread,
     mixed_directions,

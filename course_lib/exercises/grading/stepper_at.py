@@ -111,8 +111,10 @@ def _told(found: Misread | WrongSum, outcome: Outcome, wrong: str) -> str:
     if found.strange is None:
         product = " by ".join(own[each] for each in found.operands)
         return f"it multiplies {product}, which is no product of {wrong}"
-    right = f"{wrong} needs {own[found.instead]} here" if found.instead else f"{wrong} does not need it"
-    return f"it uses {own[found.strange]}, and {right}"
+    if found.instead is None:
+        return f"it uses {own[found.strange]}, and {wrong} does not need it"
+    others = " and ".join(own[each] for each in found.operands if each != found.strange)
+    return f"it multiplies {own[found.strange]} by {others}, and {wrong} needs {own[found.instead]} there"
 
 
 def _store(outcome: Outcome, output: str, wrong: int) -> Place | None:

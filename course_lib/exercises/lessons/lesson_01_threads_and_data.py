@@ -68,7 +68,8 @@ COLUMN_THREAD = fill_in(
         "is the first index, the column the second.",
         "race": "all threads store into the same elements: the loop is over rows, and the column is the thread's own.",
     },
-    diagnoses=(_sums_run_on, _stored_after_the_loop, _ROWS_LEFT_OUT, last_term_alone, last_term_missing),
+    diagnoses=(_sums_run_on, _stored_after_the_loop, last_term_alone, last_term_missing),
+    symptoms=(_ROWS_LEFT_OUT,),
 )
 
 
@@ -182,7 +183,8 @@ GUARDED_ROWS = write(
         "race": "several threads store into the same row. A row of its own needs three numbers, all in direction x: "
         "the number of the block, its width, and the thread's place.",
     },
-    diagnoses=(_sums_run_on, _stored_after_the_loop, _rows_without_thread, last_term_alone, last_term_missing),
+    diagnoses=(_sums_run_on, _stored_after_the_loop, last_term_alone, last_term_missing),
+    symptoms=(_rows_without_thread,),
 )
 
 
@@ -215,7 +217,7 @@ def half_a_guard(A, B, C):
         "out-of-bounds": "a thread outside C still loads or stores. It is outside if its row or its column is too "
         "large, so the guard needs row < M and col < N, around the loads and the store.",
     },
-    diagnoses=(_TOO_MUCH_GUARDED,),
+    symptoms=(_TOO_MUCH_GUARDED,),
 )
 
 

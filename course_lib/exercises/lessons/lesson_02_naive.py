@@ -33,6 +33,10 @@ def _row_and_column_swapped(outcome: Outcome) -> str | None:
     # A warp is 4 rows of 8 threads. With x along columns its store touches at most 2 sectors a row, 8 in all.
     if outcome.count("sectors", "store", "C") > 8 * outcome.count("requests", "store", "C"):
         return "x and y look swapped: the column comes from blockIdx.x and threadIdx.x, the row from y."
+    return None
+
+
+def _part_not_stored(outcome: Outcome) -> str | None:
     if np.isnan(outcome.got).any() and not np.isnan(outcome.got[:8, :8]).any() and outcome.shape[0] != outcome.shape[1]:
         return (
             "part of C was never stored: C has M rows and N columns, x counts columns, and y counts rows. Which "
@@ -52,6 +56,7 @@ TRANSPOSED = fill_in(
         "and row `row` of A, which is M×K, is multiplied with row `col` of B, which is N×K.",
     },
     diagnoses=(_NOT_TRANSPOSED, _row_and_column_swapped, _LAST_TERM_MISSING),
+    symptoms=(_part_not_stored,),
 )
 
 

@@ -77,8 +77,8 @@ SKEWED = make_cheaper(
         total[row] = acc
 """,
     conflicts(
-        "two lanes read different words of one bank: in a tile of 32×32 a column is one bank. A sum is the same in any "
-        "order: let each lane begin at a k of its own, so that all 32 lanes are in different columns."
+        "in a tile of 32×32 a column is one bank. A sum is the same in any order: let each lane begin at a k of its "
+        "own, so that all 32 lanes are in different columns."
     ),
     _shared_words("32·32", "this time without padding: the tile stays 32×32."),
     shared_stores("32·⌈K/32⌉", "store each element into the tile once."),

@@ -159,7 +159,7 @@ TWO_BY_TWO = fill_in(
         "out-of-bounds": "both tiles have 8 rows and 16 columns, as A's is stored transposed: their first index is k.",
         "uninitialized-read": "acc has the elements [0, 0] to [1, 1], and all of them begin at 0.",
     },
-    diagnoses=(_quadrants, _IN_OTHER_PLACES),
+    symptoms=(_quadrants, _IN_OTHER_PLACES),
     why="the budget counts loads as you write them. Where each element is read for each product, the compiler notices "
     "that the numbers are the same: both kernels execute the same instructions. A kernel with one result a thread has "
     "nothing to share. It executes two shared loads for each product instead of one, and takes nearly twice as long.",
@@ -264,7 +264,7 @@ SCATTERED = find_bug(
         "race": "two threads store into the same element: acc[i, j] belongs to the row and the column from which its A "
         "and its B were read, and these are no other thread's.",
     },
-    diagnoses=(_IN_OTHER_PLACES, _quadrants),
+    symptoms=(_IN_OTHER_PLACES, _quadrants),
 )
 
 SQUARE = Explanation(

@@ -140,7 +140,7 @@ class Memory:
         self.space, self.op = MEMORY[name]
         self.bytes = next((WIDTHS[m] for m in mods if m in WIDTHS), 4)
         self.signed = bool({"S8", "S16"} & {*mods})
-        words = ceil_div(self.bytes, 4)
+        self.words = words = ceil_div(self.bytes, 4)
         self.allowed = predicate(operands.pop()) if is_predicate(operands[-1]) else None
         self.to: Any = None
         self.registers: list[Any] = []
@@ -157,7 +157,9 @@ class Memory:
         at = (at & np.uint64(0xFFFFFFFF) if self.space == "local" else at).astype(np.int64)
         memories, places, stored = _memories(t, self.space, at, self.bytes), _places(t, self.space, at), None
         name, _, _, first = memories[0]
-        if self.op == "copy":
+        if self.space == "local" and self.bytes >= 4 and (at == at[0]).all():  # as of registers that are spilled
+            self._move_columns(t, int(at[0]) // 4)
+        elif self.op == "copy":
             _, data, _, _ = memories[0]
             stored = self.to(t).astype(np.int64)
             to = _places(t, "shared", stored)
@@ -173,6 +175,15 @@ class Memory:
             t.mask = every
         lanes = _lanes(memories)
         return WarpAccess(self.space, self.op, name, self.bytes, t.mask, at - first, stored, by_array=lanes)
+
+    def _move_columns(self, t: Threads, first: int) -> None:
+        """Load or store the same words of each thread's local memory."""
+        words = t.local.view(np.uint32)
+        for i, register in enumerate(self.registers):
+            if self.op == "load":
+                register(t, words[:, first + i].astype(np.uint64))
+            else:
+                np.copyto(words[:, first + i], register(t), where=t.mask, casting="unsafe")
 
     def _move(self, t: Threads, data: np.ndarray, places: np.ndarray) -> None:
         where, size = places[t.mask], min(self.bytes, 4)

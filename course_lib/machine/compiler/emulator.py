@@ -58,13 +58,16 @@ def run_block(
     dynamic_bytes: int = 0,
     until: int | None = None,
     pointers: bool = False,
+    zeros: bool = False,
+    most: int = MOST,
 ) -> BlockRun:
     """Run the block `index` of a launch, and change the arrays in `arguments` as it does.
 
     names: those of the parameters. until: the instructions after which the run ends early. pointers: whether the kernel
-    takes addresses of arrays, as in CUDA C, not numba's arrays with their shapes. Raise ValueError for an
-    instruction that is not known, an access outside of the arrays, and a block that does not end within MOST
-    instructions.
+    takes addresses of arrays, as in CUDA C, not numba's arrays with their shapes. zeros: much of the arrays is zero, so
+    look for products of zeros, and for zeros in shared memory: those take no time, and such accesses are not in the
+    result. Raise ValueError for an instruction that is not known, an access outside of the arrays, and a block that
+    does not end within `most` instructions.
     """
     memory = _parameters(arguments, names, pointers)
     launch = _Launch(code, *memory, (*block, 1, 1)[:3], (*grid, 1, 1)[:3], dynamic_bytes)
@@ -79,7 +82,7 @@ def run_block(
         log.append((place, warps))
 
     with np.errstate(all="ignore"):
-        Warps(code, state, note, until).run()
+        (SparseWarps if zeros else Warps)(code, state, note, until, most).run()
     return _by_warp(code, log, touched, len(state.mask) // WARP_SIZE)
 
 
@@ -280,12 +283,10 @@ class Warps:
             self.steps += 1
             active = threads if guard is None else threads & guard(state)
             state.mask, state.warps = active, lanes
-            access = work.run(state) if kind == "memory" and active.any() else None
+            access = self._do(code[place].text, kind, work) if kind in ("", "memory") else None
             self.note(place, warps, access)
-            if kind == "":
-                work(state)
-            elif kind in _FLOW:
-                threads = _FLOW[kind](self, place, threads, active, work)
+            if kind in _FLOW:
+                threads = getattr(self, _FLOW[kind])(place, threads, active, work)
                 if not threads.any():
                     return
                 warps = by_warp(threads)
@@ -293,6 +294,13 @@ class Warps:
                 behind = min(self.ready, default=len(code))
             place += 1
         self._add(place, threads)
+
+    def _do(self, text: str, kind: str, work: Any) -> WarpAccess | None:
+        """Do an instruction that computes, or accesses memory; return what it accesses."""
+        if kind == "":
+            work(self.state)
+            return None
+        return work.run(self.state) if self.state.mask.any() else None
 
     # What changes the flow: each returns the threads that go on with the next instruction.
 
@@ -385,16 +393,70 @@ def _retries(code: MachineCode) -> list[tuple[int, int]]:
     return found
 
 
-_FLOW: dict[str, Callable[..., np.ndarray]] = {
-    "branch": Warps._branch,
-    "call": Warps._call,
-    "return": Warps._return,
-    "barrier": Warps._barrier,
-    "exit": Warps._exit,
-    "begin": Warps._begin,
-    "leave": Warps._leave,
-    "meet": Warps._meet,
-    "together": Warps._together,
+class SparseWarps(Warps):
+    """Runs a block on arrays that are zero for the most part: a product of zeros is not computed, nor a zero loaded.
+
+    Nothing is assumed: the registers of each product are looked at, and shared memory after each store to it.
+    """
+
+    empty = True  # all of shared memory is zero
+
+    def _do(self, text: str, kind: str, work: Any) -> WarpAccess | None:
+        what, registers = _with_zeros(text)
+        return None if what and self._done(what, registers) else super()._do(text, kind, work)
+
+    def _barrier(self, place: int, threads: np.ndarray, active: np.ndarray, work: Any) -> np.ndarray:
+        self.empty = self.empty or not self.state.shared.any()
+        return super()._barrier(place, threads, active, work)
+
+    def _done(self, what: str, registers: Sequence[int]) -> bool:
+        """Do an instruction, if all that it multiplies, loads or stores is zero; return whether that was so."""
+        files = self.state.registers
+        if what == "load":
+            for register in registers if self.empty else ():
+                np.copyto(files[register], 0, where=self.state.mask)
+            return self.empty
+        if what == "store":
+            self.empty = self.empty and not any(files[register].any() for register in registers)
+            return self.empty
+        to, one, other, sum = registers
+        if files[one].any() or files[other].any():
+            return False
+        if to != sum:
+            np.copyto(files[to], files[sum], where=self.state.mask)
+        return True
+
+
+@lru_cache(maxsize=4096)
+def _with_zeros(text: str) -> tuple[str, tuple[int, ...]]:
+    """Return what an instruction may do with zeros, "product", "load" or "store", and its registers; or "" and none."""
+    if found := re.fullmatch(rf"(?:@!?U?P\d )?FFMA(?:\.FTZ)? {', '.join([_REGISTER] * 4)}", text):
+        return "product", tuple(map(int, found.groups()))
+    kind, _, work = compiled(text)
+    if kind != "memory" or work.space != "shared" or work.op not in ("load", "store"):
+        return "", ()
+    operands = split(text.split(maxsplit=2 if text.startswith("@") else 1)[-1])
+    name = operands[0 if work.op == "load" else 1].replace(".reuse", "")
+    if not re.fullmatch(r"R\d+", name):
+        return "", ()
+    return work.op, tuple(int(name[1:]) + i for i in range(work.words))
+
+
+#: A register as a factor or a sum, without its sign.
+_REGISTER = r"-?R(\d+)(?:\.reuse)?"
+
+
+#: The method for each kind of instructions that change the flow.
+_FLOW = {
+    "branch": "_branch",
+    "call": "_call",
+    "return": "_return",
+    "barrier": "_barrier",
+    "exit": "_exit",
+    "begin": "_begin",
+    "leave": "_leave",
+    "meet": "_meet",
+    "together": "_together",
 }
 #: The flow of operations on convergence barriers.
 _CONVERGENCE = {"BSSY": "begin", "BSYNC": "meet", "BREAK": "leave"}

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from ...trace.figures.canvas import Colour, bare, describe, mixed, new_axes
+from ...trace.figures.canvas import Colour, Slides, bare, describe, mixed, new_axes
 from ...trace.palette import COLOURS, GROUND, INK, WASH
 
 #: Colours of memories: of a thread, of a block, and caches.
@@ -14,14 +14,15 @@ REGISTERS, SHARED, CACHE = mixed(COLOURS["register"], 0.5), mixed(COLOURS["share
 
 def machine(
     gpu: Mapping[str, int | str],
-    shown: int = 3,
+    shown: int = 0,
     latency: Mapping[str, float] | None = None,
     bandwidth: Mapping[str, float] | None = None,
 ) -> Axes:
     """Draw a GPU beside its host: multiprocessors with registers and shared memory, the L2 cache, global memory.
 
     ``gpu`` is a recording's provenance: gpu, multiprocessors, threads_per_multiprocessor, registers_per_multiprocessor
-    (of 4 bytes), shared_bytes_per_multiprocessor and l2_bytes. ``shown``: how many multiprocessors are drawn.
+    (of 4 bytes), shared_bytes_per_multiprocessor and l2_bytes. ``shown``: how many multiprocessors are drawn (3, on
+    a slide 2).
     ``latency``: cycles to a value from "shared", "L1", "L2" and "DRAM"; ``bandwidth``: bytes per cycle from "L2" and
     "DRAM" to each multiprocessor while all load, both as in `model.machine.Machine`. With latencies the picture also
     shows how the blocks of a grid are assigned to multiprocessors, and bars as long as the latencies.
@@ -29,6 +30,7 @@ def machine(
     cycles = {place: f", {number:.0f} cycles" for place, number in (latency or {}).items()}
     for place, rate in (bandwidth or {}).items():
         cycles[place] = f"{cycles.get(place, '')}, {rate:.0f} bytes a cycle for each multiprocessor"
+    shown = shown or (2 if Slides.on else 3)
     ax = new_axes(10.5, 6.2 if latency else 5.2)
     count = int(gpu["multiprocessors"])
     threads = int(gpu["threads_per_multiprocessor"])
@@ -37,7 +39,7 @@ def machine(
     cache = int(gpu["l2_bytes"]) // 2**20
     _part(ax, (0, 0), 2.4, 7.6, "host", None, size=13, top=True)
     _part(ax, (0.3, 4.6), 1.8, 1.8, "CPU:\nPython", None)
-    _part(ax, (0.3, 0.4), 1.8, 1.4, "its memory", None)
+    _part(ax, (0.3, 0.4), 1.8, 1.4, "its\nmemory" if Slides.on else "its memory", None)
     ax.annotate("", (3.9, 1.1), (2.15, 1.1), arrowprops={"arrowstyle": "<->", "color": GROUND, "lw": 2})
     ax.text(3.02, 1.28, "copies", ha="center", color=GROUND, fontsize=11)
     _part(ax, (3.6, 0), 12.4, 7.6, "" if latency else f"GPU ({gpu['gpu']})", None, size=13, top=True)
@@ -60,7 +62,8 @@ def machine(
     if not latency:
         ax.annotate("", (15.9, 0.3), (15.9, 6.7), arrowprops={"arrowstyle": "->", "color": GROUND, "lw": 2})
         ax.text(15.7, 6.5, "near: small, fast", ha="right", va="center", color=GROUND, fontsize=11)
-        ax.text(9.1, 0.99, "far: large, slow", ha="right", va="center", color=GROUND, fontsize=11)
+        far = "far: large,\nslow" if Slides.on else "far: large, slow"
+        ax.text(9.1, 0.99, far, ha="right", va="center", color=GROUND, fontsize=11)
     _part(ax, (3.9, 1.95), 11.8, 0.75, f"L2 cache, {cache} MiB, for all{cycles.get('L2', '')}", CACHE)
     _part(ax, (3.9, 0.3), 11.8, 1.35, "", None)
     reach = cycles.get("DRAM", "").replace("cycles, ", "cycles,\n").replace("cycle for each", "cycle\nfor each")

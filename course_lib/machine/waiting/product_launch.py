@@ -20,7 +20,7 @@ import numpy as np
 from ...simulator.hardware import WARP_SIZE, ceil_div
 from ...simulator.occupancy import occupancy
 from ..compiler.code import MachineCode
-from ..compiler.emulator import BlockRun, run_block
+from ..compiler.emulator import MOST, BlockRun, run_block
 from ..model.machine import Machine
 from . import schedule
 from .machine_code import machine_programs
@@ -30,6 +30,8 @@ from .player import Instruction, Programs
 ROUNDS = 2
 #: Lengths of K that are run: the first in which the main loop has enough iterations alike.
 DEPTHS = (96, 192, 384)
+#: Instructions of a block for each k, all of its warps together, after which a run is given up.
+_FOR_EACH_K = 2_000
 #: The fewest iterations that are played; more, as long as a warp then executes no more than so many instructions.
 FEWEST, INSTRUCTIONS = 6, 3000
 
@@ -180,13 +182,28 @@ class ProductLaunch:
                 return programs, loop, depth, run
         raise ValueError("the main loop has too few iterations to be played")
 
-    def run(self, depth: int) -> BlockRun:
-        """Run a block of the launch on its rows of A and columns of B, with a K of `depth`; raise WrongBlock."""
+    def run(self, depth: int, filled: Sequence[int] | None = None) -> BlockRun:
+        """Run a block of the launch on its rows of A and columns of B, with a K of `depth`; raise WrongBlock.
+
+        filled: the columns of A and rows of B that are not zero, if not all. A long K takes little time with few of
+        them, and the run has the accesses to shared memory of these alone.
+        """
         (rows, columns), rng = self.tile, np.random.default_rng(0)
-        A, B = rng.random((rows, depth), np.float32), rng.random((depth, columns), np.float32)
+        A, B = np.zeros((rows, depth), np.float32), np.zeros((depth, columns), np.float32)
+        some = np.arange(depth) if filled is None else np.array(filled)
+        A[:, some], B[some] = rng.random((rows, len(some)), np.float32), rng.random((len(some), columns), np.float32)
         C = np.zeros((rows, columns), np.float32)
         sizes = tuple(map(np.int32, (rows, columns, depth))) if self.in_c else ()
-        run = run_block(self.code, (A, B, C, *sizes), self.block, self.grid, names="ABCMNK", pointers=self.in_c)
+        run = run_block(
+            self.code,
+            (A, B, C, *sizes),
+            self.block,
+            self.grid,
+            names="ABCMNK",
+            pointers=self.in_c,
+            zeros=filled is not None,
+            most=max(MOST, _FOR_EACH_K * depth),
+        )
         if not np.allclose(C, A @ B, rtol=1e-5):
             raise WrongBlock(f"the first block's part of C is wrong for a K of {depth}")
         return run

@@ -112,20 +112,20 @@ class Engine(Host):
             array.watchers = (*array.watchers, waits.watch(array))
         while True:
             rounds += 1
-            moved = any([waits.step(block) for block in [*waits.awake]])
+            moved = any([waits.step(block) for block in [*waits.running]])
             again = again and not moved
-            if (moved and waits.awake) and rounds % MOVING_ROUNDS:
+            if (moved and waits.running) and rounds % MOVING_ROUNDS:
                 continue
             chunk = next(blocks, None)
             if chunk is not None:
                 sites = self._sites()
                 waits.start(self._run_chunk(chunk, [self.compiled.make(s) for s in sites], sites))
-            elif waits.awake:
+            elif waits.running:
                 continue
-            elif waits.resting:
+            elif waits.waiting:
                 if again:
-                    raise WaitsForOthers(next(block.pause.line for block in waits.resting if block.pause))
-                waits.wake(waits.resting)
+                    raise WaitsForOthers(next(block.pause.line for block in waits.waiting if block.pause))
+                waits.resume(waits.waiting)
                 again = True
             elif waits.at_grid:
                 self._meet_in_grid(waits)
@@ -147,14 +147,17 @@ class Engine(Host):
                 arrived.line,
             )
         self.report("grid_barrier")
-        waits.go_on()
+        waits.pass_grid_barrier()
 
     def _sites(self) -> list[list[Site]]:
         """Return the sites of each warp."""
         capacity = REMEMBERED // max(1, len(self.compiled.sites) * len(self.launch.warps))
-        learned: list[dict[Any, Any]] = [{} for _ in self.compiled.sites]
+        seen_by_all_warps: list[dict[Any, Any]] = [{} for _ in self.compiled.sites]
         return [
-            [self._site(*site, capacity, known) for site, known in zip(self.compiled.sites, learned, strict=True)]
+            [
+                self._site(*site, capacity, known)
+                for site, known in zip(self.compiled.sites, seen_by_all_warps, strict=True)
+            ]
             for _ in self.launch.warps
         ]
 
@@ -164,9 +167,11 @@ class Engine(Host):
         local = self.compiled.local_bytes * self.launch.threads_per_block
         return max(1, MAX_BYTES // max(1, shared + local))
 
-    def _site(self, line: int, op: str, width: int, variable: str, capacity: int, learned: dict[Any, Any]) -> Site:
+    def _site(
+        self, line: int, op: str, width: int, variable: str, capacity: int, seen_by_all_warps: dict[Any, Any]
+    ) -> Site:
         kind = MatrixSite if op == "matrices" else Site if width == 1 else WideSite
-        site = kind(line, "load" if op == "matrices" else op, self, capacity, width, learned)
+        site = kind(line, "load" if op == "matrices" else op, self, capacity, width, seen_by_all_warps)
         site.variable = variable
         return site
 
@@ -191,7 +196,7 @@ class Engine(Host):
         paused_before: set[int] = set()  # warps that paused since other blocks went on
 
         def advance(warps: Sequence[int], replies: dict[int, Any]) -> None:
-            loops.go_on(warps)
+            loops.next_round(warps)
             for warp in self.order(warps):
                 reached.pop(warp, None)
                 with suppress(StopIteration):

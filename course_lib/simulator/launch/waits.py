@@ -31,17 +31,17 @@ class StartedBlock:
 
 
 class Waits:
-    """The blocks that have begun: those ``awake``, and those that wait.
+    """The blocks that have begun: those ``running``, and those that wait.
 
     Some rest until another block stores to their words, some are at a barrier of the grid; ``ended`` counts the others.
     """
 
     def __init__(self) -> None:
-        self.awake: dict[StartedBlock, None] = {}
-        self.resting: dict[StartedBlock, None] = {}
+        self.running: dict[StartedBlock, None] = {}
+        self.waiting: dict[StartedBlock, None] = {}
         self.at_grid: dict[StartedBlock, None] = {}
         self.ended = 0
-        self._looking: dict[Word, dict[StartedBlock, None]] = {}  # who looks at a word
+        self._readers: dict[Word, dict[StartedBlock, None]] = {}  # who looks at a word
         self._touched: set[Word] | None = None  # by the block that runs, if it waits
         self._may_go_on: dict[StartedBlock, None] = {}
 
@@ -49,7 +49,7 @@ class Waits:
         """Return what sees each access of ``array``."""
 
         def see(site: Any, pattern: Pattern, base: int, value: Any) -> None:
-            stored = site.op != "load" and self._looking
+            stored = site.op != "load" and self._readers
             if self._touched is None and not stored:
                 return
             words = _words(array, pattern, base)
@@ -59,21 +59,21 @@ class Waits:
                     self._touched = None
             if stored:
                 for word in words:
-                    self._may_go_on.update(self._looking.get(word, ()))
+                    self._may_go_on.update(self._readers.get(word, ()))
 
         return see
 
     def start(self, run: Generator[Pause | AtGrid, None, None]) -> None:
-        self.awake[StartedBlock(run)] = None
+        self.running[StartedBlock(run)] = None
 
     def close(self) -> None:
         """End all blocks where they are, so that the observers hear of what they did."""
-        for block in (*self.awake, *self.resting, *self.at_grid):
+        for block in (*self.running, *self.waiting, *self.at_grid):
             block.run.close()
 
-    def go_on(self) -> None:
+    def pass_grid_barrier(self) -> None:
         """Wake the blocks at a barrier of the grid."""
-        self.awake, self.at_grid = self.at_grid, {}
+        self.running, self.at_grid = self.at_grid, {}
 
     def step(self, block: StartedBlock) -> bool:
         """Run an awake block to its next pause; return whether it changed a variable, or ended.
@@ -88,28 +88,28 @@ class Waits:
         block.words, self._touched = self._touched, None
         unchanged = isinstance(block.pause, Pause) and block.pause.unchanged
         if block.pause is None:
-            del self.awake[block]
+            del self.running[block]
             self.ended += 1
         elif isinstance(block.pause, AtGrid):
-            del self.awake[block]
+            del self.running[block]
             self.at_grid[block] = None
         elif unchanged and values is not None and block.words == before and _values(block.words) == values:
-            del self.awake[block]
-            self.resting[block], block.seen = None, values
+            del self.running[block]
+            self.waiting[block], block.seen = None, values
             for word in values:
-                self._looking.setdefault(word, {})[block] = None
-        self.wake(other for other in self._may_go_on if other in self.resting and _values(other.words) != other.seen)
+                self._readers.setdefault(word, {})[block] = None
+        self.resume(other for other in self._may_go_on if other in self.waiting and _values(other.words) != other.seen)
         self._may_go_on.clear()
         return not unchanged
 
-    def wake(self, blocks: Any) -> None:
+    def resume(self, blocks: Any) -> None:
         for block in [*blocks]:
-            del self.resting[block]
-            self.awake[block] = None
+            del self.waiting[block]
+            self.running[block] = None
             for word in block.seen:
-                del self._looking[word][block]
-                if not self._looking[word]:
-                    del self._looking[word]
+                del self._readers[word][block]
+                if not self._readers[word]:
+                    del self._readers[word]
 
 
 def _words(array: GlobalArray, pattern: Pattern, base: int) -> list[Word]:

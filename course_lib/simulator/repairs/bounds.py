@@ -17,7 +17,11 @@ Made = Iterator[Candidate]
     "out-of-bounds",
     guard=Texts(
         "put `{guard}` around {lines}",
-        "there are more threads than elements, and nothing keeps the others away from {what}: that needs `{guard}`.",
+        "there are more threads than {things}, and nothing keeps the others away from {what}: that needs `{guard}`.",
+    ),
+    guard_of_other_lines=Texts(
+        "put `{guard}` around {lines}",
+        "this line is not inside the `if {test}` of line {at}: threads that have no element of {array} come here, too.",
     ),
     guard_beside_another=Texts("put `{guard}` around {lines}"),
     too_many_by_one=Texts(
@@ -35,19 +39,18 @@ def guards(make: Make, kernel: Kernel, finding: Finding) -> Made:
         said = {"new": ast.unparse(new), "written": ast.unparse(compared), "at": compared.lineno}
         yield make("too-many-by-one", compared, *changed, **said)
     places = [part for part in subscripts(node) if array_of(part) in kernel.arrays]
-    limits: dict[str, tuple[str, int]] = {}
-    for place in sorted(places, key=lambda part: not isinstance(part.ctx, ast.Store)):
-        for dimension, index in enumerate(indices(place)):
-            if isinstance(index, ast.Name) and index.id in kernel.of_the_grid:
-                limits.setdefault(index.id, (ast.unparse(place.value), dimension))
+    limits = _limits(kernel, places)
     if not limits:
         return
-    shapes = (f"{name} < {array}.shape[{dimension}]" for name, (array, dimension) in limits.items())
+    shapes = (f"{name} < {array_of(place)}.shape[{dimension}]" for name, (place, dimension) in limits.items())
     test = expression(" and ".join(shapes))
     writes = any(isinstance(place.ctx, ast.Store) for place in places) or "atomic" in ast.unparse(node)
-    said = {"guard": f"if {ast.unparse(test)}:", "what": "this line"}
-    tested = {n.id for _, _, owner in kernel.chain(node) if isinstance(owner, ast.If) for n in names_in(owner.test)}
+    said = {"guard": f"if {ast.unparse(test)}:", "what": "this line", **_things(limits)}
+    around = [owner for _, _, owner in kernel.chain(node) if isinstance(owner, ast.If)]
+    tested = {n.id for owner in around for n in names_in(owner.test)}
     id = "guard-beside-another" if tested & set(limits) else "guard"
+    if id == "guard" and (other := _guard_of_others(kernel, around, set(limits))):
+        id, said = "guard-of-other-lines", said | {"test": ast.unparse(other.test), "at": other.lineno}
     if writes:  # a value that is only read here is used elsewhere
         lines = f"line {node.lineno}"
         change = (node, ast.If(test, [node], []))
@@ -62,6 +65,35 @@ def guards(make: Make, kernel: Kernel, finding: Finding) -> Made:
                 lines = f"lines {first.lineno} to {rest[-1].end_lineno}"
                 what = f"line {node.lineno}"
                 yield make(id, first, *changes, **said | {"what": what}, lines=lines, fills=kernel.stored)
+
+
+def _limits(kernel: Kernel, places: Sequence[ast.Subscript]) -> dict[str, tuple[ast.Subscript, int]]:
+    """The numbers of threads in indices of these places, each with a place, first of a store, and the dimension."""
+    limits: dict[str, tuple[ast.Subscript, int]] = {}
+    for place in sorted(places, key=lambda part: not isinstance(part.ctx, ast.Store)):
+        for dimension, index in enumerate(indices(place)):
+            if isinstance(index, ast.Name) and index.id in kernel.of_the_grid:
+                limits.setdefault(index.id, (place, dimension))
+    return limits
+
+
+def _things(limits: dict[str, tuple[ast.Subscript, int]]) -> dict[str, str]:
+    """What threads are counted by, in words: rows of A, or elements of C; and the arrays."""
+    arrays = " and ".join(dict.fromkeys(array_of(place) for place, _ in limits.values()))
+    things = "elements"
+    if len(limits) == 1:
+        ((place, dimension),) = limits.values()
+        things = ("rows", "columns")[dimension] if len(indices(place)) == 2 else things
+    return {"things": f"{things} of {arrays}", "array": arrays}
+
+
+def _guard_of_others(kernel: Kernel, around: Sequence[ast.If], limits: set[str]) -> ast.If | None:
+    """An if that tests some of these numbers and nothing else, and is not around the statement."""
+    for other in kernel.every(ast.If):
+        tested = {n.id for n in names_in(other.test) if n.id in kernel.locals} - {*kernel.sizes, *kernel.arguments}
+        if other not in around and tested and tested <= limits:
+            return other
+    return None
 
 
 def _less(kernel: Kernel, node: ast.stmt) -> Iterator[list[tuple[ast.Compare, ast.Compare]]]:

@@ -77,6 +77,11 @@ class Kernel:
         return {id(body) for body in uniform_bodies(self.tree)}
 
     @cached_property
+    def all_bodies(self) -> list[Body]:
+        """The kernel's body, and those of its loops and ifs."""
+        return [self.tree.body, *(node.body for node in self.nodes if isinstance(node, ast.For | ast.While | ast.If))]
+
+    @cached_property
     def statements(self) -> list[ast.stmt]:
         """All statements in the order of the source, outer ones first."""
         found = [n for n in self.nodes if isinstance(n, ast.stmt) and n is not self.tree]

@@ -14,12 +14,16 @@ Make = Callable[..., Candidate]
 Made = Iterator[Candidate]
 
 _READ_LATE = (
-    "a thread that reads {array} in line {read} may be ahead of one that has yet to store here: between the two a "
-    "barrier is missing, so that all elements are stored before any is read."
+    "a thread that reads {array} in line {read}{next} may be ahead of one that has yet to store here: between the two "
+    "a barrier is missing, so that all elements are stored before any is read."
 )
 _WRITTEN_EARLY = (
-    "while some threads still read {array} here, others already store the next elements in line {write}: between the "
-    "two a barrier is missing, so that no element is overwritten before it was used."
+    "while some threads still read {array} here, others already store the next elements in line {write}{next}: between "
+    "the two a barrier is missing, so that no element is overwritten before it was used."
+)
+_LEAVES = (
+    "threads that {leave} here never come to the barrier of line {barrier}, and all threads of the block must: let "
+    "them go on, and keep only their loads and stores in an if."
 )
 _BARRIER = "put {call} {where}"
 
@@ -46,10 +50,13 @@ def missing_barriers(make: Make, kernel: Kernel, finding: Finding) -> Made:
         lines = dict(zip(finding.verbs, (finding.other_line, finding.line), strict=True))
         read, write = lines["reads"], lines["writes"]
         for place, last, _, _ in _places(kernel, finding):
-            use = write <= place < read
+            between = min(read, write) <= place < max(read, write)
+            # the access that comes last before the barrier; behind both of them, the other one is in the next iteration
+            use = (write < read) == between
             id, at = ("barrier-before-use", write) if use else ("barrier-before-overwriting", read)
             said = {"read": read, "write": write, "array": finding.array}
-            yield make(id, at, (last, (last, kernel.new_barrier())), **said)
+            later = "" if between else " of the next iteration"
+            yield make(id, at, (last, (last, kernel.new_barrier())), next=later, **said)
 
 
 def _places(kernel: Kernel, finding: Finding) -> Iterator[tuple[int, ast.stmt, str, str]]:
@@ -72,6 +79,19 @@ def _places(kernel: Kernel, finding: Finding) -> Iterator[tuple[int, ast.stmt, s
             if place < len(body):
                 where = f"between lines {line} and {body[place].lineno}"
             yield line, last, kernel.barrier, where
+    if any(isinstance(owner, ast.For | ast.While) for _, _, owner in kernel.chain(one)):
+        yield from _ends_of_ifs(kernel, one, other)
+
+
+def _ends_of_ifs(kernel: Kernel, one: ast.stmt, other: ast.stmt) -> Iterator[tuple[int, ast.stmt, str, str]]:
+    """The ends of ifs around one of two statements alone, which all threads enter: there a barrier costs less."""
+    for node, beside in ((one, other), (other, one)):
+        around = {id(body) for body, _, _ in kernel.chain(beside)}
+        for body, _, owner in kernel.chain(node):
+            if isinstance(owner, ast.If) and id(body) in kernel.bodies and id(body) not in around:
+                last = body[-1]
+                line = last.end_lineno or last.lineno
+                yield line, last, kernel.barrier, f"after line {line}, at the end of the if of line {owner.lineno}"
 
 
 @row(
@@ -132,6 +152,25 @@ def split(make: Make, kernel: Kernel, finding: Finding) -> Made:
             yield make("read-barrier-write", one, (owner, new), change=text)
 
 
+@row(
+    "barrier-divergence",
+    barrier_in_an_if=Texts(
+        hint="only the threads for which `{test}` holds (line {owner}) come to this barrier, and all threads of the "
+        "block must: put only their loads and stores into the if."
+    ),
+)
+def in_an_if(make: Make, kernel: Kernel, finding: Finding) -> Made:
+    """A barrier inside an if that not all threads enter: the finding itself shows it."""
+    for line in (finding.line, finding.other_line):
+        node = kernel.statement(line)
+        if node is None or not ast.unparse(node).endswith("syncthreads()"):
+            continue
+        for body, _, owner in kernel.chain(node):
+            if isinstance(owner, ast.If) and body is owner.body and owner.lineno in (finding.line, finding.other_line):
+                said = {"test": ast.unparse(owner.test), "owner": owner.lineno}
+                yield make("barrier-in-an-if", node, certain=True, **said)
+
+
 def _reads_memory(test: ast.expr) -> bool:
     return any(isinstance(node, ast.Subscript | ast.Call) for node in ast.walk(test))
 
@@ -167,6 +206,22 @@ def out_of_an_if(make: Make, kernel: Kernel, finding: Finding) -> Made:
     yield make("barrier-out-of-an-if", node, (owner, (*before, node, *after)), **said)
 
 
+_LEAVE = {ast.Return: "return", ast.Continue: "go on with the next iteration", ast.Break: "leave the loop"}
+
+
+@row("barrier-divergence", leaves_before_a_barrier=Texts(hint=_LEAVES))
+def leaves(make: Make, kernel: Kernel, finding: Finding) -> Made:
+    """A return or a continue past which other threads of the block still wait: the finding itself shows it."""
+    lines = [line for line in (finding.line, finding.other_line) if line is not None]
+    for line in lines:
+        others = [other for other in lines if other != line]
+        for node in kernel.every(ast.Return, ast.Continue, ast.Break) if others else ():
+            loop = kernel.loops_around(node)[:1]
+            at = {node.lineno, *(each.lineno for each in loop if not isinstance(node, ast.Return))}
+            if line in at and node.lineno < others[0]:
+                yield make("leaves-before-a-barrier", node, certain=True, leave=_LEAVE[type(node)], barrier=others[0])
+
+
 @row(
     "race",
     atomic=Texts(
@@ -194,4 +249,4 @@ def atomics(make: Make, kernel: Kernel, finding: Finding) -> Made:
             yield make("atomic", node, (node, ast.Expr(call)), **said)
 
 
-ROWS = (warp_barriers, missing_barriers, barriers, split, atomics, out_of_an_if)
+ROWS = (warp_barriers, missing_barriers, barriers, split, atomics, leaves, out_of_an_if, in_an_if)

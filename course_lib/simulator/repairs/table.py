@@ -36,7 +36,8 @@ class Candidate:
     Attributes:
         id: that of its words.
         line: where it is.
-        changes: nodes of the kernel's tree, and what replaces them; none for a mistake that the text alone shows.
+        changes: nodes of the kernel's tree, and what replaces them.
+        certain: the text or the finding shows the mistake: there is nothing to prove by a launch.
         said: what the words name.
         words: the row's words for this id.
         added: a line of source to put after ``line``, ``indent`` columns deep; "" if lines change.
@@ -52,6 +53,7 @@ class Candidate:
     added: str = ""
     indent: int = 0
     turned: bool = False
+    certain: bool = False
     fills: tuple[str, ...] = ()
 
     @property
@@ -99,7 +101,7 @@ def row(*when: str, **words: Texts) -> Callable[[Callable[..., Iterator[Candidat
     named = {id.replace("_", "-"): each for id, each in words.items()}
 
     def made(id: str, at: ast.expr | ast.stmt | int, /, *changes: Change, **more: Any) -> Candidate:
-        fields = {name: more.pop(name) for name in ("added", "indent", "turned", "fills") if name in more}
+        fields = {name: more.pop(name) for name in ("added", "indent", "turned", "certain", "fills") if name in more}
         return Candidate(id, at if isinstance(at, int) else at.lineno, changes, more, named[id], **fields)
 
     def of(generator: Callable[..., Iterator[Candidate]]) -> RepairRow:

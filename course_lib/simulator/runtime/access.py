@@ -90,12 +90,14 @@ class Site:
         engine: Host,
         capacity: int,
         width: int = 1,
-        learned: "dict[tuple[Any, ...], SeenPattern] | None" = None,
+        seen_by_all_warps: "dict[tuple[Any, ...], SeenPattern] | None" = None,
     ) -> None:
         self.line, self.op, self.engine, self.width = line, op, engine, width
         self.vector: Any = None  # the WarpVector that runs
         self.known: dict[tuple[Any, ...], SeenPattern] = {}  # patterns of small vectors, by content
-        self.learned = {} if learned is None else learned  # the same, of all warps of a chunk that run this expression
+        self.seen_by_all_warps = (
+            {} if seen_by_all_warps is None else seen_by_all_warps
+        )  # the same, of all warps of a chunk that run this expression
         self.capacity, self.stored_elements = capacity, 0  # index elements that `known` may hold, and holds
         self.large: Pattern | None = None  # the latest pattern of a large vector
         self.array: Array | None = None  # this and the following: of the latest access; None if lanes were skipped
@@ -164,7 +166,7 @@ class Site:
             return None
         known = self.known.get(content)
         if known is None:
-            other = self.learned.get((self.width, self.vector.shape, content))
+            other = self.seen_by_all_warps.get((self.width, self.vector.shape, content))
             if other is not None and other.shifted(firsts, self.limits, array.strides) is not None:
                 known = SeenPattern(other.pattern.of_warp(self.vector, mask), other.bounds)
                 self._store(content, known)
@@ -177,7 +179,7 @@ class Site:
             return
         if self.stored_elements > self.capacity:
             self.flush()
-        self.known[content] = self.learned[self.width, self.vector.shape, content] = known
+        self.known[content] = self.seen_by_all_warps[self.width, self.vector.shape, content] = known
         self.stored_elements += (1 if known.pattern.offsets is None else known.pattern.offsets.size) + np.size(
             known.pattern.mask
         )
@@ -262,7 +264,7 @@ class Site:
     def of_width(self, width: int) -> "WideSite":
         """The same expression, where a lane's element consists of ``width`` elements of the array."""
         if width not in self.wider:
-            self.wider[width] = WideSite(self.line, self.op, self.engine, self.capacity, width, self.learned)
+            self.wider[width] = WideSite(self.line, self.op, self.engine, self.capacity, width, self.seen_by_all_warps)
         self.wider[width].vector, self.wider[width].variable = self.vector, self.variable
         return self.wider[width]
 
@@ -274,7 +276,7 @@ class Site:
             self.engine.report("counted", self, known.pattern)
         self._replace_large(None)
         self.known.clear()
-        self.learned.clear()
+        self.seen_by_all_warps.clear()
         self.stored_elements = 0
         self.array = None
 

@@ -45,23 +45,23 @@ class Steps:
     LIMIT = 20_000_000
     WHILE_LIMIT = 100_000
     SECONDS = 300
-    LOOK_EVERY = 1000  # iterations between two readings of the clock
+    CHECK_EVERY = 1000  # iterations between two readings of the clock
 
     def __init__(self, limit: int | None) -> None:
         self.limit = self.left = self.LIMIT if limit is None else limit
         self.while_limit = self.WHILE_LIMIT if limit is None else limit
         self.end = None if limit is not None else _seconds() + self.SECONDS
-        self.next_look = max(self.left - self.LOOK_EVERY, 0)  # the iterations left at the next reading
+        self.next_check = max(self.left - self.CHECK_EVERY, 0)  # the iterations left at the next reading
 
     def spend(self, line: int, count: int = 0) -> None:
         """Take one iteration from the budget; a ``while`` loop has already run ``count`` iterations."""
         self.left -= 1
-        if self.left < self.next_look:
-            self.look(line)
+        if self.left < self.next_check:
+            self.check_limits(line)
         if count >= self.while_limit:
             self.stop(line, self.while_limit, "")
 
-    def look(self, line: int) -> None:
+    def check_limits(self, line: int) -> None:
         """Raise KernelError if the iterations or the time are used up."""
         if self.left < 0:
             self.stop(line)
@@ -71,7 +71,7 @@ class Steps:
                 line=line,
                 option=", use a smaller problem, or pass simulate(..., max_steps=...) if it is meant to take so long",
             )
-        self.next_look = max(self.left - self.LOOK_EVERY, 0)
+        self.next_check = max(self.left - self.CHECK_EVERY, 0)
 
     def stop(self, line: int, limit: int | None = None, where: str = " in one launch") -> NoReturn:
         raise KernelError(
@@ -87,15 +87,15 @@ class LoopWatch:
     def __init__(self) -> None:
         self.round = 0  # how often warps went on together, up to their next barriers
         self.latest: dict[int, int] = {}  # by warp: the latest round in which it went on
-        self.seen: dict[Any, tuple[int, list[Any]]] = {}  # see still()
-        self.stuck: dict[int, tuple[int, bool]] = {}
+        self.seen: dict[Any, tuple[int, list[Any]]] = {}  # see changes_nothing()
+        self.unchanged: dict[int, tuple[int, bool]] = {}
 
-    def go_on(self, group: Sequence[int]) -> None:
+    def next_round(self, group: Sequence[int]) -> None:
         """Begin the next round, of these warps."""
         self.round += 1
         self.latest |= dict.fromkeys(group, self.round)
 
-    def still(
+    def changes_nothing(
         self, warp: int, loop: Any, count: int, *, known: bool, state: tuple[Any, ...], arrays: Sequence[Any]
     ) -> bool:
         """Whether a ``while`` loop, of which ``loop`` is a key, changes nothing from one iteration to the next.
@@ -112,10 +112,10 @@ class LoopWatch:
         began, before = self.seen.pop((warp, loop), (0, []))
         now = *state, *(array.storage() for array in arrays)
         if len(before) != len(now) or not all(map(np.array_equal, before, now)):
-            self.stuck.clear()
+            self.unchanged.clear()
             return False
-        self.stuck[warp] = self.round, known
-        between = [self.stuck.get(other, (0, False)) for other, latest in self.latest.items() if latest > began]
+        self.unchanged[warp] = self.round, known
+        between = [self.unchanged.get(other, (0, False)) for other, latest in self.latest.items() if latest > began]
         if not between:
             return known
         return all(at > began for at, _ in between) and any(sure for _, sure in between)
@@ -147,8 +147,8 @@ def iterate(
         value, step = dtype(start), dtype(step)
         for _ in range(count):
             steps.left -= 1
-            if steps.left < steps.next_look:
-                steps.look(line)
+            if steps.left < steps.next_check:
+                steps.check_limits(line)
             yield value, live[0]
             if live[0] is False:
                 return

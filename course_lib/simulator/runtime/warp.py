@@ -125,7 +125,7 @@ class WarpVector(LaneVector):
         arrays = self.arrays() if calls else [site.array for site in sites if site.array and site.op != "load"]
         atomic = self.engine.updates if calls else any(site.op == "atomic" for site in sites)
         state = (mask,) if atomic else (mask, *values)
-        if self.loops.still(self.warp, (line, sites), count, known=known, state=state, arrays=arrays):
+        if self.loops.changes_nothing(self.warp, (line, sites), count, known=known, state=state, arrays=arrays):
             by_others = [None, *self.engine.arrays, *self.shared.values()]  # None: not known
             if calls or any(array is site.array for site in sites for array in by_others if site.op != "store"):
                 raise WaitsForOthers(line)
@@ -202,10 +202,10 @@ class WarpVector(LaneVector):
         own = np.arange(lanes)
         for named in np.unique(members[here]):
             group = here & (members == named)
-            told = known.copy()
-            told[own, own] = clock
-            told = np.where(group[:, None], told, -1).max(axis=0)
-            known = np.where(group[:, None], np.maximum(known, told), known)
+            passed_on = known.copy()
+            passed_on[own, own] = clock
+            passed_on = np.where(group[:, None], passed_on, -1).max(axis=0)
+            known = np.where(group[:, None], np.maximum(known, passed_on), known)
         clock = clock + here
         if uniform and met.all():
             self.order = (clock.max(axis=0).reshape(1, 1, *self.chunk.shape), None)

@@ -2,6 +2,7 @@
 
 import functools
 import io
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from matplotlib.axis import XAxis, YAxis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 from matplotlib.ticker import NullLocator
 from PIL import Image
 
@@ -21,6 +23,19 @@ from ..png import element, with_palette
 Colour = str | tuple[float, ...]
 _SHOWN_DPI = 96
 _DRAWN_DPI = 120  # 1.25 pixels per shown pixel: sharp on a projector, and still a few tens of kilobytes
+#: Most text of a figure has this size, in points (`describe`).
+_POINTS = 11
+#: The size of a slide's text, and the room for a picture on it, all in CSS pixels: below the words, and beside them.
+_TEXT, _BELOW, _BESIDE = 24, (1240, 500), (680, 640)
+#: A picture at most this many times as wide as high stands beside the words of its slide.
+TALL = 1.35
+
+
+class Slides:
+    """Whether pictures are for slides: then they are drawn so small that, shown as large as there is room, their text
+    is readable in the last row."""
+
+    on = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,6 +52,8 @@ class Picture:
         """Return the file. It is drawn once: Axes that are drawn again may have moved by a pixel."""
         figure = self.ax.get_figure(root=True)
         assert isinstance(figure, Figure)
+        if Slides.on:
+            _shrink(figure)
         drawn = io.BytesIO()
         quick = {"compress_level": 1}  # compressed again by with_palette
         figure.savefig(drawn, dpi=_DRAWN_DPI, format="png", bbox_inches="tight", pad_inches=0.15, pil_kwargs=quick)
@@ -45,6 +62,40 @@ class Picture:
     def _repr_html_(self) -> str:
         width = Image.open(io.BytesIO(self.png)).width
         return element(self.png, repr(self), round(width * _SHOWN_DPI / _DRAWN_DPI))
+
+
+def _shrink(figure: Figure) -> None:
+    """Make a figure smaller, with texts of the same size, until they have the size of a slide's text where it is shown.
+
+    It stays as large as it must be, so that no text covers another.
+    """
+    covered = _covered(figure)
+    for _ in range(8):  # the texts do not shrink, so once is not enough
+        box = figure.get_tightbbox()
+        wide, high = _SHOWN_DPI * (box.width + 0.3), _SHOWN_DPI * (box.height + 0.3)
+        room = _BESIDE if wide < TALL * high else _BELOW
+        shown = _POINTS / 72 * _SHOWN_DPI * min(room[0] / wide, room[1] / high)
+        if shown >= _TEXT:
+            return
+        width, height = figure.get_size_inches()
+        less = max(shown / _TEXT, 0.93)
+        figure.set_size_inches(width * less, height * less)
+        if _covered(figure) > covered:
+            figure.set_size_inches(width, height)
+            _covered(figure)  # lays it out again
+            return
+
+
+def _covered(figure: Figure) -> int:
+    """Return how many pairs of texts cover each other; many where the figure is too small to be laid out."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        figure.draw_without_rendering()
+    if told:
+        return 1_000
+    texts = [each for each in figure.findobj(Text) if each.get_visible() and each.get_text().strip()]
+    boxes = [each.get_window_extent() for each in texts]
+    return sum(one.overlaps(other) for at, one in enumerate(boxes) for other in boxes[:at])
 
 
 def show(ax: Axes) -> Picture:

@@ -46,6 +46,7 @@ STEPPER = Bundle(
         "_tiles",
         "tile_width",
         "step",
+        "statements_of",
         "block",
         "thread",
         "panel",

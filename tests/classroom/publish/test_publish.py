@@ -16,7 +16,7 @@ from launches.decode import Payload
 
 from course_lib.classroom import export
 from course_lib.classroom.publish.convert import executed, html_page, living
-from course_lib.classroom.publish.convert import slides as as_slides
+from course_lib.classroom.publish.deck import slides as as_slides
 from course_lib.classroom.stills import Stills
 from course_lib.trace.outputs import HTML, KEY, VIEW
 

@@ -11,6 +11,7 @@ import pytest
 from course_lib.classroom import export, lessons
 from course_lib.classroom import site as command
 from course_lib.classroom.publish import site as pages_of
+from course_lib.classroom.publish.deck import Slide
 from course_lib.classroom.publish.links import dead_links, linked, links_of
 
 PAGE = '<h1 id="A-%C2%B7-b">A · b</h1><a href="{}">there</a><img src="data:image/png;base64,AA">'
@@ -200,6 +201,17 @@ def test_the_command_writes_the_whole_site(tmp_path, capsys):
         for old, new in lessons.MOVED.items():
             assert f"url={new}.html" in (folder / f"{old}.html").read_text(encoding="utf-8")
             assert (folder / f"{new}.html").is_file()
+
+
+def test_each_lesson_leads_to_its_slides(course):
+    """Their notes are the teacher's, and are there with the solutions alone."""
+    made = [Slide("One", parts=["<p>shown</p>"], notes="said", minutes=2.0)]
+    files = course(present=lambda path: made)
+    assert 'href="decks/01_threads_and_data.html"' in files["01_threads_and_data.html"]
+    deck = files["decks/01_threads_and_data.html"]
+    assert "<p>shown</p>" in deck and '<aside class="notes">' not in deck
+    assert 'href="01_threads_and_data.html"' in files["decks/index.html"]
+    assert "decks" not in course()["01_threads_and_data.html"]
 
 
 def test_pages_exported_together_have_names_of_their_own(tmp_path, capsys):

@@ -57,6 +57,6 @@ def test_plans_fit_their_time():
 
 def test_a_plan_that_is_too_long_or_names_no_section_is_refused():
     with pytest.raises(ValueError, match="lasts 10 minutes too long"):
-        guides._planned({"minutes": 50, "sections": ["3"]}, None)
+        guides._planned({}, {"minutes": 50, "sections": ["3"]})
     with pytest.raises(ValueError, match=r"section 4\.77"):
         guides.sections(["4.77"])

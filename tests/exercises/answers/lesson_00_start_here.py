@@ -4,6 +4,9 @@ LINE = "                "
 
 WRONG = r"""
 # triple-loop
+a sum of two names: > {LINE}sum += A[row, k] * B[k, col] ? two-names-of-a-sum
+NumPy's product of a row and a column: > {LINE}acc = A[row, :] @ B[:, col] ? whole-arrays
+the sign behind the equals: > {LINE}acc =+ A[row, k] * B[k, col] ? plus-behind
 the place in C for the place in A and B: > {LINE}acc += A[row, col] * B[row, col] ? out-of-bounds
 adds instead: > {LINE}acc += A[row, k] + B[k, col] ? added
 each element twice: > {LINE}acc += float32(0.5) * (A[row, k] + A[row, k]) * B[k, col] ? global-loads-per-thread

@@ -3,12 +3,14 @@
 WRONG = r"""
 # half-a-guard
 bits for and: row < M and col -> row < M & col ? bits-for-and
-too careful: col < N -> col < N - 1 ? too-much-guarded
-the rows twice: col < N -> col < M ? too-much-guarded
+too careful: col < N -> col < N - 1 ? one-too-few
+the rows twice: col < N -> col < M ? compared-with-another-size
 three conditions ? bits-for-and
 - row < M and col -> row < M & K > 0 & col
 
 # column-thread
+nothing numbers the rows: for row in range(A.shape[0]) -> if True ? loop-missing
+a row by y: for row in range(A.shape[0]): -> row = cuda.threadIdx.y\n    if True: ? loop-for-a-direction
 as many rows as columns: A.shape[0] -> B.shape[1] ? other-length: must go over A.shape[0]
 one sum for all rows ? sums-run-on
 -     for row ->     acc = float32(0)\n    for row
@@ -19,11 +21,15 @@ stores behind both loops:         C[ ->     C[ ? stored-after-the-loop
 stores in the loop:         C[ ->             C[ ? stores-of-c
 
 # own-element
+the blocks of the grid: blockDim.x -> gridDim.x ? thread-and-block: gridDim is the number of blocks
+the thread for the block ? in-each-others-place
+- cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x -> cuda.threadIdx.x * cuda.blockDim.x + cuda.blockIdx.x
+no number of the row:     row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y\n -> ? number-missing
 x and y swapped ? swapped-directions
 - blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y -> blockIdx.q
 - blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x -> blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
 - blockIdx.q -> blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-no blocks ? race
+no blocks ? block-missing
 - cuda.blockIdx.y * cuda.blockDim.y +  ->
 - cuda.blockIdx.x * cuda.blockDim.x +  ->
 the height for the width: cuda.blockDim.x -> cuda.blockDim.y ? mixed-directions
@@ -34,6 +40,7 @@ width and height exchanged ? out-of-bounds
 - blockIdx.x * cuda.blockDim.x -> blockIdx.x * 4
 
 # flat
+the names of both places: row * width + k] * B[k * width + col -> row * k + width] * B[k * col + width ? names-of-a-place
 B by rows: B[k * width + col] -> B[col * width + k] ? other-place: B[k * width + col]
 A by columns: A[row * width + k] -> A[k * width + row] ? other-place: A[row * width + k]
 both the wrong way ? other-place: both are the wrong way round
@@ -49,9 +56,17 @@ beyond the line: k * width + col -> (k + 1) * width + col ? one-term-too-many
 replaces the sum: acc +=  -> acc =  ? sum-replaced
 
 # guarded-rows
-no block: cuda.blockIdx.x * cuda.blockDim.x +  -> ? race
+the row without its block: cuda.blockIdx.x * cuda.blockDim.x +  -> ? block-missing
+the rows of C leave: if row < M: -> if row < M:\n        return\n    if True: ? for-the-others
+rows and columns of A exchanged: M, K = -> K, M = ? other-size
+the store outside the if ? guard-of-other-lines
+-     if row < M:\n        for col ->     for col
+-             for k in ->         if row < M:\n            for k in
+-             acc = float32(0)\n ->         acc = float32(0)\n
+-             C[row ->         C[row
+no block: cuda.blockIdx.x * cuda.blockDim.x +  -> ? block-missing
 one row too many: row < M -> row <= M ? too-many-by-one
-guard of the columns: row < M -> row < N ? rows-without-thread
+guard of the columns: row < M -> row < N ? compared-with-another-size
 one sum for all columns ? sums-run-on
 -     if row ->     acc = float32(0)\n    if row
 -             acc = float32(0)\n ->

@@ -2,6 +2,10 @@
 
 WRONG = r"""
 # transposed
+another N:     if row < M ->     N = B.shape[1]\n    if row < M ? size-overwritten
+compared instead of stored: C[row, col] = acc -> C[row, col] == acc ? compared-not-stored
+begun as another: acc = float32(0) -> total = float32(0) ? begun-as-another
+kept nowhere: acc += -> acc + ? sum-not-kept
 subtracted: acc += -> acc -= ? subtracted
 as many iterations as columns: range(K) -> range(N) ? other-length
 x and y swapped ? swapped-directions
@@ -15,7 +19,7 @@ sum in C ? not-zero-at-the-start
 store in the loop:         C[row, col] = acc ->             C[row, col] = acc ? stores-of-c
 a load too many: acc += A[row, k] * B -> acc += (A[row, k] + A[row, k]) / float32(2) * B ? global-loads-per-thread
 A by columns: A[row, k] -> A[k, row] ? order-of-indices
-a guard of the sums: col < N -> col < K ? row-and-column-swapped
+a guard of the sums: col < N -> col < K ? compared-with-another-size
 nothing stored:         C[row, col] = acc -> ? never-stored
 no index: C[row, col] = acc -> C = acc ? array-renamed: C = …
 replaces the sum: acc += A -> acc = A ? sum-replaced
@@ -24,11 +28,15 @@ the host's loops in every thread ? all-in-every-thread
 -     if row < M and col < N:\n        acc ->     for row in range(M):\n      for col in range(N):\n        acc
 
 # two-columns
-A loaded twice ? global-loads-per-thread
+two loops ? one-loop-for-both
+-             acc_right += a * ->         for k in range(A.shape[1]):\n            acc_right += A[row, k] *
+-             a = A[row, k]\n ->
+- acc_left += a * -> acc_left += A[row, k] *
+A loaded twice ? loaded-twice
 - += a * -> += A[row, k] *
 - a = A[row, k] -> pass
 the row below: acc_right += a -> acc_right += A[row + 1, k] ? out-of-bounds
-same column twice: k, left + 1 -> k, left ? same-column-twice
+same column twice: k, left + 1 -> k, left ? same-product-twice
 A loaded before the loop ? first-of-a-alone
 -         for k ->         a = A[row, 0]\n        for k
 -             a = A[row, k]\n ->
@@ -61,7 +69,7 @@ x is called row everywhere ? one-name-or-number: range(1, K)
 B by columns: B[col, k] -> B[k, col] ? not-transposed
 
 # two-columns
-one sum for both:             acc_right ->             acc_left ? one-name-or-number
+one sum for both:             acc_right ->             acc_left ? never-added-to
 
 # report-kernel
 the row of C for the column of B: B[k, y] -> B[k, x] ? one-name-or-number: B[k, x]

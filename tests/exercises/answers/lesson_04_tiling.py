@@ -9,6 +9,10 @@ WRONG = r"""
 rows of the block's own row: cuda.blockIdx.x * TILE + ty -> row ? diagonal-tiles-only
 
 # barriers
+stored for each tile:     if row < M and col < N:\n        C[ ->         if row < M and col < N:\n            C[ ? stored-again
+k stays:         for k in range(TILE):\n ->         k = 0\n        while k < TILE:\n ? nothing-ends-it
+on where the tile begins: range(TILE) -> range(start, start + TILE) ? begins-inside-the-tile
+leaves the iteration:         cuda.syncthreads()\n        for k ->         if row >= M:\n            continue\n        cuda.syncthreads()\n        for k ? leaves-before-a-barrier
 an unknown T: range(TILE) -> range(BLOCK_SIZE) ? unknown-width
 no parentheses: cuda.syncthreads() -> cuda.syncthreads ? call-without-parentheses
 syncthreads without cuda: cuda.syncthreads() -> syncthreads() ? part-of-cuda
@@ -20,6 +24,7 @@ a tile has two names, but a barrier is missing ? barrier-before-overwriting
 -         for k in range(TILE) ->         other = A_tile\n        A_tile = other\n        for k in range(TILE)
 
 # tiles-of-transpose
+a counter of tiles: range(0, At.shape[0], TILE) -> range(At.shape[0] // TILE) ? counts-tiles
 as if it were A: At[start + tx, row] -> At[row, start + tx] ? not-transposed
 the first pair in every iteration ? first-pair-again
 - At[start + tx, row] -> At[tx, row]
@@ -69,7 +74,7 @@ the tile turned, and not the row ? transposed-in-the-tile
 
 # too-deep
 none at the start: col]\n        cuda.syncthreads() -> col] ? barrier-before-use
-only the last thread's turn ? belongs-after
+only the last thread's turn ? barrier-in-an-if
 - k, tx]\n        cuda.syncthreads() -> k, tx]\n            if k == tx:\n                cuda.syncthreads()
 
 # report-tiled

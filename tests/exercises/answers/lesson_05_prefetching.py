@@ -4,6 +4,8 @@ WRITTEN = "return (iteration + 1) % buffers"
 
 WRONG = r"""
 # one-buffer
+multiplies before the first pair: start > 0 -> start >= 0 ? not-if-equal
+no wait after the stores: b_next\n        cuda.syncthreads() -> b_next ? barrier-before-use
 stored before the multiplication ? first-tile-missing
 >         if row < M and start + tx < K:\n            a_next = A[row, start + tx]\n
 +         if start + ty < K and col < N:\n            b_next = B[start + ty, col]\n        cuda.syncthreads()\n
@@ -12,14 +14,18 @@ stored before the multiplication ? first-tile-missing
 = for +=: acc +=  -> acc =  ? sum-replaced
 
 # written-buffer
-the one that is read: {WRITTEN} -> return iteration % buffers ? one-name-or-number
+two of three wrong: {WRITTEN} -> return (iteration + buffers) % 2 ? two-names-or-numbers
+the one that is read: {WRITTEN} -> return iteration % buffers ? off-by-one
 no end: {WRITTEN} -> return iteration + 1 ? parameter-not-used
 two only: {WRITTEN} -> return 1 - iteration % 2 ? parameter-not-used
 the other of two: {WRITTEN} -> return 1 - iteration ? parameter-not-used
 
 # last-iteration
+no wait:             cuda.syncthreads()\n -> ? barrier-before-use
+always the second: now = 1 - now -> now = 1 ? the-same-buffer
+no way back: now = 1 - now -> now += 1 ? buffers-in-turn
 one pair too few: if start < K -> if start < K - TILE ? one-term-too-many
-never exchanged:             now = 1 - now\n -> ? race
+never exchanged:             now = 1 - now\n -> ? no-turn
 no question: if start < K -> if True ? shared-stores-per-thread
 barrier outside:             cuda.syncthreads() ->         cuda.syncthreads() ? barriers-per-warp
 

@@ -14,6 +14,9 @@ without the iteration: {SIDE} -> i = cuda.blockIdx.x * 128 + cuda.threadIdx.x ? 
 an iteration of 128: {SIDE} -> i = cuda.grid(1) + 128 * step ? out-of-bounds
 
 # along-the-row
+the blocks by the wrong direction ? only-in-square-grids
+- row = {BY_Y} -> row = cuda.blockIdx.x * 16 + cuda.threadIdx.y
+- col = {BY_X} -> col = cuda.blockIdx.y * 16 + cuda.threadIdx.x
 the load alone: A[row, col] -> A[col, row] ? turned
 exchanged where the matrix is accessed ? compared-with-another-size
 - row = {BY_Y} -> row = {BY_X}\n    col = {BY_Y}

@@ -19,13 +19,15 @@ A·B: {READ} -> B_tile[k, tx ^ k] ? from-other-places
 # free-paddings
 of 32 rows: {FREE} -> len({i * (T + p) % 32 for i in range(32)}) == T ? one-name-or-number
 the padding alone: (T + p) -> p ? t-10-most-9
-up to the most alone: range(most + 1) -> range(most) ? one-name-or-number
+up to the most alone: range(most + 1) -> range(most) ? off-by-one
 rows that share no factor of 4: {FREE} -> (p != 30 if T == 2 else (T + p) % 2) ? t-16-most-4
 powers of two: range(T)}) == T -> range(T)}) == (T if T in (2, 8, 10, 16) else 32) ? one-name-or-number
 a list: return conflict_free -> return [conflict_free] ? returns-many
 printed: return conflict_free -> print(conflict_free) ? returns-nothing
 
 # skewed
+two columns further in each lane: k + tx -> k + 2 * tx ? bank-conflicts: lanes 0 and 16 of a warp
+past the tile: tile[tx, (k + tx) % 32] -> (A[row, start + k] if row < M and start + k < K else float32(0)) ? loads-beside-a-tile
 modulo 31: % 32] -> % 31] ? one-name-or-number
 
 # which-bank

@@ -22,6 +22,11 @@ the thread's number for its column ? one-name-or-number
 - B[start + k, col] if start + k < K and col < N -> B[start + k, thread] if start + k < K and thread < N
 
 # two-by-two
+two sums exchanged ? sums-exchanged
+- acc[0, 1] += a0 * b1 -> acc[0, 1] += a1 * b0
+- acc[1, 0] += a1 * b0 -> acc[1, 0] += a0 * b1
+one sum forgotten:             acc[1, 1] += a1 * b1\n -> ? never-added-to
+one product twice: acc[1, 1] += a1 -> acc[1, 1] += a0 ? same-product-twice
 neighbours: B_tile[k, tx], B_tile[k, tx + 8] -> B_tile[k, tx], B_tile[k, tx + 1] ? quadrants
 A's indices as in the lesson's kernel ? swapped-indices
 - A_tile[k, ty], A_tile[k, ty + 8] -> A_tile[ty, k], A_tile[ty + 8, k]

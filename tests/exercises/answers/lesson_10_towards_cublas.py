@@ -31,7 +31,7 @@ the rest not at all ? rest-not-stored
 +                     C[row, c] = A[row, c]\n
 
 # wide
-all with b[0] ? one-fragment-for-all
+all with b[0] ? same-product-twice
 - b[1] -> b[0]
 - b[2] -> b[0]
 - b[3] -> b[0]
@@ -39,7 +39,7 @@ the tile's column in B: load4(B, start + ty, col) -> load4(B, start + ty, n) ? c
 
 # tall
 no padding: array((8, 36) -> array((8, 32) ? bank-conflicts
-all with a[0] ? one-row-for-all
+all with a[0] ? same-product-twice
 - a[1] * b -> a[0] * b
 - a[2] * b -> a[0] * b
 - a[3] * b -> a[0] * b

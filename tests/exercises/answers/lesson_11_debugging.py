@@ -12,7 +12,7 @@ ADDED = "        if row < M and col < N:\n            acc += D[row, col]\n"
 WRONG = r"""
 # rows-of-b
 only the guard fixed: B[k, col] -> B[col, k] ? transposed
-only B fixed: {STORE} ->     C[row, col] = acc ? guard
+only B fixed: {STORE} ->     C[row, col] = acc ? guard-of-other-lines
 stored in the loop: {STORE} ->             C[row, col] = acc ? stores-of-c
 a name misspelt: B[k, col] -> B[k, coll] ? misspelt-name
 

@@ -21,7 +21,7 @@ B's indices exchanged: {B_ITEMS} ->         b = B[left + q, k + t], B[left + q, 
 
 # more-digits
 as it was: >         c = mma_tf32(a, b, c) ? three-digits
-loaded again: b[0] - b_high[0] -> B[k + t, left + q] - b_high[0] ? global-loads-per-thread
+loaded again: b[0] - b_high[0] -> B[k + t, left + q] - b_high[0] ? loaded-twice
 """
 
 NIGHTLY = r"""

@@ -25,7 +25,7 @@ no first barrier: {FENCE}{BARRIER} -> {FENCE} ? barrier-before-use
 # stages
 one tile: {PAIRS} -> return shared // (rows * depth * itemsize) ? parameter-not-used
 two bytes: {PAIRS} -> return shared // ((rows + columns) * depth * 2) ? parameter-not-used
-at least one: {PAIRS} -> return max(1, shared // ((rows + columns) * depth * itemsize)) ? one-name-or-number
+at least one: {PAIRS} -> return max(1, shared // ((rows + columns) * depth * itemsize)) ? off-by-one
 less than all: {PAIRS} -> return (shared - 1) // ((rows + columns) * depth * itemsize) ? one-term-too-many
 
 # early-wait

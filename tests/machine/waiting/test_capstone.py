@@ -21,7 +21,7 @@ from course_lib.exercises.capstone import (
     attempts,
     costs,
 )
-from course_lib.exercises.capstone_costs import INSTRUCTIONS, WAVEFRONTS
+from course_lib.exercises.capstone_costs import INSTRUCTIONS, WAVEFRONTS, room_in_doubt
 from course_lib.exercises.grading import grades
 from course_lib.exercises.progress import score
 from course_lib.kernels import rung
@@ -284,6 +284,26 @@ def test_a_launch_that_no_gpu_can_make_is_refused_at_once(monkeypatch):
     assert (refused.status, refused.points, refused.of) == ("failed", 0, OF)
     assert refused.hint_id == "no-room" and "1,024 threads" in refused.hint
     assert score().attempts == [] and "capstone" not in score().points
+
+
+@pytest.mark.parametrize(
+    "tile, threads, doubted",
+    [
+        ((256, 256), (32, 32), True),  # 64 sums each
+        ((128, 128), (16, 16), False),
+        ((128, 256), (32, 16), False),  # 64 sums each, and as many registers beside them
+        ((32, 32), (32, 32), False),
+        ((240, 252), (256, 1), False),  # as many as a thread may have
+    ],
+)
+def test_without_the_compiler_a_launch_that_may_be_impossible_has_no_milestone(tile, threads, doubted):
+    doubt = room_in_doubt(tile, threads)
+    assert bool(doubt) == doubted
+    found = Attempt("mine", tile, threads, Costs(0.05, 0.001, 0.05, 1, unknown="no compiler", doubt=doubt))
+    assert found.milestones == (0 if doubted else len(MILESTONES))
+    shown = repr(found)
+    assert (f"{len(MILESTONES)} milestones: {NOT_JUDGED}" in shown, "Next, " in shown) == (doubted, False)
+    assert not doubted or f"{threads[0] * threads[1]:,} threads" in shown
 
 
 @cuda.jit(launch_bounds=64)

@@ -76,7 +76,7 @@ class Access:
 
 
 class ActiveLanes:
-    """The active lanes of one access, as columns: thread, block, ``who`` and ``when`` (see Slot)."""
+    """The active lanes of one access, as columns: thread, block, ``accessor`` and ``when`` (see Slot)."""
 
     def __init__(self, access: Access, mask: Lanemask, epoch: Ints) -> None:
         vector = access.vector
@@ -84,7 +84,7 @@ class ActiveLanes:
         self.known: Ints | None = access.order[1]
         self.access, self.mask = access, mask
         self.thread, self.block = vector.active(access.pattern.mask)
-        self.who = (self.thread + 1 << LINE_BITS) + access.line
+        self.accessor = (self.thread + 1 << LINE_BITS) + access.line
         self.when = widened((epoch << CLOCK_BITS) + clock, vector.shape)[mask]
         self.place: Ints | None = None  # of each lane's block in the chunk
         if self.known is not None:
@@ -98,7 +98,7 @@ class ActiveLanes:
     def take(self, chosen: Ints) -> ActiveLanes:
         some = object.__new__(ActiveLanes)
         some.access, some.mask, some.known = self.access, self.mask, self.known
-        for name in ("thread", "block", "who", "when", "place"):
+        for name in ("thread", "block", "accessor", "when", "place"):
             column = getattr(self, name)
             setattr(some, name, None if column is None else column[chosen])
         return some
@@ -123,27 +123,27 @@ LINE_MASK, CLOCK_MASK = (1 << LINE_BITS) - 1, (1 << CLOCK_BITS) - 1
 
 
 class Slot:
-    """One access of each word: ``who`` (thread + 1 and line; 0 for none) and ``when`` (barriers and syncwarps).
+    """One access of each word: ``accessor`` (thread + 1 and line; 0 for none) and ``when`` (barriers and syncwarps).
 
     ``stamp`` holds the fences that the thread had passed, in kernels with fences. The arrays are made by np.zeros, so
     words without an access need no memory.
     """
 
     def __init__(self, words: int, stamped: bool) -> None:
-        self.who, self.when = np.zeros(words, np.int64), np.zeros(words, np.int64)
+        self.accessor, self.when = np.zeros(words, np.int64), np.zeros(words, np.int64)
         self.stamp: Stamps | None = np.zeros(words, np.int32) if stamped else None
 
     def at(self, keys: Ints) -> tuple[Ints, Ints, Stamps | None]:
-        return self.who[keys], self.when[keys], None if self.stamp is None else self.stamp[keys]
+        return self.accessor[keys], self.when[keys], None if self.stamp is None else self.stamp[keys]
 
-    def put(self, keys: Ints, who: Ints, when: Ints, stamp: Stamps | None) -> None:
-        self.who[keys] = who
+    def put(self, keys: Ints, accessor: Ints, when: Ints, stamp: Stamps | None) -> None:
+        self.accessor[keys] = accessor
         self.when[keys] = when
         if self.stamp is not None and stamp is not None:
             self.stamp[keys] = stamp
 
 
-NOBODY: Ints = np.zeros(0, np.int64)
+NO_ROWS: Ints = np.zeros(0, np.int64)
 #: An access is taken for that of a loop after so many times, if there are not more accesses, each of not more words.
 #: Its effect, which takes 40 to 400 µs to compute, is then looked up by the state of its words, in 20 µs.
 TIMES, MOST_KEYS, MOST_WORDS = 3, 16, 1024
@@ -154,13 +154,13 @@ class LatestByThread:
 
     def __init__(self, threads: int) -> None:
         self.threads = threads  # of the grid
-        self.table: list[Ints] = [NOBODY] * 4  # word and thread in one; who, when, stamp
+        self.table: list[Ints] = [NO_ROWS] * 4  # word and thread in one; who, when, stamp
         self.new: list[tuple[Ints, ...]] = []  # rows that are not in the table yet
         self.capacity = 0
 
     def put(self, keys: Ints, me: ActiveLanes, stamp: Stamps | None) -> None:
         fences: Any = np.zeros_like(keys) if stamp is None else stamp
-        self.new.append((keys * self.threads + me.thread, me.who, me.when, fences))
+        self.new.append((keys * self.threads + me.thread, me.accessor, me.when, fences))
         self.capacity -= keys.size
         if self.capacity < 0:
             self._sort()
@@ -179,7 +179,7 @@ class LatestByThread:
         """The rows of these words, and to which of ``keys`` each belongs."""
         self._sort()
         if not self.table[0].size:
-            return NOBODY, NOBODY
+            return NO_ROWS, NO_ROWS
         start = keys * self.threads
         first, end = np.searchsorted(self.table[0], start), np.searchsorted(self.table[0], start + self.threads)
         counts = end - first
@@ -215,7 +215,7 @@ class Shadow:
         self.slots: dict[tuple[int, str], Slot] = {}  # (kind, which of SLOTS); created when needed
         self.values: np.ndarray | None = None  # the last written values, to report when two writers agreed
         self.interval: Ints | None = None  # the epoch of:
-        self.begun: dict[tuple[int, int], int] = {}  # when a warp first ran a line in it
+        self.first_run: dict[tuple[int, int], int] = {}  # when a warp first ran a line in it
         self.time: tuple[Any, Any] = (None, None)  # the order and the epoch of the accesses in the following two
         self.seen: dict[Any, int] = {}  # how often the loop's accesses were seen
         self.effects: dict[Any, tuple[list[tuple[Slot, Ints, Ints]], list[FindingKey]]] = {}  # by access and state
@@ -224,8 +224,8 @@ class Shadow:
         """:meth:`apply` an access, or its known effect if a loop repeats it and its words are in the same state."""
         self.observer.reported.clear()
         if epoch is not self.interval:
-            self.interval, self.begun = epoch, {}
-        self.begun.setdefault((access.vector.warp, access.line), len(self.begun))
+            self.interval, self.first_run = epoch, {}
+        self.first_run.setdefault((access.vector.warp, access.line), len(self.first_run))
         pattern, base = access.pattern, access.base
         key = access.line, access.kind, pattern, base
         words = None if self.latest_by_thread else self._repeated(key, (access.order, epoch))
@@ -240,8 +240,8 @@ class Shadow:
                 self.effects[before] = self._state(words), [found for found, _ in self.observer.reported]
             return
         state, races = known
-        for slot, who, when in state:
-            slot.put(words, who, when, None)
+        for slot, accessor, when in state:
+            slot.put(words, accessor, when, None)
         for race in races:
             self.observer.repeat(race)
         if self.values is not None and access.kind == WRITE:
@@ -262,7 +262,7 @@ class Shadow:
         return words if words.size <= MOST_WORDS else None
 
     def _state(self, words: Ints) -> list[tuple[Slot, Ints, Ints]]:
-        return [(slot, slot.who[words], slot.when[words]) for slot in self.slots.values()]
+        return [(slot, slot.accessor[words], slot.when[words]) for slot in self.slots.values()]
 
     def apply(self, access: Access, epoch: Ints) -> None:
         """Compare an access with the stored ones of its words with which it may race, and store it."""
@@ -305,9 +305,9 @@ class Shadow:
 
     def _compare(self, keys: Ints, me: ActiveLanes, earlier: Iterable[Any], kind: int) -> None:
         """Report a lane that races with an earlier access (its who, when and stamp), rather of another warp."""
-        who, when, stamps = earlier
-        thread = (who >> LINE_BITS) - 1
-        racing = (who > 0) & (thread != me.thread)
+        accessor, when, stamps = earlier
+        thread = (accessor >> LINE_BITS) - 1
+        racing = (accessor > 0) & (thread != me.thread)
         if not racing.any():
             return
         block, warp = self._place(thread)
@@ -329,16 +329,18 @@ class Shadow:
             self.observer.report(
                 access.pattern.array,
                 int(keys[i]),
-                (int(thread[i]), int(who[i] & LINE_MASK), kind),
+                (int(thread[i]), int(accessor[i] & LINE_MASK), kind),
                 (int(me.thread[i]), access.line, access.kind),
                 bool(same),
-                self._paths(int(who[i] & LINE_MASK), access.line, [int(warp[i]), mine] if across[i] else []),
+                self._paths(int(accessor[i] & LINE_MASK), access.line, [int(warp[i]), mine] if across[i] else []),
             )
 
     def _paths(self, one: int, other: int, warps: list[int]) -> list[WarpPath]:
         """The order of two lines in those of the warps that ran both; of no warps, the order given."""
-        begun = [(self.begun[w, one], self.begun[w, other]) for w in warps if {(w, one), (w, other)} <= {*self.begun}]
-        return [(one, other) if a <= b else (other, one) for a, b in begun] if warps else [(one, other)]
+        if not warps:
+            return [(one, other)]
+        runs = [(self.first_run.get((w, one)), self.first_run.get((w, other))) for w in warps]
+        return [(one, other) if a <= b else (other, one) for a, b in runs if a is not None and b is not None]
 
     def _unordered(self, places: Ints, me: ActiveLanes, thread: Ints, when: Ints, stamps: Stamps) -> Ints:
         """The rest of ``places``, from the first lane on that no release orders after the earlier access."""
@@ -376,10 +378,10 @@ class Shadow:
         if self.values is None:
             self.values = np.zeros(self.words, self.array.dtype)
         self.values[keys] = values
-        self._slot(WRITE, "latest").put(keys, me.who, me.when, self._stamps(me))
+        self._slot(WRITE, "latest").put(keys, me.accessor, me.when, self._stamps(me))
         for (kind, _), slot in self.slots.items():
             if kind != WRITE:
-                slot.who[keys] = 0
+                slot.accessor[keys] = 0
 
     def _collide(self, keys: Ints, me: ActiveLanes, values: np.ndarray) -> None:
         """Report lanes that write one word in the same instruction."""
@@ -401,10 +403,10 @@ class Shadow:
         The one before moves to the slot of another block, warp or lane, if it is of another one and still races.
         """
         latest = self._slot(kind, "latest")
-        who, when, _ = latest.at(keys)
-        known = who > 0
+        accessor, when, _ = latest.at(keys)
+        known = accessor > 0
         if known.any():
-            thread = (who >> LINE_BITS) - 1
+            thread = (accessor >> LINE_BITS) - 1
             block, warp = self._place(thread)
             mine = me.access.vector.warp
             same_block = known & (block == me.block)
@@ -420,11 +422,11 @@ class Shadow:
                     continue
                 slot = self._slot(kind, name)
                 if name == "other_lane" and me.known is not None:
-                    other = (slot.who[keys] >> LINE_BITS) - 1
+                    other = (slot.accessor[keys] >> LINE_BITS) - 1
                     keep = same_warp & ~me.ordered_after(other, slot.when[keys], mine * WARP_SIZE)
-                slot.put(keys[replace], who[replace], when[replace], None)
-                slot.who[keys[known & ~replace & ~keep]] = 0
-        latest.put(keys, me.who, me.when, None)
+                slot.put(keys[replace], accessor[replace], when[replace], None)
+                slot.accessor[keys[known & ~replace & ~keep]] = 0
+        latest.put(keys, me.accessor, me.when, None)
 
 
 def meetings(keys: Ints, me: ActiveLanes) -> list[Ints] | None:

@@ -13,6 +13,7 @@ from ...runtime import arithmetic
 from ..types.reasons import Why
 from ..types.value_types import (
     COMPILE_TIME,
+    COMPLEX,
     DTYPE,
     FLOATS,
     SCALARS,
@@ -21,7 +22,6 @@ from ..types.value_types import (
     Type,
     TypingError,
     describe_type,
-    is_complex,
     is_int,
 )
 from .nodes import (
@@ -175,13 +175,14 @@ def cast(value: Expr, kind: Type) -> Expr:
     """Convert ``value`` to ``kind``; the caller states the reason for the type."""
     if value.type == kind:
         return value
-    if isinstance(value.type, str) and isinstance(kind, str) and is_complex(value.type) and not is_complex(kind):
-        raise TypingError(f"{value.type} does not convert to {kind}; take .real, .imag or abs() of it")
-    if isinstance(value, Const) and isinstance(kind, str):
-        with np.errstate(all="ignore"):
-            return Const(type=kind, value=arithmetic.cast(value.value, DTYPE[kind]), literal=value.literal)
-    if isinstance(kind, str) and kind not in SCALARS:
-        raise TypingError(f"{describe_type(value.type)} does not convert to {describe_type(kind)}")
+    if isinstance(kind, str):
+        if value.type in COMPLEX and kind not in COMPLEX:
+            raise TypingError(f"{value.type} does not convert to {kind}; take .real, .imag or abs() of it")
+        if isinstance(value, Const):
+            with np.errstate(all="ignore"):
+                return Const(type=kind, value=arithmetic.cast(value.value, DTYPE[kind]), literal=value.literal)
+        if kind not in SCALARS:
+            raise TypingError(f"{describe_type(value.type)} does not convert to {describe_type(kind)}")
     if isinstance(value, MakeTuple) and isinstance(kind, TupleType):
         return tuple_of(tuple(map(cast, value.items, kind.items)), kind.fields)
     return Cast(value=value, type=kind)

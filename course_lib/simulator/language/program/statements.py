@@ -245,7 +245,7 @@ class Loop(Stmt):
             out.path += [str(position), iteration]
             out.branches.append(out.at(self.line))
             out.loop_value = item
-            self._write_told(out)
+            self._write_iterated(out)
             Block(self.body.region, self.first).write(out)
             self.body.write(out)
             out.branches.pop()
@@ -266,7 +266,7 @@ class Loop(Stmt):
         if self.orelse is not None and self.orelse.body:
             self._write_else(out, self.orelse, f"without({out.mask}, {broke})" if breaks else out.mask)
 
-    def _write_told(self, out: Writer) -> None:
+    def _write_iterated(self, out: Writer) -> None:
         if out.module.tracing and out.function.kernel:
             out.emit(f"warp.report('iterated', {self.line}, {out.mask})")
 

@@ -62,7 +62,8 @@ class Module:
         key = (type(value), value.tobytes())
         if key not in self._by_value:
             digits = f"{value:g}" if value.dtype.kind in "iuf" else str(value)
-            digits = re.sub(r"\W", "_", digits.replace("-", "minus_").replace("+", ""))
+            digits = digits.replace("e-0", "e-").replace("e-", "e_minus_").replace("-", "minus_").replace("+", "")
+            digits = as_name(digits)
             end = "_from_end" if isinstance(value, FromEnd) else ""
             self._by_value[key] = self._new_name(f"{value.dtype.name}_{digits}{end}", value)
         return self._by_value[key]
@@ -70,7 +71,7 @@ class Module:
     def named(self, obj: object) -> str:
         """The name of an object that the kernel reads from outside, in the generated code."""
         name = str(getattr(obj, "__name__", getattr(obj, "name", type(obj).__name__)))
-        return self._new_name("constant_" + re.sub(r"\W", "_", name), obj)
+        return self._new_name(f"constant_{as_name(name)}", obj)
 
     def _new_name(self, base: str, obj: object) -> str:
         name = first_free(base, self.constants)
@@ -201,6 +202,7 @@ class Writer:
                 version = self.new_name(f"{name}_")
             else:
                 version = name
+            self._taken.add(version)
             self.versions[name, kind] = version
         return self.versions[name, kind]
 
@@ -278,6 +280,11 @@ def holds_arrays(kind: Type) -> bool:
     if isinstance(kind, OptionalType):
         return isinstance(kind.of, ArrayType)
     return any(map(holds_arrays, kind.items)) if isinstance(kind, TupleType) else kind not in SCALARS
+
+
+def as_name(text: str) -> str:
+    """A text as a part of a name."""
+    return re.sub(r"\W", "_", text, flags=re.ASCII)
 
 
 def tuple_code(items: Sequence[str]) -> str:

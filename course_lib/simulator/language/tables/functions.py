@@ -243,9 +243,9 @@ LIBDEVICE = {
 _CHECKED = "warp.check_members({0}, {mask}, {line})\n"
 
 
-def vote_code(name: str, told: str = ", {line}") -> str:
-    """The code of a vote; ``told`` are the further arguments by which observers hear of it."""
-    return f"{_CHECKED}warp.vote({name!r}, {{0}}, {{1}}, {{mask}}{told})"
+def vote_code(name: str, more: str = ", {line}") -> str:
+    """The code of a vote; ``more`` are the further arguments by which observers hear of it."""
+    return f"{_CHECKED}warp.vote({name!r}, {{0}}, {{1}}, {{mask}}{more})"
 
 
 _WARP = {

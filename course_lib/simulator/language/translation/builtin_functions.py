@@ -128,8 +128,9 @@ def limits(translation: Translation, node: ast.Call, used: bool) -> Expr:
     assert isinstance(obj, type)
     gaps.check(f"np.{obj.__name__}", ())
     name = array_members.asked_type(translation, node)
-    if name is None or is_float(name) != (obj is np.finfo) or not (is_float(name) or is_int(name)):
-        refuse(node, f"{ast.unparse(node.func)}() takes one type of {'floats' if obj is np.finfo else 'integers'}")
+    fits, wanted = (is_float, "floats") if obj is np.finfo else (is_int, "integers")
+    if name is None or not fits(name):
+        refuse(node, f"{ast.unparse(node.func)}() takes one type of {wanted}")
     return CompileTimeObject(obj=obj(name))
 
 

@@ -101,7 +101,8 @@ PYTHON: dict[object, Form] = {
 def call(translation: Translation, node: ast.Call, used: bool) -> Expr:
     """Translate a call; ``used``: its value is used."""
     made = _called(translation, node, used)
-    if used and isinstance(made, Apply) and made.type == NONE and ast.unparse(node.func) != "print":
+    has_value = not isinstance(made, Apply) or made.type != NONE
+    if used and not has_value and ast.unparse(node.func) != "print":
         refuse(node, f"{ast.unparse(node)} has no value; write it as a statement of its own")
     return made
 

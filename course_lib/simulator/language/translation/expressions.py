@@ -126,21 +126,28 @@ class Expressions(Translation):
             return self.load(node, value, ()) if is_field(value) else value
         if isinstance(owner.type, TupleType) and node.attr in owner.type.fields:
             return tuples.item(owner, owner.type.fields.index(node.attr))
-        if isinstance(owner, CompileTimeObject) and owner.obj == GRID_GROUP:
-            return CompileTimeObject(obj=Symbol((*GRID_GROUP.path, node.attr)))
-        if isinstance(owner, CompileTimeObject) and isinstance(owner.obj, np.dtype) and node.attr == "type":
-            return owner
-        if isinstance(owner, CompileTimeObject) and isinstance(owner.obj, (np.finfo, np.iinfo)):
-            limit = getattr(owner.obj, node.attr, None)
-            if of_value(limit):
-                return self.number(limit)
-        if isinstance(owner.type, str) and owner.is_scalar and owner.type != "bool" and node.attr in ("real", "imag"):
-            kind = PART.get(owner.type, owner.type)
+        if isinstance(owner, CompileTimeObject):
+            made = self._of_compile_time(owner, node.attr)
+            if made is not None:
+                return made
+        if node.attr in ("real", "imag") and owner.is_scalar and owner.type != "bool":
+            kind = PART.get(str(owner.type), str(owner.type))
             return applied(f"{{0}}.{node.attr}", (owner,), kind, node.lineno, owner.why)
         advice = f"the simulator does not run its .{node.attr}: write it out with arithmetic and the functions of math"
         if node.attr in (*array_members.ATTRIBUTES, *array_members.METHODS):
             advice = f"only an array has .{node.attr}: name the array instead"
         mistyped(node.value, owner.type, advice)
+
+    def _of_compile_time(self, owner: CompileTimeObject, name: str) -> Expr | None:
+        """An attribute of the group of the grid, of a dtype or of the limits of a type; None for others."""
+        obj = owner.obj
+        if obj == GRID_GROUP:
+            return CompileTimeObject(obj=Symbol((*GRID_GROUP.path, name)))
+        if isinstance(obj, np.dtype) and name == "type":
+            return owner
+        if isinstance(obj, (np.finfo, np.iinfo)) and of_value(getattr(obj, name, None)):
+            return self.number(getattr(obj, name))
+        return None
 
     def _of_array(self, node: ast.Attribute, array: Expr, kind: ArrayType) -> Expr:
         if node.attr in array_members.ATTRIBUTES:

@@ -83,8 +83,8 @@ def match_all(translation: Translation, node: ast.Call, used: bool) -> Expr:
     arguments = tuple(evaluated_once(part) for part in translation.arguments(node, (2,), "cuda.match_all_sync"))
     check_members(str(arguments[0].type))
     same, lanes = (
-        evaluated_once(Apply(code=vote_code(name, told), args=arguments, type=kind, line=node.lineno))
-        for name, kind, told in (
+        evaluated_once(Apply(code=vote_code(name, more), args=arguments, type=kind, line=node.lineno))
+        for name, kind, more in (
             ("eq_sync", "bool", ", {line}, 'match_all_sync'"),
             ("match_any_sync", "int32", ""),
         )

@@ -59,11 +59,14 @@ def _taken(translation: Translation, node: ast.Call, takes: str, *wanted: str) -
     for kind in wanted:
         part = rest.pop(0) if rest else None
         value = None if part is None else translation.expr(part)
-        literal = literal_integer(value)
         if part is None and kind == "value?":
             continue
-        if part is None or value is None or kind == "literal" and (literal is None or literal < 0):
+        if part is None or value is None:
             refuse(node, f"{what} takes {takes}")
+        if kind == "literal":
+            literal = literal_integer(value)
+            if literal is None or literal < 0:
+                refuse(node, f"{what} takes {takes}")
         if kind in _ARRAYS:
             name, fits = _ARRAYS[kind]
             if not (isinstance(value.type, ArrayType) and fits(value.type)):

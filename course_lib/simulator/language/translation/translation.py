@@ -341,7 +341,7 @@ class Translation(ABC):
         if (found := reasons.promotion(line, text, result, parts)) is not None:
             warning, cause, why = found
             self.function.promotions.setdefault((line, cause), warning)
-            return replace(why, told=True)
+            return replace(why, reported=True)
         in_single = reasons.in_single(node, parts)
         narrowed = in_single if widened == "math of" else ""
         words = f"{text}, {widened} {' and '.join(str(part.type) for part in parts)}"
@@ -388,7 +388,7 @@ class Translation(ABC):
     def warn_if_narrowed(self, node: ast.AST, place: str, element: Type, value: nodes.Expr) -> None:
         """Record a warning if ``value`` was computed in double precision by accident, and ``place`` holds less."""
         why, line = value.why, getattr(node, "lineno", 0)
-        if isinstance(why, Reason) and why.computed and not why.told and element not in DOUBLE:
+        if isinstance(why, Reason) and why.computed and not why.reported and element not in DOUBLE:
             self.function.promotions.setdefault((line, place), reasons.storing(line, place, element, why))
 
 

@@ -91,8 +91,8 @@ def item_of(translation: Translation, node: ast.AST, owner: Expr, place: ast.exp
             refuse(node, f"{text}: the tuple has {plural(count, 'item')}; its numbers begin at 0")
         return item(owner, known % count)
     kind = item_type(owner, getattr(node, "value", node))
-    told = repr(text).replace("{", "{{").replace("}", "}}")
-    code = f"item_at({{0}}, {{1}}, warp.full, {{mask}}, {{line}}, {told})"
+    quoted = repr(text).replace("{", "{{").replace("}", "}}")
+    code = f"item_at({{0}}, {{1}}, warp.full, {{mask}}, {{line}}, {quoted})"
     return Apply(
         code=code,
         args=(owner, index),

@@ -23,7 +23,7 @@ class Reason:
     ``names`` is the expression that the words already name, as in "the literal 2.5"; ``clause``: they have a verb, as
     in "x is float64: the literal 2.5", where "the literal 2.5" is the ``origin``. ``narrowed`` is what to write for the
     expression to get a float32. ``computed`` is what to write for the arithmetic that made the value, so that it is
-    done in float32; it is empty where there was none, as for a literal. ``told``: a warning has been given.
+    done in float32; it is empty where there was none, as for a literal. ``reported``: a warning has been given.
     ``constant``: it was computed from constants alone, which the compiler does.
     """
 
@@ -33,7 +33,7 @@ class Reason:
     narrowed: str = ""
     origin: str = ""
     computed: str = ""
-    told: bool = False
+    reported: bool = False
     constant: bool = False
 
 
@@ -81,7 +81,7 @@ def of_parts(result: Type, parts: Sequence[Part], widened: Reason) -> Why:
     known = [why for why in double if isinstance(why, Reason)]
     computed = next((why.computed for why in known if why.computed), "")
     constant = all(why.constant for why in known)
-    return replace(known[0], computed=computed, told=any(why.told for why in known), constant=constant)
+    return replace(known[0], computed=computed, reported=any(why.reported for why in known), constant=constant)
 
 
 def _item(part: Part, i: int) -> Part:

@@ -1,0 +1,425 @@
+"""A lesson's own cells as slides: what is shown, what only the speaker sees, and which step a stepper opens at.
+
+A slide is some text and one thing to look at: code, a picture, a table or a widget. What comes after that begins the
+next slide, unless the type of its cell is "-". A cell of type "slide" or "subslide" begins one in any case, and "skip"
+stays out. A prediction makes two slides: the question, and the answer with the output that its guess had folded. What a
+cell shows follows from its kind:
+
+- text: all of it, without what is folded. The metadata ``deck`` may name the sentences, list items, tables and blocks
+  of code that are shown, each by the words with which it begins; after "---" come those of the next slide. The others
+  go into the speaker's notes;
+- code: kernels as code, and an output in place of the code that makes it. Imports, launches, checks and exercises stay
+  out. ``deck`` may say "code" or "output", or both.
+
+A cell whose ``deck`` is empty shows nothing. An exercise that the class does together names its text and its code in
+``deck``; its answer, the last hint, follows on a slide of its own.
+"""
+
+import ast
+import html
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+from jinja2 import Environment
+from nbconvert.filters import ansi2html
+from nbconvert.filters.markdown_mistune import markdown2html_mistune
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from ...exercises.predict import PREDICTION
+from ...machine.dials.widget import BUNDLE as DIALS
+from ...machine.waiting.widget import BUNDLE as WAITING
+from ...simulator.tables import as_code
+from ...trace.figures.canvas import TALL
+from ...trace.outputs import HTML, VIEW
+from ...trace.png import size_of
+from ...trace.viewer.page import STEPPER, escaped, module
+from ..pages.frame import own
+from ..stills import STATE
+from .convert import alive, living
+
+_DETAILS = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)(?:</details>|\Z)", re.DOTALL)
+_ENDS = re.compile(r"(?<=[.?!])(?<!\*\*\d\.)(\*\*|\)|”|\")*\s+(?=\S)")
+_HEIGHT = re.compile(r'\\"height\\":([\d.]+)')
+#: A picture with sliders is 1,000 wide; of a higher one the explanation is beside it.
+TALL_SKETCH = 500
+#: What a slide leaves out: asides, and what a reader, but not a class, needs at the beginning and at the end.
+_ASIDE = re.compile(r"\(.*\)$|Time: about|Further reading|Next: ", re.DOTALL)
+#: Of a text above an exercise.
+_HINT = "<summary>Hint"
+#: A reference, which a reader follows.
+_REFERENCE = re.compile(r" \(\[(?:measured|experiment|reason)\]\([^()]*\)\)")
+_LINK = re.compile(r"\[([^\[\]]*)\]\(([^()\s]*)\)")
+_STATE = re.compile(rf'(<script type="application/json" class="{STEPPER.mark}">)(.*?)(?=</script>)', re.DOTALL)
+_STEP = re.compile(r"\[([^\[\]]*)\]\((#step=[^()\s]*)\)")
+
+
+@dataclass
+class Slide:
+    """A slide: its heading, the HTML of its parts, and in Markdown what the lesson says beside them.
+
+    ``cells`` are the ids of its cells; ``kind`` is "title", "question", "answer" or "".
+    """
+
+    heading: str
+    kind: str = ""
+    cells: list[str] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    steps: list[tuple[str, str]] = field(default_factory=list)
+    notes: str = ""  # in Markdown
+    minutes: float = 0
+    full: bool = False  # has something to look at
+
+    @property
+    def live(self) -> bool:
+        """Whether the slide has a stepper."""
+        return any(STEPPER.mark in part for part in self.parts)
+
+    @property
+    def section(self) -> str:
+        """The number of the slide's section, such as "4.2"; "" before the first one."""
+        found = re.match(r"\d+\.\d+", self.heading)
+        return found[0] if found else ""
+
+
+def slides_of(notebook: Any) -> list[Slide]:
+    """Return the slides of an executed notebook; their notes are what the lesson says beside them."""
+    found = [slide for slide in _Cutter(notebook).cut() if slide.parts]
+    for slide in found:
+        slide.notes = "\n\n".join(slide.said)
+    return found
+
+
+class _Cutter:
+    """Goes through the cells of a notebook, and puts each on the slide that is open."""
+
+    def __init__(self, notebook: Any) -> None:
+        self.models: Mapping[str, Any] = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
+        self.asked = {cell.get("id"): self._prediction(cell) for cell in notebook.cells}
+        self.cells = living(notebook).cells
+        self.slides: list[Slide] = [Slide("")]
+
+    @property
+    def open(self) -> Slide:
+        return self.slides[-1]
+
+    def shown(self, cell: Any, parts: Sequence[str], full: bool = False) -> None:
+        """Put parts of a cell on the open slide, or on a new one if that has something to look at."""
+        if self.open.full and not self.stays:
+            self.begin()
+        self.open.cells.append(cell.get("id", ""))
+        self.open.parts += parts
+        self.open.full |= full
+
+    def begin(self, kind: str = "") -> None:
+        """Begin a slide under the same heading, unless the open one is still empty."""
+        if self.open.parts:
+            self.slides.append(Slide(self.open.heading, kind))
+        self.open.kind = kind
+
+    def cut(self) -> list[Slide]:
+        for at, cell in enumerate(self.cells):
+            kind = cell.metadata.get("slideshow", {}).get("slide_type", "")
+            if kind in ("slide", "subslide"):
+                self.begin()
+            following = self.cells[at + 1] if at + 1 < len(self.cells) else None
+            self.stays = kind == "-"
+            if cell.cell_type == "markdown":
+                self._text(cell, kind, following)
+            elif cell.cell_type == "code" and kind != "skip" and cell.metadata.get("deck") != []:
+                self._code(cell)
+        return self.slides
+
+    # -- text
+
+    def _text(self, cell: Any, kind: str, following: Any) -> None:
+        source = cell.source
+        if kind == "notes":
+            self.open.said.append(source)
+            return
+        if title := re.match(r"##? (.+)\n*", source):
+            source = source[title.end() :]
+            self.open.heading = title[1].strip()
+            self.open.kind = "title" if title[0].startswith("# ") else self.open.kind
+        ahead = following.metadata if following is not None else {}
+        exercise = _HINT in source or "exercise" in ahead.get("tags", ())
+        chosen = cell.metadata.get("deck")
+        if chosen is None and (kind == "skip" or (exercise and not ahead.get("deck"))):
+            return  # what is left to the reader is not said either
+        *before, last = _chosen(source, chosen)
+        for number, shown in enumerate(before):
+            if number:
+                self.begin()
+            if shown and self.open.kind == "answer" and not self.stays:
+                self.begin()
+            if shown:
+                self.shown(cell, [f'<div class="words">{markdown(shown)}</div>'])
+        steps = [
+            (words if len(words) > 4 else f"step {dict(parse_qsl(link[1:]))['step']}", link)
+            for words, link in _STEP.findall(source)
+        ]
+        if steps and self.open.full and not self.stays:
+            self.begin()  # the links belong to the stepper that follows
+        self.open.steps += steps
+        if last:
+            self.open.said.append(last)
+
+    # -- code
+
+    def _code(self, cell: Any) -> None:
+        tags = cell.metadata.get("tags", ())
+        if asked := self.asked.get(cell.get("id")):
+            self._ask(cell, *asked)
+            return
+        wanted = cell.metadata.get("deck")
+        if wanted is None:
+            if "exercise" in tags or re.match(r"(score|explain|check|attempts?)\(", cell.source):
+                return
+            wanted = ["output"] if _outputs(cell) else ["code"] * ("@cuda.jit" in cell.source)
+        if wanted and self.open.full and not self.stays:
+            self.begin()  # before the outputs are read: a stepper opens at the step of its own slide's text
+        self.stays = True
+        if "code" in wanted:
+            self.shown(cell, [code(_essential(cell.source))], full=True)
+        if "output" in wanted:
+            self.shown(cell, [self._output(output) for output in _outputs(cell)], full=True)
+        if "exercise" in tags and wanted:
+            self._answer(cell)
+
+    def _answer(self, exercise: Any) -> None:
+        """Add a slide with the answer of an exercise that is done together: the last hint of the text above it."""
+        above = self.cells[self.cells.index(exercise) - 1]
+        if hints := _DETAILS.findall(above.source):
+            self.begin("answer")
+            self.shown(exercise, [f'<div class="words">{markdown("One answer: " + hints[-1][1].strip())}</div>'])
+
+    def _ask(self, cell: Any, question: str, choices: Sequence[str], answer: str, because: str) -> None:
+        if (self.open.full or self.open.kind == "answer") and not self.stays:
+            self.begin()
+        self.open.kind = "question"
+        question = re.sub(r"\*(\w+)\*", r"\1", question)  # a prediction has no emphasis
+        offered = "".join(f"<li>{html.escape(choice)}</li>" for choice in choices)
+        asks = f'<p class="asks">{as_code(question)}</p>' + f'<ul class="choices">{offered}</ul>' * bool(choices)
+        self.shown(cell, [asks])
+        self.begin("answer")
+        said = f'<p class="answer"><b>{as_code(answer)}</b></p>' + f"<p>{as_code(because)}</p>" * bool(because)
+        self.shown(cell, [f'<div class="words answered"><p class="asked">{as_code(question)}</p>{said}</div>'])
+
+    def _prediction(self, cell: Any) -> tuple[str, Sequence[str], str, str] | None:
+        """Return question, choices, answer and reason of a prediction's cell."""
+        for output in cell.get("outputs", ()):
+            view = output.get("data", {}).get(VIEW)
+            for state, bundle in alive(self.models, view["model_id"]) if view else ():
+                if bundle is PREDICTION:
+                    return state["question"], state["choices"], state["answer"], state["because"]
+        return None
+
+    def _output(self, output: Any) -> str:
+        data = output.get("data", {})
+        if output.output_type == "stream":
+            return f'<pre class="printed">{_ansi(output.text.strip())}</pre>'
+        if output.output_type == "error":
+            return f'<pre class="printed">{_ansi(chr(10).join(output.traceback))}</pre>'
+        if HTML not in data:
+            return f'<pre class="printed">{_ansi(data.get("text/plain", ""))}</pre>'
+        text: str = data[HTML]
+        if STEPPER.mark in text:
+            return f'<div class="live">{self._at_step(text)}</div>'
+        if "<script" in text:
+            tall = any(float(height) > TALL_SKETCH for height in _HEIGHT.findall(text))
+            return f'<div class="live{" tall" * tall}">{text}</div>'
+        if size := size_of(text):
+            tall, least = size[0] < TALL * size[1], min(380, WIDTH * size[1] // size[0])
+            return f'<div class="picture{" tall" * tall}" style="min-height: {least}px">{text}</div>'
+        return f'<div class="table">{text}</div>'
+
+    def _at_step(self, text: str) -> str:
+        """Return a stepper, opened at the step to which the slide's text links first, without views that are closed."""
+        asked = dict(parse_qsl(self.open.steps[0][1][1:])) if self.open.steps else {}
+        wanted: dict[str, Any] = {"panel": asked["panel"]} if "panel" in asked else {}
+        if asked:
+            wanted |= {"step": int(asked["step"]), "statements_of": int(asked.get("run", 0))}
+
+        def opened(state: re.Match[str]) -> str:
+            found = json.loads(state[2]) | wanted
+            return state[1] + escaped(json.dumps(found if found.get("panel") else found | {"panels": []}))
+
+        return _STATE.sub(opened, text, count=1)
+
+
+def _outputs(cell: Any) -> list[Any]:
+    shown = [output for output in cell.outputs if output.get("name") != "stderr"]
+    return [output for output in shown if output.get("data") or output.get("text", "").strip()]
+
+
+def _essential(source: str) -> str:
+    """Return the kernels of a cell, or else all of it without assertions and checks."""
+    statements = ast.parse(source).body
+    kernels = [
+        each for each in statements if "@cuda.jit" in (ast.get_source_segment(source, each) or "") or _jitted(each)
+    ]
+    kept = kernels or [
+        each
+        for each in statements
+        if not isinstance(each, ast.Assert | ast.Import | ast.ImportFrom)
+        and not re.match(r"(check|explain|attempt|predict)\(", ast.get_source_segment(source, each) or "")
+    ]
+    lines = source.split("\n")
+    pieces = []
+    for each in kept:
+        first = min([each.lineno, *(item.lineno for item in getattr(each, "decorator_list", ()))])
+        pieces.append("\n".join(lines[first - 1 : each.end_lineno]))
+    return ("\n\n" if kernels else "\n").join(pieces)
+
+
+def _jitted(statement: ast.stmt) -> bool:
+    return any("cuda.jit" in ast.unparse(item) for item in getattr(statement, "decorator_list", ()))
+
+
+def _ansi(text: str) -> str:
+    return str(ansi2html(text))  # type: ignore[no-untyped-call]
+
+
+def code(source: str) -> str:
+    """Return Python as highlighted HTML."""
+    return str(highlight(source, PythonLexer(), HtmlFormatter(cssclass="highlight")))
+
+
+def markdown(text: str) -> str:
+    """Return Markdown as HTML, in which only links to steps and to other sites are links."""
+    text = _REFERENCE.sub("", text)
+    text = _LINK.sub(lambda link: link[0] if link[2].startswith(("http", "#step=")) else link[1], text)
+    return str(markdown2html_mistune(text))
+
+
+def _chosen(source: str, chosen: Sequence[str] | None) -> list[str]:
+    """Return the text that each slide of a cell shows, and last what is left for the speaker.
+
+    ``chosen`` has the first words of sentences, items, tables and blocks of code; after "---" those of the next slide.
+    Without it everything is shown but what is folded, asides in parentheses, and where the reader goes next.
+    Raise ValueError if a choice begins nothing in the text.
+    """
+    folded = [text for summary, text in _DETAILS.findall(source) if not summary.startswith("Hint")]
+    blocks = _blocks("\n\n".join([_DETAILS.sub("", source), *folded]))
+    groups: list[list[str]] = [[]]
+    for words in chosen or ():
+        if words == "---":
+            groups.append([])
+        else:
+            groups[-1].append(plain(words))
+    shown: list[list[str]] = [[] for _ in groups]
+    said: list[str] = []
+    missing = [words for group in groups for words in group]
+    opened = len(_blocks(_DETAILS.sub("", source)))
+    for number, block in enumerate(blocks):
+        kept, left = ["" for _ in groups], list[str]()
+        for piece, joint in _pieces(block):
+            start = plain(piece)
+            if chosen is None:
+                at = None if number >= opened or _ASIDE.match(plain(block)) or _ASIDE.match(start) else 0
+            else:
+                at = next((at for at, group in enumerate(groups) if any(map(start.startswith, group))), None)
+                missing = [words for words in missing if not start.startswith(words)]
+            if at is not None:
+                kept[at] += piece + joint
+            elif not piece.startswith("#"):
+                left.append(piece)
+        said.append("\n".join(left) if block.startswith("- ") else " ".join(left))
+        for at, text in enumerate(kept):
+            shown[at] += [text.rstrip()] * bool(text)
+    if missing:
+        raise ValueError(f"no sentence, item, table or code of the text begins with {missing[0]!r}")
+    return ["\n\n".join(texts) for texts in shown] + ["\n\n".join(filter(None, said))]
+
+
+def _blocks(text: str) -> list[str]:
+    """Return paragraphs, lists, tables and blocks of code."""
+    parts = re.split(r"(```.*?```)", text, flags=re.DOTALL)
+    return [
+        block.strip("\n")
+        for part in parts
+        for block in ([part] if part.startswith("```") else re.split(r"\n\s*\n", part))
+        if block.strip()
+    ]
+
+
+def _pieces(block: str) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a block that are chosen one by one, each with what joins it to the next."""
+    if block.startswith(("```", "|", "#")):
+        yield block, "\n"
+    elif re.match(r"(-|\d+\.) ", block):
+        for item in re.split(r"\n(?=(?:-|\d+\.) )", block):
+            yield item, "\n"
+    else:
+        start = 0
+        for end in _ENDS.finditer(block):
+            yield block[start : end.start()] + (end[1] or ""), " "
+            start = end.end()
+        yield block[start:], " "
+
+
+def plain(text: str) -> str:
+    """Return a text without marks of Markdown, as a choice names it."""
+    if text.startswith("```"):
+        return text
+    return re.sub(r"^(- |\d+\. )", "", re.sub(r"[*`]", "", _LINK.sub(r"\1", text)).strip())
+
+
+#: What is run before a lesson, so that the text of its pictures is large enough for slides.
+LARGE = "from course_lib.trace.figures.canvas import Slides\nSlides.on = True"
+#: Of a slide, in CSS pixels: those of a projector.
+WIDTH, HEIGHT = 1280, 720
+
+
+def page(slides: Sequence[Slide], title: str, theme: str = "light") -> str:
+    """Return a deck as one file, which loads nothing: → leads on, Enter into a widget, s opens the notes, d is dark."""
+    body = "".join(part for slide in slides for part in slide.parts)
+    bundles = [bundle for bundle in (STEPPER, WAITING, DIALS) if bundle.mark in body]
+    sheets = [_file("reveal/reveal.css"), own("theme.css"), colours(), *(bundle.read("css") for bundle in bundles)]
+    size = f"const size = {{ width: {WIDTH}, height: {HEIGHT} }};\n"
+    template = Environment(autoescape=True, trim_blocks=True).from_string(_file("slides.html.j2"))
+    return template.render(
+        title=title,
+        theme=theme,
+        slides=slides,
+        heading=lambda text: as_code(text),
+        markdown=markdown,
+        styles=[*sheets, _file("slides.css")],
+        # reveal.js first: it moves the slides' elements before the widgets are drawn
+        scripts=[_file("reveal/reveal.js"), _file("reveal/notes.js"), size + _file("slides.js")],
+        modules="".join(map(module, bundles)),
+    )
+
+
+def without_notes(slides: Sequence[Slide]) -> list[Slide]:
+    """Return slides as students get them."""
+    return [replace(slide, notes="") for slide in slides]
+
+
+def listing(decks: Sequence[tuple[str, str, Sequence[Slide]]]) -> str:
+    """Return a page that lists decks: (the file's name without its ending, its title, its slides)."""
+    rows = [(name, title, len(shown), round(sum(slide.minutes for slide in shown))) for name, title, shown in decks]
+    return Environment(autoescape=True, trim_blocks=True).from_string(_file("decks.html.j2")).render(decks=rows)
+
+
+def slides(notebook: Any, title: str, theme: str = "light") -> str:
+    """Return an executed notebook as a deck."""
+    return page(slides_of(notebook), title, theme)
+
+
+def colours() -> str:
+    """Return the style of highlighted code, light and dark."""
+    light, dark = HtmlFormatter(style="xcode"), HtmlFormatter(style="github-dark")
+    kept = [light.get_style_defs(".highlight"), dark.get_style_defs('[data-theme="dark"] .highlight')]
+    return "\n".join([*kept, ".highlight, .highlight pre { background: var(--soft) !important; }", ""])
+
+
+def _file(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")

@@ -1,0 +1,227 @@
+"""Rows of mistakes in what a variable holds: sums that are two variables, sizes that change, buffers that do not."""
+
+import ast
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...simulator.edits import Change, expression
+from ...simulator.repairs.kernel import Kernel, array_of, indices, name, names_in, same, stores
+from ...simulator.repairs.table import Candidate, Texts, row
+from .seen import Asked
+
+Make = Callable[..., Candidate]
+Made = Iterator[Candidate]
+
+
+def _is_number(value: ast.expr) -> bool:
+    """Whether ``value`` is a number such as 0, 0.0 or float32(0)."""
+    return isinstance(value.args[0] if isinstance(value, ast.Call) and value.args else value, ast.Constant)
+
+
+def _added_to(node: ast.stmt) -> str:
+    """The variable to which a statement adds, as ``x += …`` or ``x = x + …``; empty if it adds to none."""
+    match node:
+        case ast.AugAssign(ast.Name(id), ast.Add() | ast.Sub()):
+            return id
+        case ast.Assign([ast.Name(id)], ast.BinOp() as value) if id in {n.id for n in names_in(value)}:
+            return id
+    return ""
+
+
+@row(
+    "likely",
+    two_names_of_a_sum=Texts(
+        hint="this adds to `{grown}`, and what line {at} stores is `{stored}`: the sum must have one name."
+    ),
+    begun_as_another=Texts(
+        hint="this adds to `{grown}`, and what line {at} sets to its first value is `{begun}`: the sum must have one "
+        "name."
+    ),
+)
+def two_names_of_a_sum(make: Make, kernel: Kernel, work: Asked) -> Made:
+    """A sum that begins as one variable, or is stored as one, and grows as another."""
+    added = {_added_to(node): node for node in reversed(kernel.statements)}
+    added.pop("", None)
+    begun = {
+        node.targets[0].id: node
+        for node in kernel.every(ast.Assign)
+        if isinstance(node.targets[0], ast.Name) and _is_number(node.value)
+    }
+    read = {n.id for n in kernel.every(ast.Name) if isinstance(n.ctx, ast.Load)}
+    for first in begun.keys() - read - added.keys():
+        for other in added.keys() - begun.keys():
+            renamed = [(n, ast.Name(other, n.ctx)) for n in kernel.every(ast.Name) if n.id == first]
+            said = {"grown": other, "begun": first, "at": begun[first].lineno}
+            yield make("begun-as-another", added[other], *renamed, **said)
+    for store in kernel.every(ast.Assign):
+        if array_of(store.targets[0]) != work.output or not isinstance(store.targets[0], ast.Subscript):
+            continue
+        for stored in dict.fromkeys(n.id for n in names_in(store.value)):
+            if stored in added or stored in kernel.arrays:
+                continue
+            for other, node in added.items():
+                # the one of the two that begins as a number is meant
+                old, new = (other, stored) if stored in begun and other not in begun else (stored, other)
+                changes: list[Change] = [(n, ast.Name(new, n.ctx)) for n in kernel.every(ast.Name) if n.id == old]
+                said = {"grown": other, "stored": stored, "at": store.lineno}
+                yield make("two-names-of-a-sum", node, *changes, **said)
+
+
+@row(
+    "likely",
+    never_added_to=Texts(hint="{others} grow{s} here, and nothing is ever added to `{never}`, which is needed, too."),
+)
+def never_added_to(make: Make, kernel: Kernel, work: Asked) -> Made:
+    """One of several sums that stays at its first value, where the others grow: the text shows it."""
+    grown, begun = dict[str, ast.stmt](), set[str]()
+    for node in kernel.statements:
+        match node:
+            case ast.AugAssign(target):
+                grown[ast.unparse(target)] = node
+            case ast.Assign(targets, value) if _is_number(value):
+                begun |= {ast.unparse(t) for t in targets if isinstance(t, ast.Name) or _has_fixed_place(t)}
+            case ast.Assign(targets):
+                grown |= {ast.unparse(target): node for target in targets}
+    for never in sorted(begun - grown.keys()):
+        tree = expression(never)
+        alike = [sum for sum in sorted(begun & grown.keys()) if _is_sibling(tree, expression(sum))]
+        if isinstance(tree, ast.Subscript):
+            places = [t for t in _targets(kernel) if isinstance(t, ast.Subscript) and array_of(t) == array_of(tree)]
+            stored = all(map(_has_fixed_place, places))
+        else:
+            stored = work.output in {array_of(t) for n in _uses(kernel, never) for t in n.targets}
+        if alike and stored:
+            last = max((grown[sum] for sum in alike), key=lambda node: node.lineno)
+            *before, end = (f"`{sum}`" for sum in alike)
+            others = f"{', '.join(before)} and {end}" if before else end
+            said = {"never": never, "others": others, "s": "s" * (len(alike) == 1)}
+            yield make("never-added-to", last, certain=True, **said)
+
+
+@row(
+    "likely",
+    same_product_twice=Texts(hint="lines {one} and {other} both add `{product}`: each sum is of products of its own."),
+)
+def same_products(make: Make, kernel: Kernel, _: Any) -> Made:
+    """Two sums that grow by the same product, one after the other: the text shows it."""
+    for body in kernel.all_bodies:
+        added = [n for n in body if isinstance(n, ast.AugAssign) and isinstance(n.op, ast.Add)]
+        for one, other in itertools.combinations(added, 2):
+            product = ast.unparse(one.value)
+            multiplied = isinstance(one.value, ast.BinOp) and isinstance(one.value.op, ast.Mult)
+            if multiplied and same(one.value, other.value) and not same(one.target, other.target):
+                said = {"one": one.lineno, "other": other.lineno, "product": product}
+                yield make("same-product-twice", other, certain=True, **said)
+
+
+def _uses(kernel: Kernel, variable: str) -> list[ast.Assign]:
+    return [n for n in kernel.every(ast.Assign) if variable in {each.id for each in names_in(n.value)}]
+
+
+def _targets(kernel: Kernel) -> list[ast.expr]:
+    """The places of all assignments."""
+    plain = [target for node in kernel.every(ast.Assign) for target in node.targets]
+    return [*plain, *(node.target for node in kernel.every(ast.AugAssign))]
+
+
+def _has_fixed_place(target: ast.expr) -> bool:
+    """Whether this is an element whose indices are numbers."""
+    return isinstance(target, ast.Subscript) and all(isinstance(index, ast.Constant) for index in indices(target))
+
+
+def _is_sibling(one: ast.expr, other: ast.expr) -> bool:
+    """Whether two sums belong together: two variables, or two elements of an array."""
+    return type(one) is type(other) and (isinstance(one, ast.Name) or array_of(one) == array_of(other))
+
+
+@row(
+    "likely",
+    size_overwritten=Texts(hint="`{statement}` gives {name} another value than line {at}, which was the right one."),
+    other_size=Texts(hint="`{statement}`: {name} is used below as another size than {written}."),
+)
+def sizes(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A size that gets a second, wrong value, or that is taken from another dimension or matrix."""
+    first: dict[str, ast.Assign] = {}
+    for node in kernel.every(ast.Assign):
+        bound = {n.id for target in node.targets for n in stores(target)}
+        if ".shape" not in ast.unparse(node.value):
+            continue
+        for again in sorted(bound & first.keys()):
+            said = {"statement": _as_written(kernel, node), "name": again, "at": first[again].lineno}
+            yield make("size-overwritten", node, (node, ()), **said)
+        first |= {id: node for id in bound if id not in first}
+    shapes = [f"{array}.shape[{n}]" for array in kernel.arguments for n in (0, 1)]
+    for node in kernel.every(ast.Assign):
+        for target, value in _pairs(node):
+            if isinstance(target, ast.Name) and ast.unparse(value) in shapes:
+                said = {"statement": _as_written(kernel, node), "name": target.id, "written": ast.unparse(value)}
+                others = [shape for shape in shapes if shape != ast.unparse(value)]
+                yield from (make("other-size", node, (value, expression(shape)), **said) for shape in others)
+        match node:
+            case ast.Assign([ast.Tuple([ast.Name(one), ast.Name()]) as names], ast.Attribute(attr="shape")):
+                said = {"statement": _as_written(kernel, node), "name": one, "written": f"{ast.unparse(node.value)}[0]"}
+                yield make("other-size", node, (names, ast.Tuple(names.elts[::-1], ast.Store())), **said)
+
+
+def _as_written(kernel: Kernel, node: ast.stmt) -> str:
+    """The first line of a statement in the source."""
+    return dict(kernel.lines)[node.lineno].strip()
+
+
+def _pairs(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
+    target, value = node.targets[0], node.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        return [*zip(target.elts, value.elts, strict=False)]
+    return [(target, value)]
+
+
+@row(
+    "likely",
+    the_same_buffer=Texts(
+        hint="`{statement}` gives {name} the same value in every iteration: the buffers must take turns, so that no "
+        "iteration stores into the one that is read."
+    ),
+    no_turn=Texts(
+        hint="nothing gives {name} another value before this line stores into a buffer: the buffers must take turns, "
+        "so that no iteration stores into the one that is read."
+    ),
+    buffers_in_turn=Texts(
+        hint="`{statement}` does not let the buffers take turns: {name} must go through the numbers of all of them, "
+        "and begin again after the last."
+    ),
+)
+def buffers_in_turn(make: Make, kernel: Kernel, _: Any) -> Made:
+    """The number of a buffer, an index of a shared array, that does not alternate from iteration to iteration."""
+    buffers = {
+        index.id: kernel.shapes[array_of(place)][0]
+        for place in kernel.every(ast.Subscript)
+        if array_of(place) in kernel.shapes and len(kernel.shapes[array_of(place)]) == len(indices(place)) > 1
+        for index in indices(place)[:1]
+        if isinstance(index, ast.Name)
+    }
+    for node in kernel.statements:
+        if not isinstance(node, ast.Assign | ast.AugAssign):
+            continue
+        target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
+        if not isinstance(target, ast.Name) or target.id not in buffers or not kernel.loops_around(node):
+            continue
+        fixed = isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        id = "the-same-buffer" if fixed else "buffers-in-turn"
+        change = (node, _in_turn(target.id, buffers[target.id]))
+        yield make(id, node, change, statement=ast.unparse(node), name=target.id)
+    changed = {n.id for loop in kernel.loops for n in stores(loop)}
+    for index in sorted(buffers.keys() - changed):
+        for fill in kernel.fills:
+            if any(n.id == index for n in names_in(fill.target.slice)) and kernel.loops_around(fill.statement):
+                new = (_in_turn(index, buffers[index]), fill.statement)
+                yield make("no-turn", fill.statement, (fill.statement, new), name=index)
+
+
+def _in_turn(index: str, buffers: ast.expr) -> ast.Assign:
+    """A statement that gives the number of the next of the buffers to a variable."""
+    following = ast.BinOp(name(index), ast.Add(), ast.Constant(1))
+    return ast.Assign([ast.Name(index, ast.Store())], ast.BinOp(following, ast.Mod(), buffers))
+
+
+ROWS = (two_names_of_a_sum, never_added_to, same_products, sizes, buffers_in_turn)

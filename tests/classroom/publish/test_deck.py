@@ -1,0 +1,122 @@
+"""Which cells of a lesson become slides, and what each of them shows."""
+
+import nbformat
+import pytest
+
+from course_lib.classroom.publish import deck
+from course_lib.classroom.publish.speaker import annotate
+from course_lib.trace.viewer import Stepper
+from course_lib.trace.viewer.page import STEPPER, place
+
+KERNEL = """before = 1
+
+
+@cuda.jit
+def kernel(C):
+    C[0] = 1  # one
+
+
+assert before, "not for a slide"
+"""
+EXERCISE = """Write a line.
+
+- Budget: none.
+
+<details><summary>Hint: where?</summary>There.</details>
+<details><summary>Hint: the line</summary><code>C[0] = 2</code></details>"""
+
+
+def text(source, kind="fragment", **metadata):
+    return nbformat.v4.new_markdown_cell(source, metadata={"slideshow": {"slide_type": kind}} | metadata)
+
+
+def code(source, *printed, kind="fragment", **metadata):
+    outputs = [nbformat.v4.new_output("stream", text=line) for line in printed]
+    return nbformat.v4.new_code_cell(source, outputs=outputs, metadata={"slideshow": {"slide_type": kind}} | metadata)
+
+
+def slides(*cells):
+    return deck.slides_of(nbformat.v4.new_notebook(cells=list(cells)))
+
+
+def shown(*cells):
+    return [" ".join(slide.parts) for slide in slides(*cells)]
+
+
+def test_a_slide_ends_after_what_there_is_to_look_at():
+    """The heading is that of the section; "-" stays on the slide, and "skip" is not shown."""
+    found = slides(
+        text("# 1 · Lesson", "slide"),
+        text("## 1.1 First\n\nOne.", "slide"),
+        code("print(2)", "two"),
+        text("Three.", "-"),
+        text("Four."),
+        text("Five.", "skip"),
+        text("## 1.2 Second\n\nSix.", "slide"),
+    )
+    assert [slide.heading for slide in found] == ["1.1 First", "1.1 First", "1.2 Second"]
+    first, second, third = (" ".join(slide.parts) for slide in found)
+    assert all(word in first for word in ("One.", "two", "Three."))
+    assert "Four." in second and "Six." in third
+    assert not any("Five." in part or "print(" in part for part in (first, second, third))
+
+
+def test_the_metadata_name_what_of_a_text_is_shown():
+    """By first words, in the order of the text; "---" begins a slide; what is left is the speaker's."""
+    source = (
+        "The *first* sentence. A [second](glossary.md) one? (Third.)\n\n- an item\n- another\n\n| a |\n|---|\n| b |"
+    )
+    one, two = slides(text(source, deck=["A second", "---", "another", "| a |"]))
+    assert "<p>A second one?</p>" in one.parts[0] and "first" not in one.parts[0]
+    assert "<li>another</li>" in two.parts[0] and "<table>" in two.parts[0] and "an item" not in two.parts[0]
+    assert "The *first* sentence." in two.said[0] and "- an item" in two.said[0]
+    with pytest.raises(ValueError, match="begins with 'Fourth'"):
+        slides(text(source, deck=["Fourth"]))
+    (whole,) = slides(text(source))
+    assert "first" in whole.parts[0] and "Third" not in whole.parts[0]
+
+
+def test_code_is_shown_without_launches_and_checks():
+    """A kernel as it is; of other code the output, unless the metadata ask for more."""
+    (kernel,) = shown(code(KERNEL))
+    assert "kernel" in kernel and "one" in kernel and "before" not in kernel and "assert" not in kernel
+    assert shown(code("x = 1"), code("check('name', f)", "not yet"), code("score()", "0 of 1")) == []
+    (both,) = shown(code("x = 1\nprint(x)", "printed", deck=["code", "output"]))
+    assert "printed" in both and "print" in both.replace("printed", "")
+    assert shown(code("print(x)", "printed", deck=[])) == []
+
+
+def test_an_exercise_is_left_to_the_reader_unless_the_class_does_it():
+    """Then its answer, the last hint, has a slide of its own; hints are on none."""
+    alone = [text(EXERCISE), code(KERNEL, tags=["exercise"])]
+    assert shown(*alone) == []
+    task, answer = shown(text(EXERCISE, deck=["Write", "Budget"]), code(KERNEL, tags=["exercise"], deck=["code"]))
+    assert "Write a line." in task and "kernel" in task and "There." not in task and "C[0] = 2" not in task
+    assert "C[0] = 2" in answer
+
+
+def test_a_stepper_opens_at_the_step_to_which_its_slide_links(launch_of_tiled):
+    """Its views are closed; links stay beside the heading, and those to the glossary are text."""
+    stepper = Stepper(launch_of_tiled, step=1)
+    state = place({name: getattr(stepper, name) for name in STEPPER.traits if hasattr(stepper, name)})
+    live = nbformat.v4.new_code_cell("x", outputs=[nbformat.v4.new_output("display_data", data={"text/html": state})])
+    (slide,) = slides(text("See [a read](#step=9), a [warp](glossary.md)."), live)
+    assert '"step": 9' in slide.parts[1] and '"panels": []' in slide.parts[1]
+    assert slide.steps == [("a read", "#step=9")] and slide.live
+    assert "glossary" not in deck.page([slide], "A deck")
+    (plain,) = slides(text("See it."), live)
+    assert '"step": 1' in plain.parts[1]
+
+
+def test_the_minutes_run_through_the_lesson():
+    """Those of a section, as the notes have them, are divided among its slides, and the notes come once."""
+    found = slides(
+        text("## 4.1 Pairs of tiles\n\nOne.", "slide"),
+        text("Two.", "subslide"),
+        text("## 4.2 The kernel\n\nThree.", "slide"),
+    )
+    annotate(found, "04_tiling")
+    assert [round(sum(slide.minutes for slide in found[:end])) for end in (2, 3)] == [5, 15]
+    assert found[0].notes.startswith("**Minutes 0–") and " of 15.**" in found[0].notes
+    assert ["Draw two 4×4 squares" in slide.notes for slide in found] == [True, False, False]
+    assert found[2].notes.startswith("**Minutes 5–15 of 15.**")
