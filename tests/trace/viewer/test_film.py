@@ -14,6 +14,8 @@ from oracles.frames import check_order
 from course_lib import simulate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer.payload import encode
+from course_lib.trace.viewer.shots import facts_of, says
+from course_lib.trace.viewer.strip import strip_of
 
 WEB = Path(__file__).parents[3] / "course_lib" / "trace" / "viewer" / "web"
 FILMS = """
@@ -159,3 +161,16 @@ def test_the_film_of_every_launch_keeps_what_was_recorded(films, name):
     trace = launch(name).trace
     for at, film in zip(trace.columns.blocks.tolist(), films[name], strict=False):
         check_order(Timeline(trace, tuple(at)), film["frameOf"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_still_has_the_frames_of_the_film_and_says_the_same(films, name):
+    """The page plays what the picture shows: as many frames, of the same steps, each with the same sentence."""
+    trace = launch(name).trace
+    for at, film in zip(trace.columns.blocks.tolist(), films[name], strict=False):
+        still = Timeline(trace, tuple(at)).film
+        assert [(frame["from"], frame["to"]) for frame in film["frames"]] == still.shots
+        assert [frame["says"] for frame in film["frames"]] == [*map(says, facts_of(still))]
+        for title, said, _ in strip_of(still.recorded):
+            number, of = map(int, title.split(" of "))
+            assert (of, film["frames"][number - 1]["says"]) == (len(film["frames"]), said)
