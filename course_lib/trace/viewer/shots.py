@@ -3,7 +3,6 @@
 ``web/film.js`` counts and says the same for the frames that it plays; a test compares the two for all launches.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -109,48 +108,45 @@ def _multiply(film: Film, found: list[Facts]) -> None:
     """Count multiply-adds and additions, and note the lanes that take part and the arrays, in the film's order."""
     trace, columns = film.trace, film.columns
     sums = {columns.names.index(name) for name in accumulators(trace) if name in columns.names}
-    gathered = {columns.arrays.index(name) for name in accumulators(trace) if name in columns.arrays}
+    arrays = [(name, trace.arrays[name].space, name in accumulators(trace)) for name in columns.arrays]
     products = {each.line: each.products for each in statements(trace)}
-    accesses, variables = (dict(_rows(film, name)) for name in ("access", "variable"))
+    accesses = _rows(film, "access", "array", "op", "lanes", "width")
+    variables = _rows(film, "variable", "name")
     begun: dict[tuple[int, int], int] = {}
+    steps = zip(film.order.tolist(), film.lines.tolist(), film.warps.tolist(), film.lanes.tolist(), strict=True)
     number = 0
-    for position in range(1, len(film) + 1):
+    for position, (at, line, warp, mask) in enumerate(steps, start=1):
         number += position > film.shots[number][1]
-        facts, at = found[number], film.first + int(film.order[position - 1])
-        line, warp, mask = (int(columns.step[name][at]) for name in ("line", "warp", "lanes"))
-        at_once = _matrix_products(film, at)
+        facts = found[number]
+        at_once = _matrix_products(film, film.first + at)
         facts.multiplied += at_once
         results, does, factor = 0, set[bool](), products.get(line, 1)
-        for row in accesses.get(at, ()):
-            array, op, lanes = (int(columns.access[name][row]) for name in ("array", "op", "lanes"))
+        for array, op, lanes, width in accesses.get(at, ()):
             facts.took(warp, lanes)
-            name = columns.arrays[array]
-            if trace.arrays[name].space == "local" and array in gathered:
+            name, space, gathers = arrays[array]
+            if space == "local" and gathers:
                 does.add(op == LOAD)
-                results += lanes.bit_count() * int(columns.access["width"][row]) * (op != LOAD)
-            elif trace.arrays[name].space == "global" and name not in (
-                names := facts.origin if op == LOAD else facts.into
-            ):
+                results += lanes.bit_count() * width * (op != LOAD)
+            elif space == "global" and name not in (names := facts.origin if op == LOAD else facts.into):
                 names.append(name)
         results *= len(does) == 2  # read, added to and stored
-        for row in variables.get(at, ()):
-            key = warp, int(columns.variable["name"][row])
-            if key[1] in sums:
-                held = mask & begun.get(key, 0)
+        for (variable,) in variables.get(at, ()):
+            if variable in sums:
+                held = mask & begun.get((warp, variable), 0)
                 results += held.bit_count() * (not at_once)
                 facts.took(warp, held)
-                begun[key] = begun.get(key, 0) | mask
+                begun[warp, variable] = begun.get((warp, variable), 0) | mask
         facts.multiplied += factor * results
         facts.added += results * (not factor)
 
 
-def _rows(film: Film, name: str) -> Iterator[tuple[int, range]]:
-    """Yield the steps of the block that have rows in a table, with these."""
-    rows = film.columns.rows(name, film.first, film.last)
-    step = getattr(film.columns, name)["step"][rows]
-    starts = np.flatnonzero(np.diff(step, prepend=-1)).tolist()
-    for begin, end in zip(starts, [*starts[1:], len(step)], strict=False):
-        yield int(step[begin]), range(rows.start + begin, rows.start + end)
+def _rows(film: Film, table: str, *names: str) -> dict[int, list[tuple[int, ...]]]:
+    """Return the rows of a table by the recorded numbers of the steps to which they belong."""
+    rows = film.table(table)
+    found: dict[int, list[tuple[int, ...]]] = {}
+    for step, *row in zip((rows["step"] - film.first).tolist(), *(rows[name].tolist() for name in names), strict=True):
+        found.setdefault(step, []).append(tuple(row))
+    return found
 
 
 def _matrix_products(film: Film, step: int) -> int:
