@@ -13,15 +13,12 @@ warp has frames of its own, in the recorded order.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from .columns import ITERATION, NONE, OPS
 from .structure import loops_around
-
-if TYPE_CHECKING:
-    from .replay import Timeline
 
 #: Iterations that are a frame each; of more, several are one frame.
 MOST = 20
@@ -34,8 +31,8 @@ _FETCHES, _READS, _RESULTS, _SHARES = 1, 2, 4, 8
 _LOAD = OPS.index("load")
 
 
-def frames_of(timeline: "Timeline") -> np.ndarray:
-    """Return the frame of each step of a block, from 0: a number for each step, in the recorded order."""
+def frames_of(timeline: Any) -> np.ndarray:
+    """Return the frame of each step of a block, a :class:`.replay.Timeline`: numbers from 0, in the recorded order."""
     does = _does(timeline)
     interval = np.searchsorted(timeline.releases, np.arange(len(timeline)), side="right")
     keys = _keys(timeline, does, interval)
@@ -46,7 +43,7 @@ def frames_of(timeline: "Timeline") -> np.ndarray:
     return np.minimum(np.cumsum(shows) - shows, max(0, int(shows.sum()) - 1))[groups]
 
 
-def _does(timeline: "Timeline") -> np.ndarray:
+def _does(timeline: Any) -> np.ndarray:
     does = np.zeros(len(timeline), np.int64)
     for bit, space, ops in (
         (_FETCHES, "global", OPS[:1]),
@@ -58,7 +55,7 @@ def _does(timeline: "Timeline") -> np.ndarray:
     return does
 
 
-def _keys(timeline: "Timeline", does: np.ndarray, interval: np.ndarray) -> np.ndarray:
+def _keys(timeline: Any, does: np.ndarray, interval: np.ndarray) -> np.ndarray:
     """Return for each step a number by which frames are ordered.
 
     It holds the interval between barriers, the iteration or statement in it, and whether results are stored at its end.
@@ -92,7 +89,7 @@ def _keys(timeline: "Timeline", does: np.ndarray, interval: np.ndarray) -> np.nd
 
 
 def _fetching_loop(
-    timeline: "Timeline", does: np.ndarray, order: np.ndarray, starts: np.ndarray
+    timeline: Any, does: np.ndarray, order: np.ndarray, starts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return which steps, in this order, begin an iteration of a loop, and which are in it; None where there is none.
 
@@ -130,7 +127,7 @@ class _Events:
     stores: np.ndarray
 
 
-def _events(timeline: "Timeline", within: np.ndarray, keys: np.ndarray | None = None) -> Iterator[_Events]:
+def _events(timeline: Any, within: np.ndarray, keys: np.ndarray | None = None) -> Iterator[_Events]:
     """Yield the events of each array of global and shared memory in which a step may change what another one accesses.
 
     ``within``: the interval or the group of each step. Where ``keys`` are given, only those of several keys matter.
@@ -171,7 +168,7 @@ def _highest_before(group: np.ndarray, value: np.ndarray) -> np.ndarray:
     return np.maximum.accumulate(base + value) - base
 
 
-def _keep_order(timeline: "Timeline", keys: np.ndarray, interval: np.ndarray) -> None:
+def _keep_order(timeline: Any, keys: np.ndarray, interval: np.ndarray) -> None:
     """Give each warp keys of its own, in the recorded order, between two barriers where keys would change the order.
 
     It is the order in which an element is stored and accessed.
@@ -194,7 +191,7 @@ def _keep_order(timeline: "Timeline", keys: np.ndarray, interval: np.ndarray) ->
         keys[again] = interval[again] * _KEYS + turns - since
 
 
-def _divided(timeline: "Timeline", groups: np.ndarray) -> np.ndarray:
+def _divided(timeline: Any, groups: np.ndarray) -> np.ndarray:
     """Return numbers of the same order in which a group is divided where a thread overwrites what another has read."""
     found, parts = [*_events(timeline, groups)], groups * len(groups)
     wrong = {group for events in found for group in np.unique(events.within[_overwrites(events)]).tolist()}
