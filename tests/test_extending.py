@@ -7,11 +7,12 @@ from numba import cuda
 
 import course_lib.simulator.run
 from course_lib import simulate
+from course_lib.simulator import simulation
 from course_lib.simulator.counters import COUNTERS
 from course_lib.simulator.counters.traffic import Counter, TrafficObserver, key_of
 from course_lib.simulator.run import COUNTS, Traffic, TrafficRow
 
-FRONT = simulate.__globals__
+FRONT = vars(simulation)
 
 
 @cuda.jit

@@ -10,33 +10,34 @@ from typing import Any
 
 import numpy as np
 
+from ..simulator.findings import LaunchError
 from ..simulator.hardware import WARP_SIZE
 
-#: The tables, each with its columns and their types; ``step`` of the others is the row of the step to which an access,
-#: assignment and so on belongs. A product of a warpgroup has the step that starts it, the one that has waited for it
-#: (or NONE), and its group in the warp.
+#: The tables, each with its columns and their types, which are those that the browser gets. ``step`` of the others is
+#: the row of the step to which an access, assignment and so on belongs. A product of a warpgroup has the step that
+#: starts it, the one that has waited for it (or NONE), and its group in the warp.
 TABLES = {
-    "step": {"block": "i4", "line": "i4", "warp": "i4", "lanes": "u4", "flags": "u1"},
+    "step": {"block": "i4", "line": "u4", "warp": "u2", "lanes": "u4", "flags": "u1"},
     "access": {
         "step": "i4",
         "op": "u1",
-        "array": "i4",
+        "array": "u2",
         "lanes": "u4",
         "width": "u1",
-        "base": "i8",
+        "base": "i4",
         "pattern": "i4",
         "values": "i4",
         "old": "i4",
         "given": "i4",
-        "operation": "i4",
-        "sectors": "i4",
-        "wavefronts": "i4",
-        "conflicts": "i4",
+        "operation": "i1",
+        "sectors": "u2",
+        "wavefronts": "u2",
+        "conflicts": "u2",
     },
-    "variable": {"step": "i4", "name": "i4", "values": "i4"},
-    "test": {"step": "i4", "text": "i4", "lanes": "u4", "truth": "u4", "left": "i4", "right": "i4"},
-    "outside": {"step": "i4", "op": "u1", "array": "i4", "lanes": "u4", "index": "i4"},
-    "exchange": {"step": "i4", "operation": "i4", "lanes": "u4", "given": "i4", "source": "i4", "result": "i4"},
+    "variable": {"step": "i4", "name": "u2", "values": "i4"},
+    "test": {"step": "i4", "text": "u2", "lanes": "u4", "truth": "u4", "left": "i4", "right": "i4"},
+    "outside": {"step": "i4", "op": "u1", "array": "u2", "lanes": "u4", "index": "i4"},
+    "exchange": {"step": "i4", "operation": "u2", "lanes": "u4", "given": "i4", "source": "i4", "result": "i4"},
     "product": {"step": "i4", "end": "i4", "group": "i4"},
 }
 #: The kinds of requests; and of a change without a request: the arrival of a product of a warpgroup in a local array.
@@ -54,11 +55,20 @@ Table = dict[str, np.ndarray]
 
 
 def joined(name: str, parts: list[Table]) -> Table:
-    """Concatenate the rows of all parts of a table of `TABLES`."""
-    return {
-        column: np.concatenate([np.empty(0, kind), *(part[column] for part in parts)]).astype(kind, copy=False)
-        for column, kind in TABLES[name].items()
-    }
+    """Concatenate the rows of all parts of a table of `TABLES`.
+
+    Raises LaunchError for a number that its column cannot hold.
+    """
+    table = {}
+    for column, kind in TABLES[name].items():
+        numbers = np.concatenate([np.empty(0, kind), *(part[column] for part in parts)])
+        table[column] = numbers.astype(kind, copy=False)
+        if not np.array_equal(table[column], numbers):
+            raise LaunchError(
+                f"this launch has a {name} whose {column} is {numbers[table[column] != numbers][0]:,}, and a trace "
+                f"holds at most {np.iinfo(kind).max:,}; trace a smaller launch"
+            )
+    return table
 
 
 def taken(table: Table, rows: Any) -> Table:

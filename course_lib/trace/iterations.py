@@ -79,7 +79,7 @@ def _nearest(finding: Finding, trace: Trace | None) -> tuple[Finding, tuple[int,
     around = next((head for head in _heads(inside, first) if head in others), 0)
     if not around:
         return finding, (0, 0), 0
-    timeline, outer = Timeline(trace, places[0].block), inside[around][1]
+    timeline, outer = Timeline.of(trace, places[0].block), inside[around][1]
     of_threads = {place.thread: (place.position, place.thread) for place in places}
     pair = [of_threads[linear(thread, trace.block)] for _, thread in finding.threads]
     one, two = (_count(timeline, position, thread, around, outer) for position, thread in pair)

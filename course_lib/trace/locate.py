@@ -32,7 +32,7 @@ def locate(trace: Trace, finding: Finding) -> tuple[Place, ...]:
     For barrier divergence: the thread that arrived first, then the one that did not arrive, where it left; of a lane
     that a warp operation lacks, where its warp executes it. Empty for a finding that no step caused.
     """
-    timelines = {block: Timeline(trace, block) for block, _ in finding.threads}
+    timelines = {block: Timeline.of(trace, block) for block, _ in finding.threads}
     threads = [(block, linear(thread, trace.block)) for block, thread in finding.threads]
     if finding.kind == "race":
         return _race(timelines, finding, threads)

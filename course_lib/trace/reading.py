@@ -22,7 +22,7 @@ def timeline_rows(trace: Trace) -> dict[str, list[int]]:
     Positions count the statements that this warp executed and that do one of the four; a statement that does two of
     them (a load stored at once) is in two rows.
     """
-    timeline = Timeline(trace, (0, 0, 0))
+    timeline = Timeline.of(trace, (0, 0, 0))
     accesses = (("global", "load"), ("shared", "load"), ("shared", "store"))
     does = np.array([*(timeline.does(*access) for access in accesses), timeline.flags & BARRIER != 0])
     does = does[:, timeline.warps == 0]

@@ -6,11 +6,14 @@ from functools import cached_property
 import numpy as np
 
 from ..simulator.hardware import WARP_SIZE, ceil_div
+from . import frames
 from .columns import BARRIER, NONE, OPS, Table, Touches, lanes_of, taken
 from .trace import Dim3, Step, Trace
 
 #: What a step does, or a phase of a warp; the last of these where it does several, and the first where it does none.
 KINDS = ("", "compute", "store", "load", "barrier")
+#: What an access is: its array's space and its operation.
+_ACTIONS = tuple((space, op) for space in ("global", "shared", "local") for op in OPS)
 
 
 class Timeline:
@@ -34,6 +37,14 @@ class Timeline:
         )
         self._touches: dict[str, Touches] = {}
 
+    @classmethod
+    def of(cls, trace: Trace, block: Dim3) -> "Timeline":
+        """Return the timeline of a block, which is made once."""
+        known: Timeline | None = trace.timelines.get(block)
+        if known is None:
+            known = trace.timelines[block] = cls(trace, block)
+        return known
+
     def __len__(self) -> int:
         return self.last - self.first
 
@@ -43,17 +54,19 @@ class Timeline:
 
     # --- columns, lane by lane ----------------------------------------------------------------------------------
 
-    def _table(self, name: str) -> Table:
+    def table(self, name: str) -> Table:
+        """Return the rows of a table of the columns that belong to the block's steps."""
         return taken(getattr(self.columns, name), self.columns.rows(name, self.first, self.last))
 
     def touches(self, name: str) -> Touches:
         """Return the accesses of the block's lanes to one array."""
         if name not in self._touches:
-            self._touches[name] = self._expand(name)
+            self._touches[name] = self.expanded(name)
         return self._touches[name]
 
-    def _expand(self, name: str) -> Touches:
-        columns, array, table = self.columns, self.trace.arrays[name], self._table("access")
+    def expanded(self, name: str) -> Touches:
+        """Return the same, without keeping them: those of all blocks are large."""
+        columns, array, table = self.columns, self.trace.arrays[name], self.table("access")
         table = taken(table, np.flatnonzero(table["array"] == columns.arrays.index(name)))
         row, lane, rank = lanes_of(table["lanes"])
         width = table["width"][row].astype(np.intp)
@@ -121,11 +134,29 @@ class Timeline:
 
     def does(self, space: str, *ops: str) -> np.ndarray:
         """Return which steps access an array of this space by one of these operations of `columns.OPS`."""
-        access, found = self._table("access"), np.zeros(len(self), bool)
-        arrays = [at for at, name in enumerate(self.columns.arrays) if self.trace.arrays[name].space == space]
-        chosen = np.isin(access["array"], arrays) & np.isin(access["op"], [*map(OPS.index, ops)])
-        found[access["step"][chosen] - self.first] = True
+        found: np.ndarray = self._actions & sum(1 << _ACTIONS.index((space, op)) for op in ops) != 0
         return found
+
+    @cached_property
+    def _actions(self) -> np.ndarray:
+        """What each step accesses, a bit for each of `_ACTIONS`."""
+        access, found = self.table("access"), np.zeros(len(self), np.int64)
+        first = [_ACTIONS.index((self.trace.arrays[name].space, OPS[0])) for name in self.columns.arrays]
+        bits = np.left_shift(1, np.array(first, np.int64)[access["array"]] + access["op"])
+        starts = np.flatnonzero(np.diff(access["step"], prepend=-1))
+        if len(starts):
+            found[access["step"][starts] - self.first] = np.bitwise_or.reduceat(bits, starts)
+        return found
+
+    @cached_property
+    def frames(self) -> np.ndarray:
+        """The frame of the film to which each step belongs, from 0."""
+        return frames.frames_of(self)
+
+    @cached_property
+    def film(self) -> "Film":
+        """The same steps in the order of their film."""
+        return Film(self)
 
     # --- where to stop --------------------------------------------------------------------------------------------
 
@@ -154,10 +185,10 @@ class Timeline:
         moves.
         """
         columns, changes = self.columns, ("store", "atomic", "result")
-        variable, computes = self._table("variable"), np.zeros(len(self), bool)
+        variable, computes = self.table("variable"), np.zeros(len(self), bool)
         real = np.array([pool.dtype.kind in "fc" for pool in columns.pools] or [False])
         computes[variable["step"][real[columns.lists[0][variable["values"]]]] - self.first] = True
-        computes[self._table("access")["step"] - self.first] = False
+        computes[self.table("access")["step"] - self.first] = False
         computes |= self.does("shared", "load") | (self.does("local", *changes) & self.does("local", "load"))
         kind = np.where(computes, KINDS.index("compute"), KINDS.index(""))
         stores = self.does("global", *changes) | (self.does("shared", *changes) & ~self.does("shared", "load"))
@@ -197,13 +228,42 @@ class Timeline:
         return len(self)
 
 
+class Film(Timeline):
+    """The steps of a block frame by frame, and inside a frame as recorded; positions are those of the film.
+
+    ``order``: the recorded number of each step, from 0; ``shots``: (first, last) positions of the frames, exclusive and
+    inclusive.
+    """
+
+    def __init__(self, recorded: Timeline):
+        super().__init__(recorded.trace, recorded.block)
+        self.recorded = recorded
+        self.order = np.argsort(recorded.frames, kind="stable")
+        self.lines, self.warps, self.lanes, self.flags = (
+            column[self.order] for column in (self.lines, self.warps, self.lanes, self.flags)
+        )
+        ends = np.cumsum(np.bincount(recorded.frames)).tolist()
+        self.shots = [*zip([0, *ends], ends, strict=False)]
+
+    def step(self, position: int) -> Step:
+        return self.recorded.step(int(self.order[position - 1]) + 1)
+
+    def expanded(self, name: str) -> Touches:
+        touches, position = self.recorded.touches(name), np.empty(len(self), np.int64)
+        position[self.order] = np.arange(1, len(self) + 1)
+        moved = position[touches.position - 1]
+        place = np.argsort(moved, kind="stable")
+        rest = (getattr(touches, name)[place] for name in ("thread", "element", "store", "atomic", "new", "value"))
+        return Touches(moved[place], *rest)
+
+
 def tiles(trace: Trace) -> dict[str, tuple[int, int]]:
     """Return the tile of every global matrix: the (rows, columns) that a block touches between two barriers.
 
     It is measured from the accesses, so a kernel that fetches the wrong tile shows the wrong tile. The most frequent
     size in the first block counts, and the larger one on a tie.
     """
-    timeline = Timeline(trace, tuple(trace.columns.blocks[0].tolist()))
+    timeline = Timeline.of(trace, tuple(trace.columns.blocks[0].tolist()))
     arrives = (timeline.flags & BARRIER) != 0
     passed = np.zeros(len(timeline) + 1, np.int64)  # by each step's warp before it, by position
     for warp in np.unique(timeline.warps):

@@ -4,12 +4,16 @@ import ast
 import textwrap
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import lru_cache
 from itertools import chain, groupby
 from typing import Any
 
 from ..simulator.language.source.tree import nodes
 from .columns import OPS
 from .trace import Trace
+
+#: Numbered lines.
+Source = tuple[tuple[int, str], ...]
 
 
 class Listing:
@@ -42,8 +46,13 @@ def functions(trace: Trace) -> tuple[tuple[ast.FunctionDef, int], ...]:
 
     The lines of one function are consecutive; between functions lines may be missing.
     """
+    return _functions(trace.source)
+
+
+@lru_cache(8)
+def _functions(source: Source) -> tuple[tuple[ast.FunctionDef, int], ...]:
     found: list[tuple[ast.FunctionDef, int]] = []
-    for _, group in groupby(enumerate(trace.source), lambda item: item[1][0] - item[0]):
+    for _, group in groupby(enumerate(source), lambda item: item[1][0] - item[0]):
         lines = [line for _, line in group]
         with suppress(SyntaxError):
             defined = ast.parse(textwrap.dedent("\n".join(text for _, text in lines))).body
@@ -51,16 +60,21 @@ def functions(trace: Trace) -> tuple[tuple[ast.FunctionDef, int], ...]:
     return tuple(found)
 
 
-def shown_source(trace: Trace) -> tuple[tuple[int, str], ...]:
+def shown_source(trace: Trace) -> Source:
     """Return the numbered lines, dedented, without decorators and docstrings, which no step runs."""
+    return _shown(trace.source)
+
+
+@lru_cache(8)
+def _shown(source: Source) -> Source:
     hidden: set[int] = set()
-    for function, shift in functions(trace):
+    for function, shift in _functions(source):
         first = min([function.lineno, *(d.lineno for d in function.decorator_list)])
         hidden.update(range(shift + first, shift + function.lineno))
         if ast.get_docstring(function) is not None:
             hidden.update(range(shift + function.body[0].lineno, shift + (function.body[0].end_lineno or 0) + 1))
-    lines = textwrap.dedent("\n".join(text for _, text in trace.source)).split("\n")
-    numbered = [(line, text) for (line, _), text in zip(trace.source, lines, strict=True) if line not in hidden]
+    lines = textwrap.dedent("\n".join(text for _, text in source)).split("\n")
+    numbered = [(line, text) for (line, _), text in zip(source, lines, strict=True) if line not in hidden]
     while numbered and not numbered[-1][1].strip():
         numbered.pop()
     return tuple(numbered)
@@ -71,6 +85,27 @@ def loops(trace: Trace) -> dict[int, tuple[int, int]]:
 
     A head belongs to its own loop.
     """
+    return _loops(trace.source)
+
+
+def loops_around(trace: Trace) -> dict[int, tuple[int, ...]]:
+    """Return for each shown line in a loop the heads of all loops around it, from the inside out."""
+    return _loops_around(trace.source)
+
+
+@lru_cache(8)
+def _loops_around(source: Source) -> dict[int, tuple[int, ...]]:
+    inner, found = _loops(source), dict[int, tuple[int, ...]]()
+    for line in {line for line, _ in _shown(source)} & inner.keys():
+        heads = [inner[line][0]]
+        while parent := inner[heads[-1]][1]:
+            heads.append(parent)
+        found[line] = tuple(heads)
+    return found
+
+
+@lru_cache(8)
+def _loops(source: Source) -> dict[int, tuple[int, int]]:
     around: dict[int, tuple[int, int]] = {}
 
     def visit(body: Iterable[ast.stmt], header: int, shift: int) -> None:
@@ -83,7 +118,7 @@ def loops(trace: Trace) -> dict[int, tuple[int, int]]:
             for part in ("body", "orelse"):
                 visit(getattr(node, part, ()), inner if part == "body" else header, shift)
 
-    for function, shift in functions(trace):
+    for function, shift in _functions(source):
         visit(function.body, 0, shift)
     return around
 

@@ -154,7 +154,8 @@ class Trace:
 
     ``findings`` and ``traffic`` are the run's; ``source`` holds the numbered lines of the kernel and of the device
     functions of its file; ``matrices`` are the operations on matrices in the registers of a warp; ``program`` is the
-    kernel's typed program, None for a trace that no launch has made; ``scalars`` are the arguments that are numbers.
+    kernel's typed program, None for a trace that no launch has made; ``scalars`` are the arguments that are numbers;
+    ``timelines`` are those of the blocks that were looked at (:meth:`.replay.Timeline.of`).
     """
 
     kernel_name: str
@@ -168,10 +169,11 @@ class Trace:
     matrices: tuple[MatrixOperation, ...] = ()
     program: Function | None = field(default=None, repr=False, compare=False)
     scalars: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    timelines: dict[Dim3, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the program: its functions belong to this process."""
-        return self.__dict__ | {"program": None}
+        """Return the state without the program, whose functions belong to this process, and without timelines."""
+        return self.__dict__ | {"program": None, "timelines": {}}
 
     @property
     def columns(self) -> Columns:

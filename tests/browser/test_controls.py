@@ -346,7 +346,7 @@ def test_a_trace_that_cannot_be_read_is_refused_in_a_sentence(show, launch_of):
     """Wherever the damage shows, on reading or only when the page is built from it; a good trace after it is drawn."""
     stepper = Stepper(launch_of("tiled"))
     newer = "This trace is of a newer version of the course; update and run the cell again."
-    cases = {"{": UNREADABLE, '{"version": 3}': UNREADABLE, '{"version": 4}': newer}
+    cases = {"{": UNREADABLE, '{"version": 4}': UNREADABLE, '{"version": 5}': newer}
     for change in DAMAGES.values():
         head = json.loads(stepper._data)
         change(head)

@@ -103,7 +103,7 @@ class Bug:
         assert run.trace is not None
         if found := self.finding(run):
             return Stepper(run, **locate(run.trace, found)[0].choices(run.trace))
-        time = Timeline(run.trace, (0, 0, 0))
+        time = Timeline.of(run.trace, (0, 0, 0))
         (line,) = self.marked("counted")
         first = int(np.flatnonzero(time.lines == time.statement_of(line))[0]) + 1
         shown = Stepper(run, step=first)

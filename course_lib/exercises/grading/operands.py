@@ -118,9 +118,9 @@ class Computation:
             for number, tag in enumerate(array.flat)
         }
         self.outcome, self.stored = outcome, stored
-        self._timeline = Timeline(outcome.run.trace, stored.block)
+        self._timeline = Timeline.of(outcome.run.trace, stored.block)
         self._multiplying = _multiplying(outcome.source.tree if outcome.source else None)
-        self._reads = _Reads(Timeline(again.run.trace, stored.block), stored.thread, tags, self._multiplying)
+        self._reads = _Reads(Timeline.of(again.run.trace, stored.block), stored.thread, tags, self._multiplying)
         self._output = outcome.own(task.output)
         self._begin, elements = self._reads.window(self._output, element)
         shape = outcome.got.shape
@@ -353,5 +353,5 @@ def comparable(one: Trace, other: Trace, block: Dim3) -> bool:
     """
     if len(one.columns.exchange["step"]) or one.matrices:
         return False
-    a, b = Timeline(one, block), Timeline(other, block)
+    a, b = Timeline.of(one, block), Timeline.of(other, block)
     return len(a) == len(b) and bool((a.lines == b.lines).all() and (a.lanes == b.lanes).all())

@@ -41,7 +41,7 @@ def at_finding(outcome: Outcome, finding: Finding, output: str) -> Opened:
     """The viewer at the step that takes part in the finding, of a race at the later one; else when its block ends."""
     trace = outcome.run.trace
     found = locate(trace, finding)
-    last = [Place(at, len(Timeline(trace, at)), linear(thread, trace.block)) for at, thread in finding.threads[-1:]]
+    last = [Place(at, len(Timeline.of(trace, at)), linear(thread, trace.block)) for at, thread in finding.threads[-1:]]
     where = "the step of this finding" if found else "the end of the block with this finding, of which no step tells"
     return Opened(_stepper(outcome, output, *(found or last)[:1]), "finding", f"{where}: {finding.message}", outcome)
 
@@ -81,7 +81,7 @@ def first_wrong_step(
     found = computed.first_wrong_step() if computed else None
     if found is None:
         return None
-    line = Timeline(outcome.run.trace, found.place.block).lines[found.place.position - 1]
+    line = Timeline.of(outcome.run.trace, found.place.block).lines[found.place.position - 1]
     return int(line), _told(found, outcome, element(output, wrong, outcome.got.shape))
 
 
@@ -121,7 +121,7 @@ def _store(outcome: Outcome, output: str, wrong: int) -> Place | None:
     """The last store of an element in the first block that stores it; None if none does."""
     trace = outcome.run.trace
     for block in map(tuple, trace.columns.blocks.tolist() if output in trace.arrays else ()):
-        touches = Timeline(trace, block).touches(output)
+        touches = Timeline.of(trace, block).touches(output)
         for at in np.flatnonzero(touches.store & (touches.element == wrong))[-1:]:
             return Place(block, int(touches.position[at]), int(touches.thread[at]))
     return None

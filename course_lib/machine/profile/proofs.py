@@ -291,7 +291,7 @@ def _all_read(changed: Launched) -> bool:
     except SimulatorError:  # too large to be traced
         return True
     assert trace is not None
-    timeline = Timeline(trace, (0, 0, 0))
+    timeline = Timeline.of(trace, (0, 0, 0))
     read: dict[int, bool] = {}
     for name, array in trace.arrays.items():
         if array.space == "shared":

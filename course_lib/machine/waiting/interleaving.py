@@ -77,7 +77,7 @@ def _cycles(
     trace: Trace, warps: Sequence[Sequence[Instruction]], lines: Sequence[Sequence[frozenset[int]]], machine: Machine
 ) -> Order:
     play = play_programs(warps, machine)
-    timeline = Timeline(trace, (0, 0, 0))
+    timeline = Timeline.of(trace, (0, 0, 0))
     cycles = np.zeros(len(timeline))
     arrives, heads = ((timeline.flags & flag) != 0 for flag in (BARRIER, ITERATION))
     for warp in np.unique(timeline.warps):

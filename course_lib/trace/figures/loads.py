@@ -31,7 +31,7 @@ def loads_of(trace: Trace) -> dict[str, np.ndarray]:
     for name, array in trace.arrays.items():
         if array.space != "global":
             continue
-        touches = [Timeline(trace, block).touches(name) for block in blocks]
+        touches = [Timeline.of(trace, block).expanded(name) for block in blocks]
         elements = np.concatenate([each.element[~each.store] for each in touches])
         if len(elements):
             found[name] = np.bincount(elements, minlength=array.size).reshape(array.shape)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
-from ..columns import TABLES, Columns, Table
+from ..columns import TABLES, Table
 from ..locate import locate
 from ..replay import Timeline, tiles
 from ..structure import accumulators, loops, roles, shown_source
@@ -23,7 +23,7 @@ from ..trace import Trace
 from ..uses import statements
 from .words import comparison
 
-VERSION = 3
+VERSION = 4
 #: Limit for the characters of a payload. The page unpacks it, and a saved notebook may contain it.
 MAX_BYTES = 8_000_000
 #: Level of compression; a higher one takes three times as long to save 2 %.
@@ -31,17 +31,8 @@ LEVEL = 4
 #: Limit for the elements of all arrays together, including each thread's local ones.
 MAX_ELEMENTS = 4_000_000
 
-#: The columns of a payload and their types; the first rows of all steps are written as n + 1 numbers.
-STEP = {"line": "u4", "warp": "u2", "lanes": "u4", "flags": "u1"}
-#: Columns of the other tables in narrower types than the trace's own.
-NARROWER = {
-    "access": {"array": "u2", "base": "i4", "operation": "i1", "sectors": "u2", "wavefronts": "u2", "conflicts": "u2"},
-    "variable": {"name": "u2"},
-    "test": {"text": "u2"},
-    "outside": {"array": "u2"},
-    "exchange": {"operation": "u2"},
-    "product": {"step": "u4", "group": "u4"},
-}
+#: Tables that few launches fill; where one is empty, it is not sent.
+RARE = ("outside", "exchange", "product")
 INTS, FLOATS, DOUBLES, TEXTS = range(4)
 _EXACT = 2**53  # JavaScript's numbers are exact up to here
 
@@ -79,7 +70,7 @@ def encode(trace: Trace) -> str:
         ("vector_length", length, "u4"),
     )
     pools = zip(("ints", "floats", "doubles"), numbers, ("i4", "f4", "f8"), strict=True)
-    head |= {"texts": texts, **_packed(chain(_tables(columns), lists, pools))}
+    head |= {"texts": texts, **_packed(chain(_tables(trace), lists, pools))}
     text = json.dumps(head, separators=(",", ":"), allow_nan=False)
     check_size(len(text))
     return text
@@ -98,7 +89,7 @@ def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
     columns, around = trace.columns, loops(trace)
     role, tile, gathered = roles(trace), tiles(trace), accumulators(trace)
     numbers = {tuple(at): number for number, at in enumerate(columns.blocks.tolist())}
-    timelines = [Timeline(trace, at) for at in numbers]
+    timelines = [Timeline.of(trace, at) for at in numbers]
     names = ("kind", "severity", "line", "other_line", "array", "index", "message", "count", "counted")
     findings = [{name: getattr(finding, name) for name in names} for finding in trace.findings]
     for told, finding in zip(findings, trace.findings, strict=True):
@@ -158,19 +149,24 @@ def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
 Column = tuple[str, Any, str]
 
 
-def _tables(columns: Columns) -> Iterator[Column]:
-    """Yield the columns of all tables."""
-    for name, kind in STEP.items():
-        yield f"step_{name}", columns.step[name], kind
-    steps = np.arange(len(columns.step["line"]) + 1)
-    for name, narrower in NARROWER.items():
+def _tables(trace: Trace) -> Iterator[Column]:
+    """Yield the columns of all tables, and the frames of the steps.
+
+    Of a table other than that of products, the first rows of all steps are sent, as n + 1 numbers, in place of the step
+    of each row.
+    """
+    columns, steps = trace.columns, np.arange(len(trace.steps) + 1)
+    for name, kinds in TABLES.items():
         table: Table = getattr(columns, name)
-        if name == "exchange" and not len(table["step"]):  # few launches have any
+        if name in RARE and not len(table["step"]):
             continue
-        yield f"step_{name}", np.searchsorted(table["step"], steps), "u4"
-        for column, kind in (TABLES[name] | narrower).items():
-            if column != "step" or name == "product":
+        if name not in ("step", "product"):
+            yield f"step_{name}", np.searchsorted(table["step"], steps), "u4"
+        for column, kind in kinds.items():
+            if column not in ("step", "block") or name == "product":
                 yield f"{name}_{column}", table[column], kind
+    blocks = (tuple(block) for block in columns.blocks.tolist())
+    yield "step_frame", np.concatenate([Timeline.of(trace, block).frames for block in blocks]), "u4"
 
 
 def _packed(columns: Iterable[Column]) -> dict[str, Any]:
@@ -181,9 +177,7 @@ def _packed(columns: Iterable[Column]) -> dict[str, Any]:
     """
     names, packer, found = list[tuple[str, str, int]](), zlib.compressobj(LEVEL), b""
     for name, column, kind in columns:
-        data = column.astype(f"<{kind}")
-        if kind[0] != "f" and not np.array_equal(data, column):
-            raise ValueError(f"The trace's {name} exceeds the viewer's limit; step through a smaller launch.")
+        data = column.astype(f"<{kind}", copy=False)
         names.append((name, kind, column.size))
         found += packer.compress(np.ascontiguousarray(data).view(np.uint8).reshape(-1, data.itemsize).T.tobytes())
         check_size(len(found) * 4 // 3)

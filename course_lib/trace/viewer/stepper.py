@@ -22,7 +22,7 @@ from .payload import encode
 from .picture import StillPicture
 from .results import wrong_elements
 from .still import Still
-from .strip import HINT, Told, frames_of, picture
+from .strip import HINT, Told, picture
 from .words import element, sentence, summary
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class Stepper(Still, anywidget.AnyWidget):
     @property
     def timeline(self) -> Timeline:
         """The steps of the chosen block."""
-        return Timeline(self.trace, self.block)
+        return Timeline.of(self.trace, self.block)
 
     @traitlets.validate("block", "thread")
     def _inside(self, proposal: dict[str, Any]) -> tuple[int, ...]:
@@ -191,7 +191,7 @@ class Stepper(Still, anywidget.AnyWidget):
         """The largest step that there may be."""
         if self.statements_of == 2:  # the browser knows which block of the second run belongs to the chosen one
             trace = self._beside.trace
-            return max(len(Timeline(trace, tuple(at))) for at in trace.columns.blocks.tolist())
+            return max(len(Timeline.of(trace, tuple(at))) for at in trace.columns.blocks.tolist())
         return len(self.timeline)
 
     @property
@@ -211,13 +211,13 @@ class Stepper(Still, anywidget.AnyWidget):
         if not step and not thread and self.block == (0, 0, 0):
             for found in filter(None, (locate(self.trace, finding) for finding in self.trace.findings)):
                 block = found[0].block
-                return self._telling(Timeline(self.trace, block), *(at[1:] for at in found if at.block == block))
+                return self._telling(Timeline.of(self.trace, block), *(at[1:] for at in found if at.block == block))
         return self._telling(timeline, (step or timeline.telling_step(thread), thread))
 
     def _views(self, step: int | None = None) -> list[Told]:
         """What a still shows: the film, or a step that somebody chose, or that breaks a rule."""
         if self._beside is not None:
-            return [Told(self.timeline), Told(Timeline(self._beside.trace, (0, 0, 0)))]
+            return [Told(self.timeline), Told(Timeline.of(self._beside.trace, (0, 0, 0)))]
         if step:
             return [self._telling(self.timeline, (step, linear(self.thread, self.trace.block)))]
         if step is None and (self.step or self.trace.findings):
@@ -273,7 +273,8 @@ class Stepper(Still, anywidget.AnyWidget):
         """
         steps = list(islice(step, MAX_FRAMES + 1)) if isinstance(step, Iterable) else [step]
         if steps == [None] and str(path).lower().endswith(".gif"):
-            steps = [end for _, end in frames_of(self.timeline)][:MAX_FRAMES]
+            film = self.timeline.film
+            steps = [int(film.order[end - 1]) + 1 for _, end in film.shots][:MAX_FRAMES]
         kind_of(path, len(steps))
         last = len(self.timeline)
         wrong = [
@@ -289,7 +290,9 @@ class Stepper(Still, anywidget.AnyWidget):
 
     def _play(self, *orders: Mapping[str, Sequence[int]]) -> None:
         """Offer other orders of each run's statements."""
-        of_runs = [_encoded(each, Timeline(trace, (0, 0, 0))) for each, trace in zip(orders, self._traces, strict=True)]
+        of_runs = [
+            _encoded(each, Timeline.of(trace, (0, 0, 0))) for each, trace in zip(orders, self._traces, strict=True)
+        ]
         self._orders = json.dumps(of_runs) if any(of_runs) else ""
 
     @property
@@ -303,7 +306,7 @@ class Stepper(Still, anywidget.AnyWidget):
         told = [f"step {view.position} of {len(view.timeline)}: {said}", *view.notes]
         texts = ["\n".join([summary(self.trace), *told])]
         for trace in self._traces[1:]:
-            other = Timeline(trace, (0, 0, 0))
+            other = Timeline.of(trace, (0, 0, 0))
             position = self._statement[1]
             position = position if 0 < position <= len(other) else other.telling_step(0)
             texts.append(f"{summary(trace)}\nstep {position} of {len(other)}: {sentence(other, position, 0)}")

@@ -1,22 +1,17 @@
 """The still of a stepper: a strip of a few frames of its film, or one step, for readers who have not run the notebook.
 
-A frame lasts from one opening of a barrier to the next. It shows the arrays after it, and what the block's threads read
-and wrote in it; without barriers the loads from global memory are divided into equal parts. In a race a thread may
-overwrite what another one has read since the frame began: there another frame begins, as in the film. A single step
-also shows its line and what its threads do, for a page on which no script runs.
+The frames are those of the film (``course_lib/trace/frames.py``); each shows the arrays after it, and what the block's
+threads read and wrote in it. A single step also shows its line and what its threads do, for a page on which no script
+runs.
 """
 
 import textwrap
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 
-from ...simulator.tables import plural
-from ..columns import Touches
 from ..palette import INK
 from ..replay import Timeline
 from ..structure import roles, shown_source
@@ -40,6 +35,7 @@ from .shapes import (
     rgb,
     tint,
 )
+from .shots import facts_of, says
 from .words import label, n_dims, sentence
 
 #: The hint on a still, for a reader who can run the notebook.
@@ -55,112 +51,18 @@ GAP = 10.0
 ALL = WIDTH - 16 + GAP  # pixels of the frames, each with a gap after it
 
 
-def frames_of(timeline: Timeline) -> list[tuple[int, int]]:
-    """(first, last) of the frames: positions in the block, exclusive and inclusive; all steps are in one of them."""
-    steps, spaces = len(timeline), {"global": list[Touches](), "shared": [], "local": []}
-    for array in timeline.trace.arrays.values():
-        spaces[array.space].append(timeline.touches(array.name))
-    ends = [at for at in timeline.releases if at < steps]
-    if not ends:
-        loads = np.unique(_positions(t.position[~t.store] for t in spaces["global"]))
-        parts = min(FRAMES - 1, len(loads))
-        ends = [int(part[-1]) for part in np.array_split(loads, parts)] if parts else []
-    after = max(ends, default=0)
-    stores = _positions(t.position[t.store & (t.position > after)] for t in spaces["global"])
-    used = _positions(t.position for t in chain(*spaces.values()))
-    late = int(stores.min()) - 1 if len(stores) else 0  # the results, after all that is computed
-    before = (used > after) & (used <= late)
-    if before.any() and not ((used > late) & ~np.isin(used, stores)).any():
-        ends.append(late)
-    ends = sorted({*ends, steps} - {0})
-    return [part for frame in zip([0, *ends], ends, strict=False) for part in _divided(timeline, *frame)]
+def strip_of(timeline: Timeline) -> list[tuple[str, str, tuple[int, int]]]:
+    """The first frames and the last, each with its number, as "1 of 9", and what it says.
 
-
-def _divided(timeline: Timeline, begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a frame in which no thread overwrites what another one has read."""
-    arrays = timeline.trace.arrays.values()
-    touched = [(timeline.touches(array.name), array.size) for array in arrays if array.space != "local"]
-    while cuts := [cut for each in touched if (cut := _overwritten(*each, begin, end)) is not None]:
-        yield begin, min(cuts)
-        begin = min(cuts)
-    yield begin, end
-
-
-def _overwritten(touches: Touches, size: int, begin: int, end: int) -> int | None:
-    """Return the position before the first step, after ``begin``, that changes what another thread has read since."""
-    now = touches.between(begin, end)
-    position, thread, element = touches.position[now], touches.thread[now], touches.element[now]
-    load, change = ~touches.store[now], touches.store[now] | touches.new[now]
-    changed = np.zeros(size, bool)
-    changed[element[change]] = True
-    reads = np.flatnonzero(load & changed[element])
-    first, other = np.full((2, size), end + 1)  # where each element is first read, and by another thread than then
-    reader = np.full(size, -1)
-    elements, at = np.unique(element[reads], return_index=True)  # entries are in the order of the steps
-    first[elements], reader[elements] = position[reads[at]], thread[reads[at]]
-    others = reads[thread[reads] != reader[element[reads]]]
-    elements, at = np.unique(element[others], return_index=True)
-    other[elements] = position[others[at]]
-    read = np.where(reader[element] == thread, other[element], first[element]) < position
-    wrong = position[change & read]
-    return int(wrong.min()) - 1 if len(wrong) else None
-
-
-def _positions(parts: Iterable[np.ndarray]) -> np.ndarray:
-    return np.concatenate([np.empty(0, np.int64), *parts])
-
-
-def strip_of(timeline: Timeline) -> list[tuple[str, tuple[int, int]]]:
-    """The first frames and the last, each with its number, as "1 of 9"; fewer where numbers then become legible."""
-    frames = frames_of(timeline)
+    There are fewer where numbers then become legible.
+    """
+    frames = timeline.film.shots
     across = sum(timeline.trace.arrays[name].shape[1] for name, role in roles(timeline.trace).items() if role in "AB")
     strips = [[*frames[: most - 1], *frames[most - 1 :][-1:]] for most in range(FRAMES, FEWEST - 1, -1)]
     legible = (strip for strip in strips if across * LEGIBLE <= DIGIT * (ALL / len(strip) - 2 * GAP))
-    return [(f"{frames.index(f) + 1} of {len(frames)}", f) for f in next(legible, strips[0])]
-
-
-def frame_says(timeline: Timeline, begin: int, end: int) -> str:
-    """What the block's threads do in a frame: ``16 threads copy 32 numbers of A and B to shared memory.``"""
-    names, counts, threads = defaultdict[tuple[str, str], list[str]](list), Counter[tuple[str, str]](), set[int]()
-    empty = 0  # of what is read in shared memory
-    for array in timeline.trace.arrays.values():
-        if array.space == "local":
-            continue
-        touches = timeline.touches(array.name)
-        now = touches.between(begin, end)
-        threads |= set(touches.thread[now].tolist())
-        if array.space == "shared":
-            empty += _empty(touches, array.size, now)
-        for op, chosen in (("load", ~touches.store[now]), ("store", touches.store[now])):
-            if chosen.any():
-                names[array.space, op].append(array.name)
-                counts[array.space, op] += int(chosen.sum())
-    copied = counts["shared", "store"] and not counts["shared", "load"]
-    if copied and counts["global", "load"]:
-        del counts["shared", "store"]
-    done = []
-    for key, verb in (
-        (("global", "load"), "copy" if copied else "load"),
-        (("shared", "load"), "read"),
-        (("shared", "store"), "store"),
-        (("global", "store"), "store"),
-    ):
-        if counts[key]:
-            where = " in shared memory" if key[0] == "shared" else f" of {' and '.join(names[key])}"
-            where += " to shared memory" if verb == "copy" else ""
-            what = plural(counts[key], "number")
-            if verb == "read" and empty:
-                what = f"{what} ({empty} empty)" if empty < counts[key] else plural(empty, "empty element")
-            done.append(f"{verb} {what}{where}")
-    return f"{plural(len(threads), 'thread')} {' and '.join(done) or 'compute'}."
-
-
-def _empty(touches: Touches, size: int, now: slice) -> int:
-    """Count the reads of elements that nobody in the block has stored before."""
-    stored = np.full(size, np.iinfo(np.int64).max)
-    elements, at = np.unique(touches.element[touches.store], return_index=True)
-    stored[elements] = touches.position[touches.store][at]
-    return int((~touches.store[now] & (touches.position[now] <= stored[touches.element[now]])).sum())
+    facts = facts_of(timeline.film)
+    chosen = [frames.index(frame) for frame in next(legible, strips[0])]
+    return [(f"{n + 1} of {len(frames)}", says(facts[n]), frames[n]) for n in chosen]
 
 
 @dataclass(frozen=True)
@@ -187,7 +89,7 @@ class Told:
         trace = self.timeline.trace
         if self.position:
             return f"{trace.kernel_name}, step {self.position}: {' '.join([*self.sentences, *self.notes])}"
-        said = (f"frame {title}: {frame_says(self.timeline, *frame)}" for title, frame in strip_of(self.timeline))
+        said = (f"frame {title}: {text}" for title, text, _ in strip_of(self.timeline))
         return f"{trace.kernel_name}, {' '.join(said)}"
 
     @cached_property
@@ -201,12 +103,12 @@ def film_layout(timeline: Timeline) -> Layout:
     strip, shapes = strip_of(timeline), _title(timeline, "")
     width, bottom = ALL / len(strip) - GAP, 0.0
     left = [8 + place * (width + GAP) for place in range(len(strip))]
-    for x, (title, frame) in zip(left, strip, strict=True):
-        lines = _wrapped(frame_says(timeline, *frame), max(22, round(width / 6.6)))
+    for x, (title, text, _) in zip(left, strip, strict=True):
+        lines = _wrapped(text, max(22, round(width / 6.6)))
         shapes.append(Text(x, 44, title, 12.5, HEADING, bold=True))
         shapes += [Text(x, 62 + 15 * row, line, 11.5, HEADING) for row, line in enumerate(lines)]
         bottom = max(bottom, 58 + 15 * len(lines))
-    drawn = [Arrays(shapes, timeline, *frame) for _, frame in strip]
+    drawn = [Arrays(shapes, timeline.film, *frame) for _, _, frame in strip]
     ends = [arrays.place(x, bottom + 16, width) for x, arrays in zip(left, drawn, strict=True)]
     return Layout(shapes, max(ends) + 10)
 

@@ -156,7 +156,7 @@ def summary(trace: Trace) -> str:
     """Describe a launch in a few lines: shape, steps, accesses by space, shared arrays, findings."""
     dims = n_dims(trace)
     blocks = [tuple(at) for at in trace.columns.blocks.tolist()]
-    first = Timeline(trace, blocks[0])
+    first = Timeline.of(trace, blocks[0])
     barriers = len(first.releases)
     lines = [
         f"Stepper of {trace.kernel_name}: grid {label(trace.grid, dims)} × block {label(trace.block, dims)}, "

@@ -1,19 +1,26 @@
 """The film of a block, in Node.js: its frames and their counts, held against the trace's columns and formulas."""
 
 import json
+import re
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 from launches import uses as kernels
 from launches.samples import LAUNCHES, SLOW, launch
-from nightly import NIGHTLY
+from nightly import NIGHTLY, at_night
 from oracles import uses
 from oracles.frames import check_order
 
 from course_lib import simulate
 from course_lib.trace.replay import Timeline
+from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.payload import encode
+from course_lib.trace.viewer.shots import facts_of, says
+from course_lib.trace.viewer.strip import strip_of
 
 WEB = Path(__file__).parents[3] / "course_lib" / "trace" / "viewer" / "web"
 FILMS = """
@@ -159,3 +166,46 @@ def test_the_film_of_every_launch_keeps_what_was_recorded(films, name):
     trace = launch(name).trace
     for at, film in zip(trace.columns.blocks.tolist(), films[name], strict=False):
         check_order(Timeline(trace, tuple(at)), film["frameOf"])
+
+
+def check_still(trace, at, film):
+    """Assert that the still has the film's frames, and says of each what the film says."""
+    still = Timeline(trace, tuple(at)).film
+    assert [(frame["from"], frame["to"]) for frame in film["frames"]] == still.shots
+    assert [frame["says"] for frame in film["frames"]] == [*map(says, facts_of(still))]
+    for title, said, _ in strip_of(still.recorded):
+        number, of = map(int, title.split(" of "))
+        assert (of, film["frames"][number - 1]["says"]) == (len(film["frames"]), said)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_still_has_the_frames_of_the_film_and_says_the_same(films, name):
+    """The page plays what the picture shows: as many frames, of the same steps, each with the same sentence."""
+    trace = launch(name).trace
+    for at, film in zip(trace.columns.blocks.tolist(), films[name], strict=False):
+        check_still(trace, at, film)
+
+
+LESSONS = sorted(Path(__file__).parents[3].joinpath("notebooks").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize(
+    "path", [p if p.stem == "express" else at_night(p) for p in LESSONS], ids=lambda path: path.stem
+)
+def test_the_stills_of_a_lesson_are_frames_of_its_films(node, monkeypatch, path):
+    """Of each stepper that its cells make; a page and a deck have the cells' steppers and stills."""
+    made, first = [], Stepper.__init__
+    monkeypatch.setattr(
+        Stepper, "__init__", lambda self, *given, **more: made.append(self) or first(self, *given, **more)
+    )
+    shell = InteractiveShell.instance()
+    monkeypatch.chdir(path.parent)
+    with capture_output():
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "code" and not {"gpu", "raises-exception"} & {*cell.metadata.get("tags", ())}:
+                shell.run_cell(cell.source).raise_error()
+    traces = [trace for stepper in made for trace in stepper._traces]
+    assert traces or not re.search(r"(Stepper|compare|explore)\(", path.read_text(encoding="utf-8"))
+    for trace, films in zip(traces, films_of(node, traces), strict=True):
+        for at, film in zip(trace.columns.blocks.tolist(), films, strict=False):
+            check_still(trace, at, film)

@@ -1,21 +1,12 @@
 // The film of a block: frames of the whole block, each with what its threads do, counted in the trace. No page is needed.
 //
-// A frame lasts from one barrier's opening to the next; stores of results to global memory at its end are a frame of their
-// own. Without barriers, a loop that loads from global memory has a frame for each iteration, and other statements one for
-// each that accesses memory. The frames of several warps overlap in the recorded order, so a film has its own: frame by
-// frame, and inside a frame as recorded.
-//
-// A frame shows the arrays as they are after it, with what its threads read, so no element is overwritten in the frame
-// in which another thread has read it. And no access of an element is moved before another one's store of it, or a store
-// before an access: between two barriers in which the frames of several warps would do that, as they may in a race, each
-// warp has frames of its own, in the recorded order.
+// The trace has the frame of each step (`course_lib/trace/frames.py`). The frames of several warps overlap in the recorded
+// order, so a film has its own: frame by frame, and inside a frame as recorded.
 
 import { finish, pauses } from "./survey.js";
-import { ATOMIC, Block, ITERATION, LOAD, popcount, RESULT, RESUMED, STORE, WARP } from "./trace.js";
+import { ATOMIC, Block, LOAD, popcount, RESULT, RESUMED, STORE, WARP } from "./trace.js";
 
-const LATEST = 2 ** 20; // the number of what comes after all iterations
-const KEYS = 2 * (LATEST + 1); // of an interval between barriers
-const MOST = 20; // iterations that are a frame each; of more, several are one frame
+const RETURNED = ".return"; // what a device function returns, as course_lib/trace/uses.py names it
 
 /**
  * @typedef {object} Facts  of a frame; numbers are elements that threads load or store, each thread's counted
@@ -84,10 +75,7 @@ export class Film {
   static *making(block) {
     const known = KNOWN.get(block);
     if (known) return known;
-    const keys = keysOf(block);
-    yield;
-    yield* keepOrder(block, keys);
-    const film = new Film(block, yield* framesOf(block, keys));
+    const film = new Film(block, framesOf(block));
     yield;
     yield* film.count();
     KNOWN.set(block, film);
@@ -282,7 +270,7 @@ class Uses {
     for (const { line } of trace.matrices) this.statements.delete(line); // an instruction's operands are not followed
     /** @type {Map<number, number>}  of each step that starts products of a warpgroup, how many */
     this.started = new Map();
-    for (const step of trace.columns.product_step) this.started.set(step, (this.started.get(step) ?? 0) + 1);
+    for (const step of trace.columns.product_step ?? []) this.started.set(step, (this.started.get(step) ?? 0) + 1);
   }
 
   /** The multiply-adds of the matrices that a step multiplies with one instruction. @param {number} i */
@@ -391,225 +379,11 @@ const nothing = () => ({
   into: [],
 });
 
-const [FETCHES, READS, RESULTS, SHARES] = [1, 2, 4, 8]; // what a step does, a bit each
-
-/**
- * For each step a number by which frames are ordered: the interval between barriers, the iteration or statement in it,
- * and whether it stores results at the end of that.
- * @param {Block} block
- */
-function keysOf(block) {
-  const { trace } = block;
-  const { access_op, access_array } = trace.columns;
-  const does = Array.from({ length: block.length }, (_, i) => {
-    const [from, to] = block.rows("access", i);
-    let kind = 0;
-    for (let row = from; row < to; row++) {
-      const { space } = trace.arrays[access_array[row]];
-      if (space === "shared") kind |= access_op[row] === LOAD ? READS : SHARES;
-      if (space === "global") kind |= access_op[row] === LOAD ? FETCHES : RESULTS;
-    }
-    return kind;
-  });
-  /** @type {Map<number, number[]>}  of each warp in each interval, its steps */
-  const parts = new Map();
-  intervalsOf(block).forEach((interval, i) => add(parts, interval * trace.warps + block.warp(i), i));
-  const loop = fetchingLoop(block, does, [...parts.values()]);
-  const single = !loop && block.releases.length === 0;
-  const keys = new Float64Array(block.length);
-  for (const [part, steps] of parts) {
-    let end = steps.length; // of what is before the stores of results
-    for (let j = steps.length - 1; j >= 0 && !(does[steps[j]] & (FETCHES | READS)); j--)
-      if (does[steps[j]] & RESULTS) end = j;
-    const begins = (/** @type {number} */ i) => loop !== null && block.has(i, ITERATION) && block.line(i) === loop.line;
-    const each = loop && steps.filter(begins).length > 1 ? Math.ceil(loop.most / MOST) : 0;
-    let [round, statement] = [-1, 0];
-    steps.forEach((i, j) => {
-      if (each && begins(i)) round++;
-      const after = round >= 0 && !loop?.inside.has(block.line(i));
-      const turn = single ? statement : !each ? 0 : after ? LATEST : Math.floor(Math.max(0, round) / each);
-      keys[i] = Math.floor(part / trace.warps) * KEYS + turn * 2 + (j >= end && end ? 1 : 0);
-      if (single && does[i]) statement++;
-    });
-  }
-  return keys;
-}
-
-/**
- * The outermost loop that loads from global memory, except to copy, in several iterations between two barriers: its line,
- * its lines, and the most iterations.
- * @param {Block} block
- * @param {number[]} does
- * @param {number[][]} parts
- */
-function fetchingLoop(block, does, parts) {
-  const inside = new Map(block.trace.source.map(([line]) => [line, block.trace.loopsAround(line)]));
-  /** @type {Map<number, number>} */
-  const kinds = new Map();
-  does.forEach(
-    (kind, i) =>
-      kind && (inside.get(block.line(i)) ?? []).forEach((header) => kinds.set(header, (kinds.get(header) ?? 0) | kind)),
-  );
-  const fetching = [...kinds]
-    .filter(([, kind]) => kind & FETCHES && (kind & READS || !(kind & SHARES)))
-    .map(([header]) => header);
-  for (const line of fetching.sort((x, y) => (inside.get(x)?.length ?? 0) - (inside.get(y)?.length ?? 0))) {
-    const most = Math.max(
-      ...parts.map((steps) => steps.filter((i) => block.has(i, ITERATION) && block.line(i) === line).length),
-    );
-    if (most > 1)
-      return {
-        line,
-        most,
-        inside: new Set([...inside].flatMap(([at, headers]) => (headers.includes(line) ? [at] : []))),
-      };
-  }
-  return null;
-}
-
-/** For each step the number of the interval between barriers. @param {Block} block */
-function intervalsOf(block) {
-  let interval = 0;
-  return Int32Array.from({ length: block.length }, (_, i) => {
-    while (block.releases[interval] <= i) interval++;
-    return interval;
-  });
-}
-
-const SEVERAL = -2; // threads
-const RETURNED = ".return"; // what a device function returns, as course_lib/trace/uses.py names it
-const [LOADS, STORES, ALL] = [1, 2, 3]; // which accesses, a bit each
-
-/**
- * Look at the elements in global and shared memory that a step accesses. What a load finds new there, because another
- * block has stored it, appears in the picture as a store does.
- * @param {Block} block
- * @param {number} i
- * @param {number} which  STORES, LOADS or ALL
- * @param {(array: number, element: number, thread: number, stores: boolean) => void} look  the thread is SEVERAL where
- *   lanes access the same element
- */
-function eachElement(block, i, which, look) {
-  const { trace } = block;
-  const { access_array, access_base, access_lanes, access_op, access_pattern, access_values, access_width } =
-    trace.columns;
-  const [from, to] = block.rows("access", i);
-  for (let row = from; row < to; row++) {
-    const array = access_array[row];
-    if (trace.arrays[array].space === "local") continue;
-    const loads = access_op[row] === LOAD;
-    const stores = !loads || access_values[row] >= 0;
-    if (!((loads && which & LOADS) || (stores && which & STORES))) continue;
-    const pattern = /** @type {ArrayLike<number>} */ (trace.vector(access_pattern[row]));
-    const mask = access_lanes[row];
-    const same = pattern.length === 1 && popcount(mask) > 1;
-    let k = 0;
-    for (let lane = 0; lane < WARP && k < pattern.length; lane++) {
-      if (!((mask >>> lane) & 1)) continue;
-      const at = access_base[row] + pattern[k++];
-      for (let w = 0; w < access_width[row]; w++)
-        look(array, at + w, same ? SEVERAL : WARP * block.warp(i) + lane, stores);
-    }
-  }
-}
-
-/**
- * Where frames would change the order in which an element is stored and accessed, between two barriers, give each warp
- * keys of its own there, in the recorded order.
- * @param {Block} block
- * @param {Float64Array} keys
- * @returns {Generator<undefined, void>}
- */
-function* keepOrder(block, keys) {
-  if (keys.every((key, i) => !i || keys[i - 1] <= key)) return;
-  const intervals = intervalsOf(block);
-  const fresh = () =>
-    block.trace.arrays.map(({ size, space }) => (space === "local" ? null : new Float64Array(size).fill(-1)));
-  const [accessed, stored] = [fresh(), fresh()]; // the last of the keys with which each element is, in the recorded order so far
-  /** @type {Set<number>} */
-  const changed = new Set();
-  for (let i = 0; i < block.length; i++) {
-    if (pauses(i)) yield;
-    if (changed.has(intervals[i])) continue;
-    eachElement(block, i, ALL, (array, element, _, stores) => {
-      const [any, store] = [/** @type {Float64Array} */ (accessed[array]), /** @type {Float64Array} */ (stored[array])];
-      if ((stores ? any : store)[element] > keys[i]) changed.add(intervals[i]);
-      if (any[element] < keys[i]) any[element] = keys[i];
-      if (stores && store[element] < keys[i]) store[element] = keys[i];
-    });
-  }
-  let key = 0;
-  for (let i = 0; i < block.length; i++) {
-    if (!changed.has(intervals[i])) continue;
-    if (intervals[i] !== intervals[i - 1]) key = intervals[i] * KEYS;
-    else if (block.warp(i) !== block.warp(i - 1)) key++;
-    keys[i] = key;
-  }
-}
-
-/**
- * The steps with each key, in the order of the keys; again divided where a step overwrites what another thread has read.
- * @param {Block} block
- * @param {Float64Array} keys
- * @returns {Generator<undefined, number[][]>}
- */
-function* groupsOf(block, keys) {
-  /** @type {Map<number, number[]>} */
-  const groups = new Map();
-  keys.forEach((key, i) => {
-    add(groups, key, i);
-  });
-  const fresh = () =>
-    block.trace.arrays.map(({ size, space }) => (space === "local" ? null : new Int32Array(size).fill(-1)));
-  const [read, readers] = [fresh(), fresh()]; // of each element, the last group that read it, and its thread there
-  /** @type {number[][]} */
-  const all = [];
-  let seen = 0;
-  for (const [, steps] of [...groups].sort(([x], [y]) => x - y)) {
-    all.push([]);
-    for (const i of steps) {
-      if (pauses(seen++)) yield;
-      let overwrites = false;
-      eachElement(block, i, STORES, (array, element, thread) => {
-        if (read[array]?.[element] === all.length && readers[array]?.[element] !== thread) overwrites = true;
-      });
-      if (overwrites) all.push([]);
-      all[all.length - 1].push(i);
-      eachElement(block, i, LOADS, (array, element, thread) => {
-        const [group, reader] = [/** @type {Int32Array} */ (read[array]), /** @type {Int32Array} */ (readers[array])];
-        reader[element] = group[element] === all.length && reader[element] !== thread ? SEVERAL : thread;
-        group[element] = all.length;
-      });
-    }
-  }
-  return all;
-}
-
-/**
- * The steps of each frame: those in which nobody accesses memory belong to the next one, at the end to the last.
- * @param {Block} block
- * @param {Float64Array} keys
- * @returns {Generator<undefined, number[][]>}
- */
-function* framesOf(block, keys) {
-  const { access_array } = block.trace.columns;
-  const shows = (/** @type {number} */ i) => {
-    const [from, to] = block.rows("access", i);
-    for (let row = from; row < to; row++) if (block.trace.arrays[access_array[row]].space !== "local") return true;
-    return false;
-  };
+/** The steps of each frame, in the recorded order. @param {Block} block */
+function framesOf(block) {
   /** @type {number[][]} */
   const frames = [];
-  /** @type {number[]} */
-  let waiting = [];
-  for (const steps of yield* groupsOf(block, keys)) {
-    waiting = waiting.length ? [...waiting, ...steps] : steps;
-    if (!steps.some(shows)) continue;
-    frames.push(waiting);
-    waiting = [];
-  }
-  if (!frames.length) return [waiting];
-  frames[frames.length - 1] = [...frames[frames.length - 1], ...waiting];
+  for (let i = 0; i < block.length; i++) (frames[block.frame(i)] ??= []).push(i);
   return frames;
 }
 

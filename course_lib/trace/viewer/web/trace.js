@@ -76,7 +76,7 @@ import { inflated } from "./dom.js";
 /** @typedef {ArrayLike<number> | ArrayLike<string>} Vector  of length 1 where all lanes have the same */
 /** @typedef {Int8Array | Uint8Array | Uint16Array | Uint32Array | Int32Array | Float32Array | Float64Array} Column */
 
-export const VERSION = 3;
+export const VERSION = 4;
 // The sizes of the hardware, as in course_lib/simulator/hardware.py; a test compares them.
 export const WARP = 32;
 export const SECTOR_BYTES = 32;
@@ -233,6 +233,11 @@ export class Block {
   /** @param {number} i @returns {number} */
   warp(i) {
     return this.trace.columns.step_warp[this.row(i)];
+  }
+
+  /** The frame of the film to which a step belongs. @param {number} i @returns {number} */
+  frame(i) {
+    return this.trace.columns.step_frame[this.row(i)];
   }
 
   /** The active lanes of the warp, a bit each. @param {number} i @returns {number} */

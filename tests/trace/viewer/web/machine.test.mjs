@@ -137,7 +137,7 @@ test("a finding shows at its step, and an access that missed is known", async ()
 test("a trace that is newer, cut off or no trace at all is refused in a sentence", async () => {
   const refused = async (text, says) =>
     assert.rejects(open(text), (error) => error instanceof Unreadable && says.test(error.message));
-  await refused(await tiny((head) => (head.version = 4)), /newer version/);
+  await refused(await tiny((head) => (head.version = 5)), /newer version/);
   await refused(await tiny((head) => (head.packed = head.packed.slice(0, 40))), /can't be read/);
   await refused(await tiny((head) => (head.columns[0][2] = 1e6)), /can't be read/);
   await refused(await tiny((head) => (head.blocks = [])), /can't be read/);

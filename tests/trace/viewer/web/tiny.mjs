@@ -29,7 +29,7 @@ async function written(head, columns, change) {
   });
   const stream = new Blob(parts).stream().pipeThrough(new CompressionStream("deflate"));
   const packed = Buffer.from(await new Response(stream).arrayBuffer()).toString("base64");
-  const whole = { version: 3, ...head, columns: named, packed };
+  const whole = { version: 4, ...head, columns: named, packed };
   change(whole);
   return JSON.stringify(whole);
 }
@@ -43,6 +43,7 @@ export async function tiny(change = () => {}) {
     step_warp: ["u2", [0, 0, 1, 1, 0, 1, 0, 1]],
     step_lanes: ["u4", [ALL, ALL, ALL, ALL, ALL, ALL, ALL, 1]],
     step_flags: ["u1", [0, 1, 0, 1, 2, 2, 0, 0]],
+    step_frame: ["u4", [0, 0, 0, 0, 1, 1, 1, 1]],
     step_access: ["u4", [0, 1, 1, 2, 2, 2, 2, 3, 4]],
     step_variable: ["u4", [0, 0, 0, 0, 0, 0, 0, 1, 2]],
     step_test: ["u4", [0, 0, 0, 0, 0, 1, 1, 1, 1]],
@@ -158,6 +159,7 @@ export async function wide(change = () => {}) {
     step_warp: ["u2", [0, 0, 0, 0, 0]],
     step_lanes: ["u4", [15, 15, 15, 15, 15]],
     step_flags: ["u1", [2, 2, 4, 0, 0]],
+    step_frame: ["u4", [0, 0, 1, 1, 0]],
     step_access: ["u4", [0, 1, 2, 2, 4, 5]],
     step_variable: ["u4", [0, 0, 0, 0, 0, 0]],
     step_test: ["u4", [0, 0, 0, 0, 0, 0]],

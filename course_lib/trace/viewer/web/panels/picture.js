@@ -60,7 +60,7 @@ function addsOf(block) {
 function missed(trace) {
   /** @type {[number, number][]} */
   const found = trace.arrays.map(() => [0, 0]);
-  if (!trace.columns.outside_op.length) return found;
+  if (!trace.columns.outside_op) return found;
   for (const block of trace.blocks) {
     for (let i = 0; i < block.length; i++) {
       for (const { array, index } of block.outside(i)) {

@@ -1,0 +1,210 @@
+"""What a block does in a frame of its film, counted, and in one sentence: the still's text.
+
+``web/film.js`` counts and says the same for the frames that it plays; a test compares the two for all launches.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...simulator.tables import plural
+from ..columns import OPS, RESUMED, Touches
+from ..replay import Film
+from ..structure import accumulators
+from ..trace import Fragment, Pieces
+from ..uses import statements
+
+LOAD, RESULT = OPS.index("load"), OPS.index("result")
+
+
+@dataclass
+class Facts:
+    """Numbers are elements that threads load or store, each thread's counted.
+
+    threads: that access memory or multiply. fetched: loaded from global memory; distinct: different elements among
+    these; origin: their arrays. shared: stored to shared memory; reads: how often each of these is read before it is
+    overwritten, least and most. read: from shared memory; held: different elements among these; empty: of these, those
+    that nobody has stored. multiplied: multiply-adds; added: additions to a sum of what is no product. stored and
+    updated: to global memory, and there by atomics; into: their arrays.
+    """
+
+    lanes: dict[int, int] = field(default_factory=dict)
+    fetched: int = 0
+    distinct: int = 0
+    origin: list[str] = field(default_factory=list)
+    shared: int = 0
+    reads: tuple[int, int] | None = None
+    read: int = 0
+    held: int = 0
+    empty: int = 0
+    multiplied: int = 0
+    added: int = 0
+    stored: int = 0
+    updated: int = 0
+    into: list[str] = field(default_factory=list)
+
+    @property
+    def threads(self) -> int:
+        return sum(mask.bit_count() for mask in self.lanes.values())
+
+    def took(self, warp: int, lanes: int) -> None:
+        """Note that lanes of a warp take part."""
+        self.lanes[warp] = self.lanes.get(warp, 0) | lanes
+
+
+def facts_of(film: Film) -> list[Facts]:
+    """Return the facts of each frame."""
+    found = [Facts() for _ in film.shots]
+    for name, array in film.trace.arrays.items():
+        if array.space != "local":
+            _count(film, found, name)
+    _multiply(film, found)
+    return found
+
+
+def _count(film: Film, found: list[Facts], name: str) -> None:
+    """Count the accesses of an array of global or shared memory."""
+    touches, array = film.touches(name), film.trace.arrays[name]
+    ends = [end for _, end in film.shots]
+    frame = np.searchsorted(ends, touches.position)
+    written = _first_stores(touches, frame, array.size)
+    first_store = np.full(array.size, len(frame))
+    np.minimum.at(first_store, touches.element[touches.store], np.flatnonzero(touches.store))
+    for number in np.unique(frame).tolist():
+        facts, now = found[number], np.flatnonzero(frame == number)
+        loads = now[~touches.store[now]]
+        elements, at = np.unique(touches.element[loads], return_index=True)
+        if array.space == "global":
+            facts.fetched += len(loads)
+            facts.distinct += len(elements)
+            facts.updated += int(touches.atomic[now].sum())
+            facts.stored += int((touches.store[now] & ~touches.atomic[now]).sum())
+            continue
+        facts.read += len(loads)
+        facts.held += len(elements)
+        facts.empty += int((first_store[elements] > loads[at]).sum())
+        facts.shared += len(np.unique(touches.element[now[touches.store[now]]]))
+        if len(counts := written.get(number, ())):
+            low, high = int(np.min(counts)), int(np.max(counts))
+            before = facts.reads or (low, high)
+            facts.reads = min(low, before[0]), max(high, before[1])
+
+
+def _first_stores(touches: Touches, frame: np.ndarray, size: int) -> dict[int, np.ndarray]:
+    """Return for each frame how often each element that it stores is read, before a later frame stores it."""
+    stores, loads = np.flatnonzero(touches.store), np.flatnonzero(~touches.store)
+    _, first = np.unique(frame[stores] * size + touches.element[stores], return_index=True)
+    first = stores[first]
+    first = first[np.lexsort((first, touches.element[first]))]
+    element, after = touches.element[first], np.append(first[1:], 0)
+    many = len(frame) + 1
+    after[np.append(element[1:] != element[:-1], True)] = many - 1
+    places = np.sort(touches.element[loads] * many + loads)
+    read = np.searchsorted(places, element * many + after) - np.searchsorted(places, element * many + first)
+    return {number: read[frame[first] == number] for number in np.unique(frame[first]).tolist()}
+
+
+def _multiply(film: Film, found: list[Facts]) -> None:
+    """Count multiply-adds and additions, and note the lanes that take part and the arrays, in the film's order."""
+    trace, columns = film.trace, film.columns
+    sums = {columns.names.index(name) for name in accumulators(trace) if name in columns.names}
+    arrays = [(name, trace.arrays[name].space, name in accumulators(trace)) for name in columns.arrays]
+    products = {each.line: each.products for each in statements(trace)}
+    accesses = _rows(film, "access", "array", "op", "lanes", "width")
+    variables = _rows(film, "variable", "name")
+    begun: dict[tuple[int, int], int] = {}
+    steps = zip(film.order.tolist(), film.lines.tolist(), film.warps.tolist(), film.lanes.tolist(), strict=True)
+    number = 0
+    for position, (at, line, warp, mask) in enumerate(steps, start=1):
+        number += position > film.shots[number][1]
+        facts = found[number]
+        at_once = _matrix_products(film, film.first + at)
+        facts.multiplied += at_once
+        results, does, factor = 0, set[bool](), products.get(line, 1)
+        for array, op, lanes, width in accesses.get(at, ()):
+            facts.took(warp, lanes)
+            name, space, gathers = arrays[array]
+            if space == "local" and gathers:
+                does.add(op == LOAD)
+                results += lanes.bit_count() * width * (op != LOAD)
+            elif space == "global" and name not in (names := facts.origin if op == LOAD else facts.into):
+                names.append(name)
+        results *= len(does) == 2  # read, added to and stored
+        for (variable,) in variables.get(at, ()):
+            if variable in sums:
+                held = mask & begun.get((warp, variable), 0)
+                results += held.bit_count() * (not at_once)
+                facts.took(warp, held)
+                begun[warp, variable] = begun.get((warp, variable), 0) | mask
+        facts.multiplied += factor * results
+        facts.added += results * (not factor)
+
+
+def _rows(film: Film, table: str, *names: str) -> dict[int, list[tuple[int, ...]]]:
+    """Return the rows of a table by the recorded numbers of the steps to which they belong."""
+    rows = film.table(table)
+    found: dict[int, list[tuple[int, ...]]] = {}
+    for step, *row in zip((rows["step"] - film.first).tolist(), *(rows[name].tolist() for name in names), strict=True):
+        found.setdefault(step, []).append(tuple(row))
+    return found
+
+
+def _matrix_products(film: Film, step: int) -> int:
+    """Return the multiply-adds of the matrices that a step multiplies with one instruction."""
+    columns = film.columns
+    operations = [each for each in film.trace.matrices if each.line == columns.step["line"][step]]
+    if not operations or columns.step["flags"][step] & RESUMED:
+        return 0
+    matrices: list[Fragment | Pieces] = [*operations[0].fragments, *operations[0].pieces]
+    shapes = {each.name: each for each in reversed(matrices)}
+    if not {"A", "B"} <= shapes.keys():
+        return 0
+    times = int((columns.product["step"] == step).sum()) if operations[0].pieces else 1
+    return times * shapes["A"].rows * shapes["A"].columns * shapes["B"].columns
+
+
+def says(facts: Facts) -> str:
+    """Return what a frame shows: ``16 threads copy 32 numbers of A and B to shared memory; …``."""
+    s, es = ("s", "es") if facts.threads == 1 else ("", "")
+    kinds = (facts.multiplied, "multiply-add"), (facts.added, "addition")
+    adds = " and ".join(plural(count, what) for count, what in kinds if count)
+    later = ""
+    if facts.shared and facts.reads and facts.reads[1]:
+        least, most = facts.reads
+        later = f"; each will be read {_times(least) if least == most else f'{least:,} to {_times(most)}'}"
+    empty = f" ({facts.empty:,} empty)" if facts.empty else ""
+    held = plural(facts.held, "empty element" if facts.empty == facts.held else "number")
+    held += "" if facts.empty == facts.held else empty
+    done = []
+    if facts.fetched and facts.shared and not facts.read:
+        copied = f"{plural(facts.fetched, 'number')} of {_listed(facts.origin)}"
+        done.append(f"{'copies' if s else 'copy'} {copied} to shared memory")
+    else:
+        if facts.fetched:
+            different = f" ({facts.distinct:,} different)" if facts.distinct < facts.fetched else ""
+            use = f" for {adds}" if adds and not facts.read else ""
+            done.append(f"load{s} {plural(facts.fetched, 'number')} of {_listed(facts.origin)}{different}{use}")
+        if facts.read and (facts.fetched or facts.shared) and adds:
+            done.append(f"do{es} {adds} with {held} in shared memory")
+        elif facts.read:
+            often = f", {_times(facts.read)} in all" if facts.read > facts.held else ""
+            done.append(f"read{s} {held} in shared memory{often}{f', for {adds}' if adds else ''}")
+        elif adds and not facts.fetched:
+            done.append(f"do{es} {adds}")
+        if facts.shared:
+            done.append(f"store{s} {plural(facts.shared, 'number')} to shared memory")
+    if facts.stored:
+        done.append(f"store{s} {plural(facts.stored, 'number')} of {_listed(facts.into)}")
+    if facts.updated:
+        done.append(f"update{s} {plural(facts.updated, 'number')} of {_listed(facts.into)}")
+    *rest, last = done or [f"compute{s}"]
+    told = f"{', '.join(rest)}{',' if len(rest) > 1 else ''} and {last}" if rest else last
+    return f"{plural(facts.threads, 'thread')} {told}{later}."
+
+
+def _times(number: int) -> str:
+    return {0: "never", 1: "once", 2: "twice"}.get(number, f"{number:,} times")
+
+
+def _listed(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
