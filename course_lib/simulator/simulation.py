@@ -14,7 +14,7 @@ from .counters import COUNTERS
 from .counters.banks import wavefronts_by_block
 from .counters.coalescing import sectors_by_block
 from .counters.traffic import TrafficObserver
-from .findings import KernelDivisionError, KernelError, LaunchError
+from .findings import Finding, KernelDivisionError, KernelError, LaunchError
 from .hardware import FORALL, HOPPER, ceil_div
 from .language.program.writer import Tracing
 from .launch.engine import Engine
@@ -175,7 +175,7 @@ class Simulation:
         print(run.printed, end="")
         if stopped is not None:
             before = (
-                [f"Before that: {error_text(run, prepared.lines, 'the run of this error has them all')}"]
+                [f"Before that: {error_text(run.kernel_name, run.errors, prepared.lines, _IN_ERROR)}"]
                 if run.errors
                 else []
             )
@@ -183,7 +183,7 @@ class Simulation:
             kind = KernelDivisionError if isinstance(stopped, ZeroDivisionError) else KernelError
             raise kind(stopped.text, run.errors, run, line=stopped.line, option=more) from None
         if self.strict and run.errors:
-            raise KernelError(error_text(run, prepared.lines), run.errors, run)
+            raise KernelError(error_text(run.kernel_name, run.errors, prepared.lines), run.errors, run)
         return run
 
 
@@ -220,14 +220,17 @@ def as_given(value: Any, dims: tuple[int, int, int]) -> tuple[int, ...]:
 
 #: Who has all findings of a launch whose first one is told.
 _HAS_ALL = "simulate(..., strict=False) returns the run with them all"
+_IN_ERROR = "the run of this error has them all"
 
 
-def error_text(run: Run, source: tuple[tuple[int, str], ...], has_all: str = _HAS_ALL) -> str:
-    """Return the first error with its source lines, the number of others, and who ``has_all``."""
-    first, text = run.errors[0], dict(source)
+def error_text(
+    kernel: str, errors: Sequence[Finding], source: tuple[tuple[int, str], ...], has_all: str = _HAS_ALL
+) -> str:
+    """Return the first error of a kernel with its source lines, the number of others, and who ``has_all``."""
+    first, text = errors[0], dict(source)
     lines = [n for n in dict.fromkeys((first.other_line, first.line)) if n in text]
     shown = [f"  line {n:>4} | {text[n].strip()}" for n in lines]
-    more = len(run.errors) - 1
+    more = len(errors) - 1
     if more:
         shown.append(f"(and {plural(more, 'more finding')}; {has_all})")
-    return "\n".join([f"{first.kind} in {run.kernel_name}: {first.message}", *shown])
+    return "\n".join([f"{first.kind} in {kernel}: {first.message}", *shown])

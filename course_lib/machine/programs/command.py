@@ -6,9 +6,9 @@
 
 The findings are printed to stderr after the program's own output.
 
-Exit status: the program's own if that is not 0. Else 1 if there are findings (with ``--fail-on warning``: also those
-that cost only time); else 2 if the command is used wrongly or a launch is not judged, as one that is refused (unless
-``--allow refused`` accepts that); else 0.
+Exit status: the program's own if that is not 0. Else 1 if there are errors, which are findings that may change values
+(with ``--fail-on warning``: or warnings, which cost only time); else 2 if the command is used wrongly or a launch is
+not judged, as one that is refused (unless ``--allow refused`` accepts that); else 0.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from ...lazy import called
 from ...simulator.findings import KINDS
 from .. import measurements
-from .launches import Policy
+from .launches import Policy, failing
 from .process import Request
 from .program import PythonProgram, run_program
 from .report import REFUSED, fails, report, wrapped
@@ -34,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
         usage="%(prog)s [OPTION ...] (SCRIPT | -m MODULE) [ARGUMENT ...]",
         description="Run a program as Python does, without a GPU: each launch of a numba CUDA kernel is simulated and "
         "judged, in the program and in the Python processes that it starts. Findings are printed to stderr at the end. "
-        "The exit status is the program's own if that is not 0; else 1 if there are findings, 2 if a launch is not "
+        "The exit status is the program's own if that is not 0; else 1 if there are errors, 2 if a launch is not "
         "judged, else 0.",
         allow_abbrev=False,
     )
@@ -43,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--strict",
         action="store_true",
-        help="raise KernelError at a launch that breaks a rule",
+        help="raise KernelError at a launch with a finding that makes the exit status 1",
     )
     p.add_argument(
         "--allow",
@@ -93,7 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         p.error(f"--limit is {options.limit:g}; it is a number of seconds above 0")
     if os.environ.get(CUDASIM, "0") != "0":
         print(f"{CUDASIM} is not set for the program: this simulator takes the place of numba's.", file=sys.stderr)
-    policy = Policy(strict=options.strict, allow=tuple(options.allow))
+    warnings = options.fail_on == "warning"
+    policy = Policy(raising=failing(warnings) if options.strict else frozenset(), allow=tuple(options.allow))
     request = Request(policy=policy, max_steps=options.max_steps)
     done = run_program(PythonProgram(words, options.gpu, options.limit), request)
 
@@ -101,6 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lines = [*done.notes, *report(launches, options.allow)]
     if any(fails(each, options.allow, warnings=True) for each in launches.found.values()):
         lines += wrapped(more(words))
+    if words[:2] == ("-m", "pytest") and "--strict" in words and not options.strict:
+        lines.append("--strict stands after -m pytest, so pytest took it; write it before -m to raise at the launch.")
     if done.stopped:
         lines.append(f"{done.stopped}; --limit gives it more time.")
     if done.left:
@@ -109,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print("\n".join(lines), file=sys.stderr)
     if done.status and not done.stopped:
         return done.status
-    if any(fails(each, options.allow, options.fail_on == "warning") for each in launches.found.values()):
+    if any(fails(each, options.allow, warnings) for each in launches.found.values()):
         return 1
     refused = launches.refused and REFUSED not in options.allow
     running = any(each.stopped for each in launches.every)

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import Any
 
-from ...simulator.findings import LaunchError
+from ...simulator.findings import KINDS, LaunchError
 from ...simulator.tables import plural
 from .launches import Found, Launches, Policy, Simulates
 from .report import report
@@ -20,6 +20,8 @@ from .simulated import simulated
 from .stand_ins import without_device
 from .start import CUDASIM
 
+#: Kinds of findings that raise as in ``simulate``.
+_ERRORS = frozenset(kind for kind, its in KINDS.items() if its.severity == "error")
 _HAS_ALL = "without_gpu(strict=False) collects them all in its findings"
 #: Modules that know whether a GPU is there.
 _CUDA = ("numba.cuda", "numba_cuda_mlir.cuda")
@@ -76,7 +78,7 @@ class SimulatedLaunches:
             return f"Nothing is changed: {self._reason}."
         if not self:
             return f"Launches are simulated no longer; {plural(len(self.findings), 'finding')}."
-        found = report(self._launches) if self.findings else ["No findings."]
+        found = report(self._launches, errors=_ERRORS) if self.findings else ["No findings."]
         return "\n".join(["Launches are simulated, without a GPU.", *found])
 
 
@@ -118,7 +120,8 @@ def without_gpu(*, strict: bool = True, allow: Sequence[str] = ()) -> SimulatedL
     >>> x
     array([1., 1., 1., 1.], dtype=float32)
     """
-    made = SimulatedLaunches(_reason(), Policy(strict=strict, allow=tuple(allow), has_all=_HAS_ALL))
+    raising = _ERRORS if strict else frozenset()
+    made = SimulatedLaunches(_reason(), Policy(raising=raising, allow=tuple(allow), has_all=_HAS_ALL))
     if made._reason:
         return made
     with _LOCK:

@@ -10,14 +10,14 @@ import hashlib
 import linecache
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any, Protocol
 
 import numpy as np
 
-from ...simulator.findings import Finding, KernelError, SimulatorError
+from ...simulator.findings import KINDS, Finding, KernelError, SimulatorError
 from ...simulator.language.source.reading import python_function
 from ...simulator.launch.prepare import prepare
 from ...simulator.simulation import error_text
@@ -64,13 +64,13 @@ class Policy:
 
     Attributes:
         goes_on: nothing, also where a launch is refused or had to stop; else these raise what `simulate` raises.
-        strict: a finding that is an error raises KernelError, too.
-        allow: kinds of findings that do not, as :func:`accepted` takes them.
+        raising: kinds of findings that raise KernelError, too.
+        allow: those of these that do not, as :func:`accepted` takes them.
         has_all: who has all findings of a launch, in words.
     """
 
     goes_on: bool = False
-    strict: bool = False
+    raising: frozenset[str] = frozenset()
     allow: tuple[str, ...] = ()
     has_all: str = "all are told at the end of the program"
 
@@ -211,11 +211,12 @@ class Launches:
         if made.stopped:
             raise made.stopped.with_traceback(None)
         name, allow = python_function(kernel).__code__.co_name, self.policy.allow
-        found = [each for each in made.run.errors if each.kind not in _ENDS or made.run.exception is None]
-        errors = tuple(each for each in found if not accepted(allow, each.kind, name))
-        if self.policy.strict and errors:
-            run = replace(made.run, findings=errors)
-            raise KernelError(error_text(run, made.run.source.lines, self.policy.has_all), errors, made.run)
+        found = [each for each in made.run.findings if each.kind not in _ENDS or made.run.exception is None]
+        errors = tuple(each for each in found if each.kind in self.policy.raising)
+        errors = tuple(each for each in errors if not accepted(allow, each.kind, name))
+        if errors:
+            text = error_text(made.run.kernel_name, errors, made.run.source.lines, self.policy.has_all)
+            raise KernelError(text, errors, made.run)
         if made.run.exception is not None:
             raise made.run.exception
         return made
@@ -306,6 +307,11 @@ def has_loop(code: CodeType) -> bool:
         for each in dis.get_instructions(code)
         if each.opcode in _JUMPS
     )
+
+
+def failing(warnings: bool) -> frozenset[str]:
+    """Return the kinds of findings by which a program fails: those that may change values, or, with warnings, all."""
+    return frozenset(kind for kind in KINDS if warnings or KINDS[kind].values)
 
 
 def accepted(allow: Sequence[str], kind: str, kernel: str) -> str:

@@ -3,16 +3,18 @@
 import os
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from ...simulator.findings import KINDS, Finding
+from ...simulator.findings import Finding
 from ...simulator.tables import plural
-from .launches import Found, Launches, LaunchPlace, ScriptLaunch, accepted
+from .launches import Found, Launches, LaunchPlace, ScriptLaunch, accepted, failing
 
 #: What `--allow` takes, beside kinds of findings, for launches that are not simulated.
 REFUSED = "refused"
+#: Kinds of findings that are errors, unless somebody else counts others as such.
+ERRORS = failing(warnings=False)
 #: Columns of a line.
 WIDTH = 118
 #: Characters of a launch's arguments.
@@ -22,15 +24,23 @@ ARGUMENTS = 80
 def fails(found: Found, allow: Sequence[str], warnings: bool) -> bool:
     """Whether a program fails by a finding.
 
-    Those do that may change values, or, with ``warnings``, all; not those that are accepted by ``allow``.
+    Those of the kinds that :func:`failing` names do, unless ``allow`` accepts them, and a launch that had to stop.
     """
-    if not isinstance(found.problem, Finding):
-        return True
-    return not _accepted(found, allow) and (warnings or KINDS[found.problem.kind].values)
+    return _severity(found, failing(warnings)) == "error" and not _accepted(found, allow)
 
 
-def report(launches: Launches, allow: Sequence[str] = ()) -> list[str]:
-    """Return the findings in lines; those that ``allow`` accepts are counted alone."""
+def _severity(found: Found, errors: Collection[str]) -> str:
+    """Return "error" for what is of one of these kinds of findings, or had to stop, and "warning" for all else."""
+    return "warning" if isinstance(found.problem, Finding) and found.problem.kind not in errors else "error"
+
+
+def report(
+    launches: Launches, allow: Sequence[str] = (), errors: Collection[str] = failing(warnings=False)
+) -> list[str]:
+    """Return the findings in lines; those that ``allow`` accepts are counted alone.
+
+    ``errors``: the kinds that are told as errors; the others are warnings.
+    """
     told = [each for each in launches.found.values() if not _accepted(each, allow)]
     told.sort(key=lambda each: (each.code, line_of(each)))
     lines = []
@@ -40,16 +50,23 @@ def report(launches: Launches, allow: Sequence[str] = ()) -> list[str]:
             found = [*at_line]
             lines.append(f"  line {number} | {found[0].text}")
             for each in found:
-                lines += wrapped(f"{each.problem} {where(each.first, each.launches)}", "    ")
+                lines += wrapped(
+                    f"{_severity(each, errors)}: {each.problem} {where(each.first, each.launches)}", "    "
+                )
                 lines += wrapped(each.within, "      ") if each.within else []
     for launch in launches.every:
         if launch.refused and REFUSED not in allow:
             lines += wrapped(refused(launch))
         elif launch.stopped:
             lines += wrapped(f"{launch.stopped} did not end {where(launch.first)}")
-    if not launches.number:
-        return [*lines, "No launch was simulated: the program launched no kernel of numba.cuda."]
-    return [*lines, _summary(launches, len(told), allow)]
+    if launches.number:
+        lines.append(_summary(launches, Counter(_severity(each, errors) for each in told), allow))
+    else:
+        lines.append("No launch was simulated, so nothing was judged: the program launched no kernel of numba.cuda.")
+    accepting = {_accepted(each, allow) for each in launches.found.values()} | (
+        {REFUSED} if launches.refused else set()
+    )
+    return lines + [f"--allow {word} accepted nothing." for word in sorted({*allow} - accepting)]
 
 
 def _accepted(found: Found, allow: Sequence[str]) -> str:
@@ -57,8 +74,8 @@ def _accepted(found: Found, allow: Sequence[str]) -> str:
     return accepted(allow, found.problem.kind, found.code[1]) if isinstance(found.problem, Finding) else ""
 
 
-def _summary(launches: Launches, told: int, allow: Sequence[str]) -> str:
-    """Return how many launches were simulated and how many were not, and how many findings there are."""
+def _summary(launches: Launches, told: Mapping[str, int], allow: Sequence[str]) -> str:
+    """Return how many launches were simulated and how many were not, and how many errors and warnings are told."""
     running = sum(bool(each.stopped) for each in launches.every)
     kernels = len({each.code for each in launches.every if not each.refused and not each.stopped})
     parts = []
@@ -71,7 +88,7 @@ def _summary(launches: Launches, told: int, allow: Sequence[str]) -> str:
         parts.append(f"{plural(running, 'launch', 'es')} not ended")
     by = Counter(_accepted(each, allow) for each in launches.found.values())
     if told:
-        parts.append(plural(told, "finding"))
+        parts += [plural(told[severity], severity) for severity in ("error", "warning") if severity in told]
     elif whole:
         parts.append("no other findings" if by else "no findings")
     parts += [f"{by[word]:,} accepted by --allow {word}" for word in sorted(set(allow)) if by[word]]

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-#: The variable with the folder of a program that runs.
+#: The variable with the folder of a program that runs. A test may ask whether it is set: docs/cudasim.md.
 FOLDER = "TILE_BY_TILE_PROGRAM"
 #: numba's variable for its own simulator, whose place this one takes.
 CUDASIM = "NUMBA_ENABLE_CUDASIM"

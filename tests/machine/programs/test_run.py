@@ -232,6 +232,19 @@ def test_wrong_words(words, capsys):
     assert ended.value.code == 2 and capsys.readouterr().err
 
 
+def test_strict_behind_pytest_is_told(monkeypatch, capsys):
+    """It is pytest's own there."""
+    monkeypatch.setattr(of_run, "run_program", lambda *_: ProgramRun())
+    for words, told in (
+        (["-m", "pytest", "--strict"], True),
+        (["--strict", "-m", "pytest", "--strict"], False),
+        (["-m", "pytest", "-q"], False),
+        (["-m", "package", "--strict"], False),
+    ):
+        main(["run", *words])
+        assert ("--strict" in capsys.readouterr().err) == told
+
+
 def test_strict_raises_at_the_launch(ran, tmp_path):
     """The program may catch it, and its traceback has no file of ours."""
     body = f"try:\n    {WRONG}\nexcept Exception as error:\n    print(type(error).__name__)\n{WRONG}\nprint('behind')"
@@ -240,6 +253,49 @@ def test_strict_raises_at_the_launch(ran, tmp_path):
     assert "Traceback" in err and "/programs/" not in err and found(err) == [("out-of-bounds", 2)]
     status, out, _ = ran(body, options=["--strict", "--allow", "out-of-bounds"])
     assert status == 0 and out == "behind\n"
+
+
+WRAPS = "wrap[1, 4](np.zeros(4, np.float32))"
+WRAPPING = f"""
+@cuda.jit
+def wrap(x):
+    x[cuda.grid(1)] = x[cuda.grid(1) - 1]
+
+try:
+    {WRAPS}
+except Exception as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "options"),
+    [
+        (WRAPPING, "negative-index", ["--allow", "race"]),
+        (WRAPPING.replace(WRAPS, "wide[1, 4](np.zeros(4, np.float32))"), "float64", ["--fail-on", "warning"]),
+    ],
+    ids=["may change values", "costs time"],
+)
+def test_strict_raises_for_what_makes_the_status_1(ran, body, kind, options):
+    """A program that catches everything goes on, and the finding is told all the same."""
+    status, out, err = ran(body, options=["--strict", *options])
+    assert (status, out, found(err)) == (1, "KernelError\n", [(kind, 1)])
+    status, out, err = ran(body, options=["--strict", *options, "--allow", kind])
+    assert (status, out, found(err)) == (0, "", [])
+
+
+@pytest.mark.nightly
+def test_strict_leaves_a_finding_that_fails_nothing(ran):
+    status, out, err = ran("wide[1, 4](np.zeros(4, np.float32))\nprint('behind')", options=["--strict"])
+    assert (status, out, found(err)) == (0, "behind\n", [("float64", 1)])
+
+
+def test_a_program_can_ask_whether_its_launches_are_simulated(ran, monkeypatch):
+    """Its children, too, by the variable that docs/cudasim.md names; the process that runs it has none."""
+    asks = "print('TILE_BY_TILE_PROGRAM' in os.environ, flush=True)"
+    body = f"import subprocess\n{asks}\nsubprocess.run([sys.executable, '-c', {f'import os; {asks}'!r}])"
+    assert ran(body)[1] == "True\nTrue\n"
+    assert "TILE_BY_TILE_PROGRAM" not in os.environ
 
 
 RAISING = """import pytest
@@ -291,7 +347,7 @@ def test_what_a_program_catches_is_told(ran):
     caught = "try:\n    {}[1, 1](np.zeros(1))\nexcept Exception:\n    print('caught')\n"
     body = caught.format("endless") + caught.format("listed")
     status, out, err = ran(body, options=["--max-steps", "100"])
-    assert status == 1 and out == "caught\ncaught\n" and "1 finding" in err and "sorted" in err
+    assert status == 1 and out == "caught\ncaught\n" and "1 error" in err and "sorted" in err
 
 
 NOT_SIMULATED = {
@@ -321,7 +377,18 @@ def test_the_summary_counts_what_is_accepted(told):
     """Beside the findings that are not."""
     status, err = told(f"{WRONG}\nwide[1, 4](np.zeros(4, np.float32))", "--allow", "out-of-bounds")
     assert status == 0 and found(err) == [("float64", 1)]
-    assert "1 finding, 1 accepted by --allow out-of-bounds" in err
+    assert "1 warning, 1 accepted by --allow out-of-bounds" in err
+    assert "warning: float64 " in err and "error: " not in err
+
+
+@pytest.mark.parametrize("unused", ["race", "out-of-bounds:another", "refused"])
+def test_a_word_that_accepts_nothing_is_told(told, unused):
+    """As of a kernel that has another name by now. It changes no status."""
+    for body in ("", RIGHT, WRONG):
+        status, err = told(body, "--allow", unused, "--allow", "out-of-bounds:store")
+        assert status == 0 and f"--allow {unused} accepted nothing" in err
+        assert ("--allow out-of-bounds:store accepted nothing" in err) == (body != WRONG)
+    assert "accepted nothing" not in told(REFUSED, "--allow", "refused")[1]
 
 
 def test_a_command_says_more_of_what_was_found(told):

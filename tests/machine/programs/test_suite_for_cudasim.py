@@ -63,7 +63,7 @@ def test_every_test_passes_in_numba_s_simulator():
 def test_run_finds_the_line_of_each_bug(variables):
     """One line each, also those whose values are right; tests of a racing value and of refused kernels fail, too."""
     told = done("-m", "course_lib", "run", *PYTEST, **variables)
-    found = re.findall(r"^    ([a-z0-9-]+) \(lines? (?:\d+ and )?(\d+)\)", told.stderr, re.M)
+    found = re.findall(r"^    (?:error|warning): ([a-z0-9-]+) \(lines? (?:\d+ and )?(\d+)\)", told.stderr, re.M)
 
     refused = re.findall(r"not simulated: line (\d+)", told.stderr)
 
@@ -80,7 +80,7 @@ def test_strict_fails_the_test_that_launches():
     told = done("-m", "course_lib", "run", "--strict", *PYTEST)
     failed = re.findall(r"^FAILED \S+::test_(\w+) - (\S+)", told.stdout, re.M)
 
-    wrong, refused = ["histogram", "reversed_in_block", "right_neighbours", "seen"], ["announced", "padded"]
+    wrong, refused = ["histogram", "reversed_in_block", "right_neighbours", "seen", "smoothed"], ["announced", "padded"]
     assert sorted(name for name, error in failed if "UnsupportedKernelError" not in error) == wrong
     assert sorted(name for name, error in failed if "UnsupportedKernelError" in error) == refused
     assert all("KernelError" in error for _, error in failed)
