@@ -1,13 +1,15 @@
 """A Jupyter server extension: opens the course where JupyterLab starts in its folder; keeps widgets' pictures anywhere.
 
 Installing the package puts ``jupyter_server_config.d/tile-by-tile.json``, which names this module, into the
-environment's etc/jupyter. So ``jupyter lab`` needs no flags, on any system, and no file of the user is changed.
+environment's etc/jupyter. So ``jupyter lab`` needs no flags, on any system, and no file of the user is changed. Without
+the extra ``course``, as where only the simulator is installed, there is no such extension.
 
 The lessons are known by their metadata, and outputs of the course's widgets by theirs. In a folder without the course
 JupyterLab has its own settings and opens as it does elsewhere; other notebooks and outputs are changed nowhere.
 """
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +37,8 @@ def without_views(model: dict[str, Any], **_: Any) -> None:
 
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
-    return [{"module": "course_lib.classroom.lab"}]
+    """Return this module; none without the package of the course's widgets, of which no output can be there then."""
+    return [{"module": "course_lib.classroom.lab"}] if find_spec("anywidget") is not None else []
 
 
 def _link_jupyter_server_extension(server: Any) -> None:

@@ -5,7 +5,11 @@ import re
 from urllib.request import Request, urlopen
 
 import nbformat
+import pytest
+from jupyter_server.extension.manager import ExtensionPackage
 from lab_server import PATIENCE, jupyter_lab
+
+from course_lib.classroom import lab
 
 #: Somebody's own notebook: an empty output, a widget of another library, and text.
 NOTEBOOK = nbformat.v4.new_notebook(
@@ -48,6 +52,13 @@ def seen(folder, private, *options):
             "saved": (folder / "own.ipynb").read_text(encoding="utf-8"),
             "exported": asked("nbconvert/html/own.ipynb")[1],
         }
+
+
+@pytest.mark.parametrize("installed", [True, False], ids=["the course", "the simulator alone"])
+def test_there_is_no_extension_without_the_course(monkeypatch, installed):
+    """Jupyter's server asks for its parts, and gets none."""
+    monkeypatch.setattr(lab, "find_spec", {"anywidget": object() if installed else None}.get)
+    assert [*ExtensionPackage(name=lab.__name__, enabled=True).extension_points] == [lab.__name__] * installed
 
 
 def test_elsewhere_jupyterlab_is_as_if_nothing_were_installed(tmp_path):

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from course_lib.machine.programs.launches import failing
+
+PAGE = Path(__file__).parents[3] / "docs" / "cudasim.md"
 SUITE = Path(__file__).with_name("suite_for_cudasim.py")
 #: The kinds of findings in the suite, by their line, as its comments say.
 MARKED = {
@@ -72,6 +75,14 @@ def test_run_finds_the_line_of_each_bug(variables):
     assert sorted(map(int, refused)) == REFUSED and len(REFUSED) > 1
     assert told.returncode == 1
     assert set(re.findall(r"^FAILED \S+::test_(\w+)", told.stdout, re.M)) == {"histogram", "padded", "announced"}
+
+
+def test_the_page_names_every_kind_by_its_severity():
+    """In its two sentences on errors and warnings."""
+    text = " ".join(PAGE.read_text("utf-8").split())
+    errors, warnings = re.search(r"Errors are (.*?): .*? The warning is (.*?): ", text).groups()
+    assert set(re.split(r", | and ", errors)) == failing(warnings=False)
+    assert {warnings} == failing(warnings=True) - failing(warnings=False)
 
 
 @pytest.mark.nightly
