@@ -7,13 +7,18 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 WORD = re.compile(r"<[^>]*>|\]\([^)]*\)")
 WORDS_A_MINUTE, LINES_A_MINUTE, PREDICTION, EXERCISE, EXPLANATION, CHANGE = 100, 4, 2, 2, 4, 4
+PICTURE, PLAY = 1, 3
+#: What is played with: a stepper, the sliders of a dial or of the model of waiting.
+PLAYED = re.compile(r"^(Stepper|compare|Waiting|dials\.\w+)\(", re.MULTILINE)
+DRAWN = re.compile(r"^(figures\.show|ladder)\(", re.MULTILINE)
 
 
 def of_cell(cell):
-    """Minutes to read a text or code, to guess, to write an answer: its lines, or a change of a kernel, take more.
+    """Minutes to read a text or code, to look at a picture, to play, to guess, to write an answer.
 
-    Two readers estimated each of the lessons 0 to 5. A rule without the lines of code that a
-    lesson shows said up to 30 minutes less; this one lies between the two estimates of each lesson.
+    The lines of an answer, or a change of a kernel, take more. A reader's estimates of lessons 0 to 5, 9 and 10 were up
+    to 35 minutes above a rule without pictures and without what is played with. They are within 10 minutes of this
+    rule in lessons 0 to 4, and 15 to 30 minutes above it in lessons 5, 9 and 10.
     """
     source = "".join(cell["source"])
     if "optional" in cell["metadata"].get("tags", ()):
@@ -28,7 +33,8 @@ def of_cell(cell):
     if re.search(r"^explain\(", source, re.MULTILINE):
         return EXPLANATION
     shown = [line for line in source.splitlines() if line.strip()]
-    return 0 if cell["id"] == "imports" else len(shown) / LINES_A_MINUTE
+    looked_at = PLAY if PLAYED.search(source) else PICTURE if DRAWN.search(source) else 0
+    return 0 if cell["id"] == "imports" else looked_at + len(shown) / LINES_A_MINUTE
 
 
 def of_lesson(cells):

@@ -8,6 +8,8 @@ assert per_thread == [8, 4], "8 global loads, and 4"
 assert improved.asked == 32 * tile.asked and improved.requests == 32 * tile.requests, "fall by a factor of 32"
 passes = [(each.requests + each.shared_wavefronts) / 1e9 for each in (improved, tile)]
 assert [f"{each:.2f}" for each in passes] == ["4.29", "3.51"], "from 4.29 to 3.51·10⁹"
+assert 32 * 4 + 32 * 4 == 256 and 32 * (1 + 4) == 160, "160 bytes of 256"
+assert round(improved.asked * 160 / 256 / 1e9) == round(improved.sector_bytes / 1e9) == 344, "only 344 of the 550 GB"
 assert improved.sector_bytes > 10 * improved.l2_bytes, "most of these uses are answered by the first-level cache"
 assert tile.l2_bytes > 0.95 * improved.l2_bytes and tile.dram_bytes > improved.dram_bytes, "do not fall"
 assert all(each.share(level) < 0.2 for each in traffic for level in ("L2", "DRAM")), "they limit neither kernel"

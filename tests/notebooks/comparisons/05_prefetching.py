@@ -1,5 +1,6 @@
 """What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
 
+from course_lib.machine.waiting import interleaving
 from tools.prefetching import share, stand
 
 assert in_turn[-1] == 3200 and in_advance[-1] == 3200 - 3 * 200, "it saves 3·200 of the 3200 cycles"
@@ -13,6 +14,14 @@ of_warp_0 = [
 (wait, end), (shorter, earlier) = of_warp_0
 assert (wait - shorter, end - earlier) == (760, 156), "saves 760 cycles of this wait, and ends only 156 earlier"
 assert of_warp_0 == [(1213, 2656), (453, 2500)], "453 of 2,500 cycles, instead of 1,213 of 2,656"
+programs = [
+    interleaving.machine_programs(interleaving.block_run(kernel, run.trace))
+    for kernel, run in zip(pair_of_kernels, traced, strict=True)
+]
+assert [len(warps[0]) for warps in programs] == [417, 559], "559 instructions instead of 417"
+plays = [interleaving.play_programs(warps, H200) for warps in programs]
+for_results = [sum(to - at for why, at, to in play.spans[0] if why == "arithmetic") for play in plays]
+assert for_results[0] < for_results[1], "waits longer for their results"
 
 shared = [measurements.load("ladder").result(name)["shared_bytes"] / 1024 for name in ("tiled", "prefetched")]
 assert shared == [8, 16], "16 instead of 8 KiB"
@@ -43,6 +52,23 @@ four = [switched(loads, buffers, 2, of) for loads in (AFTER, BEFORE) for buffers
 assert all(each["registers"] <= 32 and each["blocks_per_multiprocessor"] == 2 for each in four), "up to 32 registers"
 whole = [measurements.load("twins").result(name)["gflops"] for name in ("tiled_unsigned", "prefetched_unsigned")]
 assert round(100 * (whole[1] / whole[0] - 1)) == 9, "9 % faster than tiled"
+assert [round(each) for each in whole] == [8515, 9291], "9,291 and 8,515 GFLOP/s"
+
+
+def one_over_two(language, width=8):
+    """Return the speed with two buffers and one barrier, over that with one buffer and two barriers."""
+    name = {"numba": "prefetch_variants", "CUDA C": "prefetch_variants_c"}[language]
+    settings = ((2, 1), (1, 2))
+    ways = [
+        {"tile_width": width, "buffers": buffers, "loads": BEFORE, "barriers": barriers}
+        for buffers, barriers in settings
+    ]
+    two, one = (recorded.result(name, params=params, warps=64)["gflops"] for params in ways)
+    return round(100 * (two / one - 1))
+
+
+assert one_over_two("numba") == 3, "3 % faster than one buffer and two barriers"
+assert one_over_two("CUDA C") == 5, "and 5 % in CUDA C"
 
 
 def loop(loads, buffers=1):
