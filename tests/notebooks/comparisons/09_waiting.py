@@ -1,7 +1,7 @@
 """What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
 
 from course_lib.machine.waiting import plan
-from tools.prefetching import Found, share, slots
+from tools.prefetching import Found, share, slots, stand
 
 assert same == list(told_by_driver), "the driver reports the same number of blocks for every rung"
 asked = {
@@ -57,6 +57,19 @@ assert round(wide["l1_wavefronts_percent"]) == 86, "in 86 of 100 cycles"
 assert round(100 / wide["l1_wavefronts_percent"], 2) == 1.16, "at most 1.16 times as fast"
 gained = [round(gain(language, 32, 64), 2) for language in ("numba", "CUDA C")]
 assert gained == [1.07, 1.1], "early loads made it 1.07 times as fast (1.10 in CUDA C)"
+in_c_64 = launch("CUDA C", 32, 64, "behind")["l1_wavefronts_percent"]
+assert (round(in_c_64), round(100 / in_c_64, 2)) == (89, 1.13), "used in 89 cycles, so at most 1.13"
+assert round(100 * gain("numba", 32, 32)) == 107, "in numba the same launch gains 7 %"
+loops = {
+    r["language"]: stand(r["loop"]["code"])
+    for r in early.results
+    if r.get("params") == {"tile_width": 32, "buffers": 1, "loads": "early", "barriers": 2} and r.get("loop")
+}
+assert loops == {"numba": "16 and 30", "C": "0 and 4"}, "after 0 and 4 in CUDA C, after 16 and 30 in numba"
+as_written, on_the_ladder = ladder.result("tiled")["gflops"], twins.result("tiled_unsigned")["gflops"]
+assert [round(each) for each in (as_written, on_the_ladder)] == [7863, 8515], "signed here, unsigned on the ladder"
+assert 30 / 4 == 7.5 and round(measured.bytes_per_cycle["L2"]) == 30, "a quarter of the bandwidth of L2"
+assert 5 * 256 == 32 * 40, "five pieces"
 line = 600 * plan(H200, 600, 2, 8, 1).bandwidth
 assert max(play.in_flight for play in played.values()) < line / 3, "below a third of the line"
 gains = {
