@@ -41,7 +41,7 @@ def command(main: Main) -> Callable[..., int]:
 
 
 COMMANDS = {
-    "open": (".classroom.lessons", "copy the lessons into a folder, and open the first 30 minutes in JupyterLab"),
+    "open": (".classroom.lessons", "copy the lessons into a folder, and open the short way in JupyterLab"),
     "run": (".machine.programs.command", "run a program or a test suite without a GPU, and judge each launch of it"),
     "profile": (".machine.profile.command", "say what your kernel requests and which rules it breaks, without a GPU"),
     "bugs": (".classroom.pages.bugs", "twelve kernels with a bug: find each in 60 seconds, in the browser"),

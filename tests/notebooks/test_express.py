@@ -1,4 +1,4 @@
-"""The first half hour: it begins with a picture, and its kernels are what the text says."""
+"""The short way: it begins with a picture, and its kernels are what the text says."""
 
 import json
 import linecache
@@ -7,6 +7,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from oracles import minutes
 
 from course_lib import measurements
 
@@ -29,6 +30,12 @@ def cells(name):
 
 
 EXPRESS, SOLUTIONS = cells("express.ipynb"), cells("solutions/express.ipynb")
+
+
+def test_its_minutes_are_those_that_counting_gives():
+    (stated,) = re.findall(r"\*\*Time:\*\* about (\d+) minutes", EXPRESS["title"][1])
+    notebook = json.loads((FOLDER / "express.ipynb").read_text(encoding="utf-8"))
+    assert int(stated) == minutes.of_lesson(notebook["cells"]), "run python tests/oracles/minutes.py"
 
 
 def test_its_first_output_is_the_stepper():

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
-#: In the order of a reader, who may begin with the first half hour.
+#: In the order of a reader, who may begin with the short way.
 WALK = [ROOT / "notebooks" / "express.ipynb", *LESSONS]
 
 WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()

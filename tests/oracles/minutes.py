@@ -45,7 +45,7 @@ def of_lesson(cells):
 def main():
     readme = ROOT / "README.md"
     page, minutes = readme.read_text(encoding="utf-8"), {}
-    for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         text = path.read_text(encoding="utf-8")
         minutes[path.name] = of_lesson(json.loads(text)["cells"])
         text = re.sub(r"(\*\*Time:\*\* about )\d+(?= minutes)", rf"\g<1>{minutes[path.name]}", text)
@@ -55,7 +55,11 @@ def main():
         return f"{row[1]}{sum(map(minutes.get, re.findall(r'[(]notebooks/([0-9]+_[^)]+)', row[2])))}{row[2]}"
 
     page = re.sub(r"^(\| \*\*.+?\*\* \| )\d+( \| .+\|)$", part, page, flags=re.MULTILINE)
-    page = re.sub(r"([Aa]bout )\d+(?= hours)", rf"\g<1>{round(sum(minutes.values()) / 60)}", page)
+    page = re.sub(
+        r"([Aa]bout )\d+(?= hours)",
+        rf"\g<1>{round(sum(of for name, of in minutes.items() if name[0].isdigit()) / 60)}",
+        page,
+    )
     readme.write_text(page, encoding="utf-8")
 
 

@@ -140,7 +140,7 @@ ONCE = {
     "16_tensor_cores": "Tensor cores",
     "17_wgmma": "wgmma",
     "18_capstone": "Capstone",
-    "express": "Thirty minutes",
+    "express": "The short way",
 }
 
 
