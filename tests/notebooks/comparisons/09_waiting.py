@@ -65,7 +65,7 @@ loops = {
     for r in early.results
     if r.get("params") == {"tile_width": 32, "buffers": 1, "loads": "early", "barriers": 2} and r.get("loop")
 }
-assert loops == {"numba": "16 and 30", "C": "0 and 4"}, "after 0 and 4 in CUDA C, after 16 and 30 in numba"
+assert loops == {"numba": "16 and 30", "CUDA C": "0 and 4"}, "after 0 and 4 in CUDA C, after 16 and 30 in numba"
 as_written, on_the_ladder = ladder.result("tiled")["gflops"], twins.result("tiled_unsigned")["gflops"]
 assert [round(each) for each in (as_written, on_the_ladder)] == [7863, 8515], "signed here, unsigned on the ladder"
 assert 30 / 4 == 7.5 and round(measured.bytes_per_cycle["L2"]) == 30, "a quarter of the bandwidth of L2"
