@@ -8,14 +8,15 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from ..lazy import called
 from .lessons import MOVED
 from .pages.frame import write
 from .publish.convert import executed
+from .publish.deck import LARGE
 from .publish.links import links_of
 from .publish.site import site
-from .publish.speaker import deck_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,10 +46,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.out.mkdir(parents=True, exist_ok=True)  # before the lessons are executed
     try:
         with ThreadPoolExecutor(max(options.jobs, 1)) as jobs:
-            execute = (lambda notebook, folder: notebook) if options.stored else executed
-            present = None if options.stored else deck_of
+            execute = (lambda notebook, folder: notebook) if options.stored else _for_pages_and_slides
             files = site(
-                options.solutions, execute, jobs.map, options.address, options.lite, options.repository, present=present
+                options.solutions,
+                execute,
+                jobs.map,
+                options.address,
+                options.lite,
+                options.repository,
+                decks=not options.stored,
             )
     except (CellExecutionError, ValueError) as error:
         print(f"Nothing is written: {error}", file=sys.stderr)
@@ -61,3 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"{options.out}: {len(pages)} pages, {size:.1f} MB; {len(links) - away} links checked, {away} lead elsewhere."
     )
     return 0
+
+
+def _for_pages_and_slides(notebook: Any, folder: Path) -> Any:
+    """Execute a notebook once for both."""
+    return executed(notebook, folder, LARGE)

@@ -7,6 +7,8 @@ from typing import Any
 KEY = "tile_by_tile"
 VIEW = "application/vnd.jupyter.widget-view+json"
 HTML = "text/html"
+#: Of a picture, as HTML as well: the same with text that is large enough for slides.
+SLIDE = "application/vnd.tile-by-tile.slide"
 
 
 def is_view(output: Mapping[str, Any]) -> bool:

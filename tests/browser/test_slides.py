@@ -16,8 +16,9 @@ from course_lib.trace.viewer.page import STEPPER, place
 
 from .conftest import STATEMENTS, drawn
 
-#: By how much the content of a slide is taller or wider than its frame, or a part of it than its own; the smallest
-#: text, that of code and tables, and that of a stepper, in pixels of a slide of 720; whether a picture is missing.
+#: By how much the content of a slide is taller or wider than its frame, or a part of it than its own, or its heading
+#: covers the number; the smallest text, that of code and tables, and that of a stepper, in pixels of a slide of 720;
+#: whether a picture is missing.
 MEASURE = """() => {
   const slide = Reveal.getCurrentSlide(), body = slide.querySelector(".body");
   const frame = body.getBoundingClientRect();
@@ -34,21 +35,26 @@ MEASURE = """() => {
     sizes[kind].push(parseFloat(style.fontSize) * scale);
   }
   const parts = [...body.children].filter((part) => part.getClientRects().length);
-  const own = [...body.querySelectorAll("pre, .table, .words, .live, .picture")];
+  const own = [slide, ...body.querySelectorAll("pre, .table, .words, .live, .picture")];
+  const heading = document.createRange(), number = document.querySelector(".slide-number").getBoundingClientRect();
+  heading.selectNodeContents(slide.querySelector("h2"));
+  const over = heading.getBoundingClientRect();
+  const covered = over.top < number.bottom && over.right > number.left ? (over.right - number.left) / unit : 0;
   return {
     cells: slide.dataset.cells,
     heading: slide.querySelector("h2").textContent,
     shown: parts.length,
     tall: Math.max(...parts.map((part) => (part.getBoundingClientRect().bottom - frame.bottom) / unit),
       ...own.map((part) => part.scrollHeight - part.clientHeight)),
-    wide: Math.max(0, ...own.map((part) => part.scrollWidth - part.clientWidth)),
+    wide: Math.max(covered, ...own.map((part) => part.scrollWidth - part.clientWidth)),
     ...Object.fromEntries(Object.entries(sizes).map(([kind, found]) => [kind, Math.min(...found)])),
     missing: [...slide.querySelectorAll("img")].filter((image) => !image.naturalWidth).length,
   };
 }"""
 
 
-#: What of a stepper is not inside its frame and on the screen: the running line and a finding's, an array, a count.
+#: What of a stepper is not inside its frame and on the screen: the running line and a finding's, an array, a count, a
+#: row of the view below them.
 OUTSIDE = """() => {
   const root = Reveal.getCurrentSlide().querySelector(".tt-root");
   const clips = (element) => {
@@ -58,7 +64,8 @@ OUTSIDE = """() => {
     return [...frames, { left: 0, top: 0, right: innerWidth, bottom: innerHeight }];
   };
   const parts = [
-    ...root.querySelectorAll(".tt-line:is(.tt-current, .tt-broken), .tt-counter b, .tt-say, .tt-memory svg.tt-grid"),
+    ...root.querySelectorAll(".tt-line:is(.tt-current, .tt-broken), .tt-counter b, .tt-say, .tt-memory svg.tt-grid, "
+      + ".tt-lens :is(text, td)"),
   ].filter((element) => element.getClientRects().length);
   return {
     parts: root.querySelector(".tt-current") ? parts.length : 0,

@@ -16,8 +16,10 @@ from PIL import Image
 from course_lib import simulate
 from course_lib.machine import figures, measurements, waiting
 from course_lib.machine.waiting.player import Instruction
+from course_lib.trace.figures.canvas import Slides, describe, new_axes
+from course_lib.trace.outputs import HTML, SLIDE
 from course_lib.trace.palette import COLOURS, WASH
-from course_lib.trace.png import element, packed_in, with_palette
+from course_lib.trace.png import element, packed_in, size_of, with_palette
 from course_lib.trace.reading import ROWS, slacks, timeline_rows
 from tools.report import ladder_axes, series_axes
 
@@ -251,6 +253,17 @@ def test_a_picture_of_very_many_colours_is_quantized_first():
     """Else each of them would be compared with hundreds, which took minutes."""
     image = Image.fromarray(np.random.default_rng(1).integers(0, 256, (150, 150, 4), np.uint8))
     assert with_palette(image) == with_palette(image.quantize().convert("RGBA"))
+
+
+def test_a_picture_for_slides_is_smaller_and_leaves_that_of_the_page_as_it_is(monkeypatch):
+    """Both come from one cell; without slides a cell shows the picture alone."""
+    picture = figures.show(describe(new_axes(14, 8)))
+    alone = picture._repr_mimebundle_()
+    assert set(alone) == {HTML}
+    monkeypatch.setattr(Slides, "on", True)
+    both = figures.show(picture.ax)._repr_mimebundle_()
+    assert size_of(both[HTML]) == size_of(alone[HTML])
+    assert size_of(both[SLIDE])[0] < size_of(both[HTML])[0]
 
 
 # ---- the machine

@@ -26,7 +26,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from jinja2 import Environment
-from nbconvert.filters import ansi2html
+from nbconvert.filters import ansi2html, strip_ansi
 from nbconvert.filters.markdown_mistune import markdown2html_mistune
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -37,7 +37,7 @@ from ...machine.dials.widget import BUNDLE as DIALS
 from ...machine.waiting.widget import BUNDLE as WAITING
 from ...simulator.tables import as_code
 from ...trace.figures.canvas import TALL
-from ...trace.outputs import HTML, VIEW
+from ...trace.outputs import HTML, SLIDE, VIEW
 from ...trace.png import size_of
 from ...trace.viewer.page import STEPPER, escaped, module
 from ..pages.frame import own
@@ -47,10 +47,14 @@ from .convert import alive, living
 _DETAILS = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)(?:</details>|\Z)", re.DOTALL)
 _ENDS = re.compile(r"(?<=[.?!])(?<!\*\*\d\.)(\*\*|\)|”|\")*\s+(?=\S)")
 _HEIGHT = re.compile(r'\\"height\\":([\d.]+)')
+#: As many characters fit beside each other on a slide, in the smallest text of code; and as many lines below an answer.
+LONGEST_LINE, MOST_LINES = 110, 14
 #: A picture with sliders is 1,000 wide; of a higher one the explanation is beside it.
 TALL_SKETCH = 500
 #: What a slide leaves out: asides, and what a reader, but not a class, needs at the beginning and at the end.
-_ASIDE = re.compile(r"\(.*\)$|Time: about|Further reading|Next: ", re.DOTALL)
+_ASIDE = re.compile(
+    r"\(.*\)$|Time: about|Each section answers|\| question \| section \||Further reading|Next: ", re.DOTALL
+)
 #: Of a text above an exercise.
 _HINT = "<summary>Hint"
 #: A reference, which a reader follows.
@@ -224,12 +228,12 @@ class _Cutter:
     def _output(self, output: Any) -> str:
         data = output.get("data", {})
         if output.output_type == "stream":
-            return f'<pre class="printed">{_ansi(output.text.strip())}</pre>'
+            return _printed(output.text)
         if output.output_type == "error":
-            return f'<pre class="printed">{_ansi(chr(10).join(output.traceback))}</pre>'
+            return _printed("\n".join(output.traceback))
         if HTML not in data:
-            return f'<pre class="printed">{_ansi(data.get("text/plain", ""))}</pre>'
-        text: str = data[HTML]
+            return _printed(data.get("text/plain", ""))
+        text: str = data.get(SLIDE, data[HTML])
         if STEPPER.mark in text:
             return f'<div class="live">{self._at_step(text)}</div>'
         if "<script" in text:
@@ -283,8 +287,13 @@ def _jitted(statement: ast.stmt) -> bool:
     return any("cuda.jit" in ast.unparse(item) for item in getattr(statement, "decorator_list", ()))
 
 
-def _ansi(text: str) -> str:
-    return str(ansi2html(text))  # type: ignore[no-untyped-call]
+def _printed(text: str) -> str:
+    """Return what a cell printed: a table keeps its lines, a sentence is broken, and a long list is in columns."""
+    lines = text.strip("\n").rstrip().split("\n")
+    widest = max(len(strip_ansi(line)) for line in lines)  # type: ignore[no-untyped-call]
+    kinds = " sentences" * (widest > LONGEST_LINE) + " listed" * (len(lines) > MOST_LINES and 3 * widest < LONGEST_LINE)
+    shown = ansi2html("\n".join(lines))  # type: ignore[no-untyped-call]
+    return f'<pre class="printed{kinds}">{shown}</pre>'
 
 
 def code(source: str) -> str:
@@ -372,7 +381,7 @@ def plain(text: str) -> str:
     return re.sub(r"^(- |\d+\. )", "", re.sub(r"[*`]", "", _LINK.sub(r"\1", text)).strip())
 
 
-#: What is run before a lesson, so that the text of its pictures is large enough for slides.
+#: What is run before a lesson, so that its pictures are there for slides, too.
 LARGE = "from course_lib.trace.figures.canvas import Slides\nSlides.on = True"
 #: Of a slide, in CSS pixels: those of a projector.
 WIDTH, HEIGHT = 1280, 720

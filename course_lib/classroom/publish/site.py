@@ -28,9 +28,10 @@ from ..course_map import course_map
 from ..pages import bugs
 from ..pages.frame import HERE, Page, Side, apart, assets, framed
 from .convert import cells, executed
-from .deck import Slide, colours, listing, without_notes
+from .deck import colours, listing, without_notes
 from .deck import page as deck_page
 from .links import dead_links, linked, refuse_duplicates
+from .speaker import annotated
 
 #: Pages that are not lessons, by name: their links in the sidebar of every page.
 EXTRAS = {"glossary": "Glossary", "numba_and_cuda_c": "CUDA C", "sources": "Sources", "LICENSE": "Licence"}
@@ -60,7 +61,7 @@ def site(
     lite: str = "",
     repository: str = "",
     *,
-    present: Callable[[Path], Sequence[Slide]] | None = None,
+    decks: bool = False,
 ) -> dict[str, str | bytes]:
     """Return the files by name; raise ValueError where two have one name, or a link leads nowhere.
 
@@ -71,11 +72,11 @@ def site(
         address: that of the site, for the cards that other sites show.
         lite: the folder of a JupyterLite site beside the pages, to which each of them leads; "" for none.
         repository: "owner/name" on GitHub, whose notebooks Binder and Colab open; without it pages have no such links.
-        present: makes the slides of a lesson, to which its page has a link; the speaker's notes are there with
-            ``solutions`` alone.
+        decks: whether each lesson's page leads to its slides; the speaker's notes are there with ``solutions`` alone.
     """
     home = lessons.home()
-    found = [path for path in (home / "express.ipynb",) if path.is_file()] + lessons.lessons_in(home)
+    in_order = lessons.lessons_in(home)
+    found = [path for path in (home / "express.ipynb",) if path.is_file()] + in_order
     named = [(f"{path.stem}.html", _read(path, solutions), home) for path in found]
     named += [(f"{path.stem}.html", _text(path), home) for path in lessons.files() if path.suffix == ".md"]
     if solutions:
@@ -83,9 +84,11 @@ def site(
             (f"solutions/{path.stem}.html", _read(path), path.parent) for path in sorted(home.glob("solutions/*.ipynb"))
         ]
     refuse_duplicates([name for name, _, _ in named])
-    ran = run(
-        lambda book, folder: execute(book, folder) if any(c.cell_type == "code" for c in book.cells) else book,
-        *zip(*[(notebook, folder) for _, notebook, folder in named], strict=True),
+    ran = list(
+        run(
+            lambda book, folder: execute(book, folder) if any(c.cell_type == "code" for c in book.cells) else book,
+            *zip(*[(notebook, folder) for _, notebook, folder in named], strict=True),
+        )
     )
     side = [Side(f"{path.stem}.html", lessons.title(_read(path), path.stem), lessons.part(path.name)) for path in found]
     side += [Side("bug_01.html", "Find the bug in 60 seconds", "More")]
@@ -96,10 +99,9 @@ def site(
         body = apart(cells(notebook, BUNDLES), name, pictures)
         pages[name] = _page(name, body, lessons.title(written, name), written, side, repository)
     pages |= bugs.pages(side)
-    made = run(present, lessons.lessons_in(home)) if present else ()
-    decks = _decks(lessons.lessons_in(home), [shown if solutions else without_notes(shown) for shown in made])
+    presented = _decks(ran[len(found) - len(in_order) : len(found)], in_order, solutions) if decks else {}
     for name, page in pages.items():
-        if f"decks/{name}" in decks:
+        if f"decks/{name}" in presented:
             pages[name] = replace(page, opened=[("Slides", f"decks/{name}"), *page.opened])
     files: dict[str, str | bytes] = dict(framed(pages, address, lite=lite))
     for name in pages:
@@ -107,20 +109,22 @@ def site(
     shared = assets(pages.values(), _searched(pages))
     shared["assets/site.css"] += colours()
     sources = {f"notebooks/{path.name}": lessons.for_students(path.read_text(encoding="utf-8")) for path in found}
-    known = {*shared, *pictures, *sources, *files, *decks, f"{lite}/lab/index.html"}
+    known = {*shared, *pictures, *sources, *files, *presented, f"{lite}/lab/index.html"}
     if dead := dead_links({name: str(files[name]) for name in pages}, known):
         raise ValueError("links lead nowhere: " + "; ".join(dead))
     card = Stepper(run_product(rung("tiled"), 8, 4, trace=True)).picture(hint="").png  # that other sites show
     old = _moved({path.stem: lessons.title(_read(path), path.stem) for path in found}, solutions)
-    return {**files, **shared, **pictures, **sources, **old, **decks, "assets/card.png": card}
+    return {**files, **shared, **pictures, **sources, **old, **presented, "assets/card.png": card}
 
 
-def _decks(found: Sequence[Path], made: Sequence[Sequence[Slide]]) -> dict[str, str]:
-    """Return the decks of the lessons, if they were made, and the page that lists them."""
-    titles = [lessons.title(_read(path), path.stem) for path in found]
-    listed = [(path.stem, title, shown) for path, title, shown in zip(found, titles, made, strict=bool(made))]
-    files = {f"decks/{name}.html": deck_page(shown, title) for name, title, shown in listed}
-    return files | {"decks/index.html": listing(listed)} if files else {}
+def _decks(executed: Sequence[Any], found: Sequence[Path], notes: bool) -> dict[str, str]:
+    """Return the decks of lessons, with or without the speaker's notes, and the page that lists them."""
+    listed = []
+    for notebook, path in zip(executed, found, strict=True):
+        slides = annotated(notebook, path.stem)
+        listed.append((path.stem, lessons.title(notebook, path.stem), slides if notes else without_notes(slides)))
+    files = {f"decks/{name}.html": deck_page(slides, title) for name, title, slides in listed}
+    return files | {"decks/index.html": listing(listed)}
 
 
 def _moved(titles: Mapping[str, str], solutions: bool) -> dict[str, str]:

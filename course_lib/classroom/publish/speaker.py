@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import nbformat
 
@@ -18,8 +19,13 @@ _WORDS, _EXTRA = 100, {"question": 1.5, "answer": 0.5, "live": 1.0}
 def deck_of(lesson: Path) -> list[Slide]:
     """Execute a lesson, and return its slides with the speaker's notes."""
     written = nbformat.read(lesson, as_version=4)  # type: ignore[no-untyped-call]
-    slides = slides_of(executed(written, lesson.parent, LARGE))
-    annotate(slides, lesson.stem)
+    return annotated(executed(written, lesson.parent, LARGE), lesson.stem)
+
+
+def annotated(notebook: Any, lesson: str) -> list[Slide]:
+    """Return the slides of an executed lesson with the speaker's notes."""
+    slides = slides_of(notebook)
+    annotate(slides, lesson)
     return slides
 
 

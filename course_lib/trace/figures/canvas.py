@@ -16,6 +16,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import NullLocator
 from PIL import Image
 
+from ..outputs import HTML, SLIDE
 from ..palette import EDGE, GROUND, INK, WASH
 from ..png import element, with_palette
 
@@ -32,8 +33,8 @@ TALL = 1.35
 
 
 class Slides:
-    """Whether pictures are for slides: then they are drawn so small that, shown as large as there is room, their text
-    is readable in the last row."""
+    """Whether pictures are shown for slides, too: drawn so small that, shown as large as there is room, their text is
+    readable in the last row."""
 
     on = False
 
@@ -50,18 +51,39 @@ class Picture:
     @functools.cached_property
     def png(self) -> bytes:
         """Return the file. It is drawn once: Axes that are drawn again may have moved by a pixel."""
+        return _drawn(self._figure)
+
+    @property
+    def _figure(self) -> Figure:
         figure = self.ax.get_figure(root=True)
         assert isinstance(figure, Figure)
-        if Slides.on:
-            _shrink(figure)
-        drawn = io.BytesIO()
-        quick = {"compress_level": 1}  # compressed again by with_palette
-        figure.savefig(drawn, dpi=_DRAWN_DPI, format="png", bbox_inches="tight", pad_inches=0.15, pil_kwargs=quick)
-        return with_palette(Image.open(drawn).convert("RGBA"))
+        return figure
 
     def _repr_html_(self) -> str:
-        width = Image.open(io.BytesIO(self.png)).width
-        return element(self.png, repr(self), round(width * _SHOWN_DPI / _DRAWN_DPI))
+        return self._element(self.png)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {HTML: self._repr_html_()} | ({SLIDE: self._element(self._for_slides())} if Slides.on else {})
+
+    def _for_slides(self) -> bytes:
+        """Return the file of the smaller figure; the figure itself stays as it is."""
+        size = tuple(self._figure.get_size_inches())
+        _shrink(self._figure)
+        try:
+            return _drawn(self._figure)
+        finally:
+            self._figure.set_size_inches(size)
+
+    def _element(self, png: bytes) -> str:
+        width = Image.open(io.BytesIO(png)).width
+        return element(png, repr(self), round(width * _SHOWN_DPI / _DRAWN_DPI))
+
+
+def _drawn(figure: Figure) -> bytes:
+    drawn = io.BytesIO()
+    quick = {"compress_level": 1}  # compressed again by with_palette
+    figure.savefig(drawn, dpi=_DRAWN_DPI, format="png", bbox_inches="tight", pad_inches=0.15, pil_kwargs=quick)
+    return with_palette(Image.open(drawn).convert("RGBA"))
 
 
 def _shrink(figure: Figure) -> None:

@@ -11,7 +11,6 @@ import pytest
 from course_lib.classroom import export, lessons
 from course_lib.classroom import site as command
 from course_lib.classroom.publish import site as pages_of
-from course_lib.classroom.publish.deck import Slide
 from course_lib.classroom.publish.links import dead_links, linked, links_of
 
 PAGE = '<h1 id="A-%C2%B7-b">A · b</h1><a href="{}">there</a><img src="data:image/png;base64,AA">'
@@ -50,7 +49,9 @@ def course(tmp_path, monkeypatch):
     monkeypatch.setattr(pages_of.bugs, "bugs", lambda: few)
     monkeypatch.setattr(pages_of, "course_map", lambda: type("Map", (), {"markdown": lambda self: "the map"})())
     address = "https://course.example"
-    return lambda **more: pages_of.site(execute=lambda notebook, folder: notebook, address=address, **more)
+    return lambda *first, **more: pages_of.site(
+        *first, execute=lambda notebook, folder: notebook, address=address, **more
+    )
 
 
 def test_pages_lead_to_each_other(course, tmp_path):
@@ -203,13 +204,15 @@ def test_the_command_writes_the_whole_site(tmp_path, capsys):
             assert (folder / f"{new}.html").is_file()
 
 
-def test_each_lesson_leads_to_its_slides(course):
-    """Their notes are the teacher's, and are there with the solutions alone."""
-    made = [Slide("One", parts=["<p>shown</p>"], notes="said", minutes=2.0)]
-    files = course(present=lambda path: made)
+def test_each_lesson_leads_to_its_slides(course, tmp_path):
+    """Made of what its page is made of; their notes are the teacher's, and are there with the solutions alone."""
+    files = course(decks=True)
     assert 'href="decks/01_threads_and_data.html"' in files["01_threads_and_data.html"]
     deck = files["decks/01_threads_and_data.html"]
-    assert "<p>shown</p>" in deck and '<aside class="notes">' not in deck
+    assert "<section" in deck and '<aside class="notes">' not in deck
+    for path in tmp_path.glob("*.ipynb"):  # the solutions are not there
+        path.write_text(lessons.for_students(path.read_text(encoding="utf-8")), encoding="utf-8")
+    assert '<aside class="notes">' in course(True, decks=True)["decks/01_threads_and_data.html"]
     assert 'href="01_threads_and_data.html"' in files["decks/index.html"]
     assert "decks" not in course()["01_threads_and_data.html"]
 
