@@ -10,7 +10,7 @@ from pathlib import Path
 
 from course_lib.machine import measurements
 from course_lib.machine.compiler import machine_code
-from course_lib.machine.compiler.as_compiled import CAUSES, Counts, as_compiled
+from course_lib.machine.compiler.as_compiled import CAUSES, RequestCounts, as_compiled
 from course_lib.machine.programs.simulated import simulated
 from tools.lab.ordinary import Launch, counted, own, public
 
@@ -25,7 +25,9 @@ def rows_of(launch: Launch, recorded: dict[tuple[str, str], tuple[int, int]]) ->
     found = []
     for space, op in sorted(totals.keys() | recorded.keys()):
         total, gpu = totals.get((space, op)), recorded.get((space, op), (0, 0))
-        written, compiled = (total.written, total.compiled) if total and not compared.why else (Counts(), Counts())
+        written, compiled = (
+            (total.written, total.compiled) if total and not compared.why else (RequestCounts(), RequestCounts())
+        )
         rows = [row for row in compared.rows if (row.space, row.op) == (space, op)]
         why = compared.why or ", ".join(dict.fromkeys(word for row in rows for word in row.causes))
         cells = (f"{requests:,} / {amount:,}" for requests, amount in (written, compiled, gpu))

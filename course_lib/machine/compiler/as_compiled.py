@@ -7,6 +7,7 @@ and whether these are inside of a loop.
 
 import ast
 import copy
+import html
 import inspect
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,13 +19,13 @@ import numpy as np
 from ...simulator.device_memory import AllocationView
 from ...simulator.language.source.reading import read
 from ...simulator.run import TrafficRow
-from ...simulator.tables import plural
+from ...simulator.tables import html_table, plural
 from ..programs.simulated import Simulated
 from .code import MachineCode, MachineInstruction
 from .emulator import compiled
 from .identity import functions_of
 from .operations import UnknownInstruction
-from .traffic import InstructionTraffic, kind_of, launch_traffic
+from .traffic import InstructionTraffic, Place, kinds_of, launch_traffic
 
 #: What a compiler does to accesses, in a word, and what it means.
 CAUSES = {
@@ -48,7 +49,7 @@ WITHOUT = (
 MOST = 200_000
 
 
-class Counts(NamedTuple):
+class RequestCounts(NamedTuple):
     """Requests, and the sectors of global or the wavefronts of shared memory."""
 
     requests: int = 0
@@ -59,10 +60,10 @@ class Counts(NamedTuple):
         return f"{plural(self.requests, 'request')}, {plural(self.amount, AMOUNT[space])}"
 
 
-def total(counts: Iterable[Counts]) -> Counts:
+def total(counts: Iterable[RequestCounts]) -> RequestCounts:
     """Return the sums of counts."""
     requests, amounts = zip(*counts, strict=True)
-    return Counts(sum(requests), sum(amounts))
+    return RequestCounts(sum(requests), sum(amounts))
 
 
 #: What is counted of a space beside requests.
@@ -81,13 +82,17 @@ class Beside:
     array: str
     space: str
     op: str
-    written: Counts
-    compiled: Counts
+    written: RequestCounts
+    compiled: RequestCounts
     causes: tuple[str, ...] = ()
 
+    @property
+    def accesses(self) -> str:
+        """What is counted, such as "global loads of A"."""
+        return f"{self.space} {OPS[self.op]}{f' of {self.array}' if self.array else ''}"
+
     def __str__(self) -> str:
-        of = f" of {self.array}" if self.array else ""
-        text = f"{self.space} {OPS[self.op]}{of}: as written {self.written.text(self.space)}"
+        text = f"{self.accesses}: as written {self.written.text(self.space)}"
         if self.written == self.compiled:
             return f"{text} / as compiled the same"
         why = "; ".join(f"{word}: {CAUSES[word]}" for word in self.causes)
@@ -135,6 +140,23 @@ class AsCompiled:
             lines += ["  all lines", *(f"        {row}" for row in self.totals())]
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        every = ("line", "accesses", "as written", "as compiled", "why")
+        head = every[:3] if self.why else every
+        cells = []
+        for row in (*sorted(self.rows, key=lambda row: row.line), *(() if self.why else self.totals())):
+            made = "the same" if row.written == row.compiled else row.compiled.text(row.space)
+            line = str(row.line) if row.line else "all" if row not in self.rows else ""
+            cells.append((line, row.accesses, row.written.text(row.space), made, ", ".join(row.causes))[: len(head)])
+        cells += [
+            (str(line), "not executed", operation, "", "")[: len(head)] for line, operation in self.unknown.items()
+        ]
+        words = dict.fromkeys(word for row in self.rows for word in row.causes)
+        said = [f"The machine code was not executed: {self.why}."] if self.why else []
+        said += [f"{word}: {CAUSES[word]}." for word in words]
+        below = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in said)
+        return f"{html_table([head, *cells], left=range(1, len(head)))}{below}"
+
 
 def as_compiled(code: MachineCode, made: Simulated, most: int = MOST) -> AsCompiled:
     """Execute the machine code of a launch that was simulated, and return its counts beside those of the simulator.
@@ -148,8 +170,6 @@ def as_compiled(code: MachineCode, made: Simulated, most: int = MOST) -> AsCompi
     given = copy.deepcopy([value.values if isinstance(value, AllocationView) else value for value in made.before])
     run = made.run
     try:
-        if any(each.operation.startswith("LDGSTS") for each in code.instructions):
-            raise UnknownInstruction("LDGSTS")  # it is executed, but not counted
         traffic = launch_traffic(
             code, given, run.block, run.grid, names=names, dynamic_bytes=made.shared_bytes, most=most
         )
@@ -159,13 +179,14 @@ def as_compiled(code: MachineCode, made: Simulated, most: int = MOST) -> AsCompi
         what = "the emulator does not know " if isinstance(error, UnknownInstruction) else ""
         alone = (Beside(*key, asked.sums, asked.sums) for key, asked in written.items())
         return AsCompiled(tuple(alone), dict(run.source.lines), unknown, f"{what}{error}")
-    rows = _beside(written, _instructions(code, traffic, written), Source.of(plain), code)
+    rows = _beside(written, _instructions(code, traffic, written), KernelText.of(plain), code)
     return AsCompiled(tuple(rows), dict(run.source.lines), {})
 
 
 def _check_values(given: Sequence[Any], made: Simulated, code: MachineCode) -> None:
     """Raise ValueError if the machine code leaves other values than the simulator, where their order cannot be why."""
-    if made.run.errors or any((kind_of(each.operation) or ("", ""))[1] == "atomic" for each in code.instructions):
+    atomics = any(op == "atomic" for each in code.instructions for _, op in kinds_of(each.operation))
+    if made.run.errors or atomics:
         return
     for mine, right in zip(given, made.after, strict=True):
         if isinstance(mine, np.ndarray):
@@ -177,12 +198,12 @@ def _check_values(given: Sequence[Any], made: Simulated, code: MachineCode) -> N
 
 
 def _known(each: MachineInstruction) -> bool:
-    """Return whether the emulator executes an instruction, and its accesses are counted."""
+    """Return whether the emulator executes an instruction."""
     try:
         compiled(each.text)
     except UnknownInstruction:
         return False
-    return not each.operation.startswith("LDGSTS")
+    return True
 
 
 def source_line(code: MachineCode, instruction: MachineInstruction) -> int:
@@ -199,28 +220,28 @@ def source_line(code: MachineCode, instruction: MachineInstruction) -> int:
 
 
 @dataclass
-class Written:
+class AsWritten:
     """What the source asks for in one line: the counts, the accesses of lanes, all their bytes, and the most of one."""
 
-    sums: Counts = Counts()
+    sums: RequestCounts = RequestCounts()
     accesses: int = 0
     bytes: int = 0
     itemsize: int = 1
 
 
-def _written(rows: Sequence[TrafficRow], names: Sequence[str]) -> dict[Key, Written]:
+def _written(rows: Sequence[TrafficRow], names: Sequence[str]) -> dict[Key, AsWritten]:
     """Return the source's counts. In a line with an array that is no parameter, such as a view, arrays are together."""
-    found: dict[Key, Written] = {}
+    found: dict[Key, AsWritten] = {}
     views = {row.line for row in rows if row.space == "global" and row.array not in names}
     for row in rows:
         if row.space not in AMOUNT:
             continue
         key = row.line, row.array if row.space == "global" and row.line not in views else "", row.space, row.op
-        old = found.get(key, Written())
+        old = found.get(key, AsWritten())
         wavefronts = row.atomic_wavefronts if row.op == "atomic" else row.wavefronts
         amount = row.sectors if row.space == "global" else wavefronts
-        found[key] = Written(
-            Counts(old.sums.requests + row.requests, old.sums.amount + amount),
+        found[key] = AsWritten(
+            RequestCounts(old.sums.requests + row.requests, old.sums.amount + amount),
             old.accesses + row.accesses,
             old.bytes + row.bytes,
             max(old.itemsize, row.itemsize),
@@ -233,7 +254,7 @@ Instructions = dict[int, InstructionTraffic]
 
 
 def _instructions(
-    code: MachineCode, traffic: Mapping[int, InstructionTraffic], written: Mapping[Key, Written]
+    code: MachineCode, traffic: Mapping[Place, InstructionTraffic], written: Mapping[Key, AsWritten]
 ) -> dict[Key, Instructions]:
     """Return the instructions of each key.
 
@@ -241,7 +262,7 @@ def _instructions(
     of the same array, which is how a load gets out of a loop.
     """
     found: dict[Key, Instructions] = {}
-    for place, each in traffic.items():
+    for (place, _), each in traffic.items():
         if each.space in AMOUNT:
             line = source_line(code, code.instructions[place])
             array = next(iter(each.arrays), "") if each.space == "global" and len(each.arrays) == 1 else ""
@@ -261,13 +282,13 @@ def _bytes(does: Instructions) -> int:
 
 
 def _beside(
-    written: Mapping[Key, Written], made: Mapping[Key, Instructions], source: "Source", code: MachineCode
+    written: Mapping[Key, AsWritten], made: Mapping[Key, Instructions], source: "KernelText", code: MachineCode
 ) -> Iterator[Beside]:
     for key in sorted(written.keys() | made.keys()):
         line, array, space, op = key
-        asked, does = written.get(key, Written()), made.get(key, {})
+        asked, does = written.get(key, AsWritten()), made.get(key, {})
         amount = sum(each.sectors if space == "global" else each.wavefronts for each in does.values())
-        counts = Counts(sum(each.counted for each in does.values()), amount)
+        counts = RequestCounts(sum(each.counted for each in does.values()), amount)
         if any(asked.sums) or any(counts):
             alike = [other for other in written.keys() | made.keys() if other[1:] == key[1:]]
             asked_of_all = sum(written[other].bytes for other in alike if other in written)
@@ -275,20 +296,22 @@ def _beside(
             asked_for = sum(written[other].sums.requests for other in alike if other in written)
             requests = sum(each.requests for other in alike for each in made.get(other, {}).values())
             retried = any(each.how in ("CAS", "CAST") for each in made.get((line, array, space, "atomic"), {}).values())
-            case = Case(line, array, op, asked, does, moved_of_all - asked_of_all, requests < asked_for, retried)
-            causes = () if counts == asked.sums else tuple(case.causes(source, code))
+            difference = Difference(
+                line, array, op, asked, does, moved_of_all - asked_of_all, requests < asked_for, retried
+            )
+            causes = () if counts == asked.sums else tuple(difference.causes(source, code))
             yield Beside(line, array, space, op, asked.sums, counts, causes)
 
 
 @dataclass(frozen=True)
-class Source:
+class KernelText:
     """What the text of a kernel and its device functions says: lines in loops, and how often a line has an array."""
 
     loops: frozenset[int]
     loads: Counter[tuple[int, str]]
 
     @classmethod
-    def of(cls, plain: Any) -> "Source":
+    def of(cls, plain: Any) -> "KernelText":
         loops, loads = set[int](), Counter[tuple[int, str]]()
         for function in functions_of(plain).values():
             for node in ast.walk(read(function).tree):
@@ -307,7 +330,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Case:
+class Difference:
     """A line's accesses of one kind: what the source asks for, and the instructions that do it.
 
     beyond: the bytes that all instructions of this kind move more than all lines ask for; fewer: whether they make
@@ -317,13 +340,13 @@ class Case:
     line: int
     array: str
     op: str
-    asked: Written
+    asked: AsWritten
     does: Instructions
     beyond: int
     fewer: bool
     retried: bool
 
-    def causes(self, source: Source, code: MachineCode) -> Iterator[str]:
+    def causes(self, source: KernelText, code: MachineCode) -> Iterator[str]:
         """Yield the words that say why the counts differ."""
         if self.retried:
             yield "retried"
@@ -331,8 +354,11 @@ class Case:
             yield from self._of_atomics()
         else:
             yield from self._of_loads_and_stores(source, code)
-        if any(each.counted > each.requests for each in self.does.values()):
+        if self._without_lanes():
             yield "no lane"
+
+    def _without_lanes(self) -> bool:
+        return any(each.counted > each.requests for each in self.does.values())
 
     def _of_atomics(self) -> Iterator[str]:
         if sum(each.lanes for each in self.does.values()) < self.asked.accesses:
@@ -342,8 +368,8 @@ class Case:
             yield "split"
         yield "repeated"
 
-    def _of_loads_and_stores(self, source: Source, code: MachineCode) -> Iterator[str]:
-        asked, does = self.asked, self.does
+    def _of_loads_and_stores(self, source: KernelText, code: MachineCode) -> Iterator[str]:
+        asked, does = self.asked, {place: each for place, each in self.does.items() if each.requests}
         moved, requests = _bytes(does), sum(each.requests for each in does.values())
         wide = any(each.bytes > asked.itemsize for each in does.values())
         if wide and asked.accesses:
@@ -358,10 +384,10 @@ class Case:
         elif requests < asked.sums.requests:
             if not wide:
                 yield "joined"
-        elif not wide and (requests > asked.sums.requests or not any(e.counted > e.requests for e in does.values())):
+        elif not wide and (requests > asked.sums.requests or not self._without_lanes()):
             yield "split"
 
-    def _out_of_a_loop(self, source: Source, code: MachineCode) -> bool:
+    def _out_of_a_loop(self, source: KernelText, code: MachineCode) -> bool:
         """Return whether instructions for a line in a loop are outside of every loop of the machine code, which was not
         unrolled: it has no more of them than the line has loads."""
         outside = [p for p in self.does if not any(first <= p <= last for first, last in code.loops)]

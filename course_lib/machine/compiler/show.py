@@ -215,8 +215,8 @@ class InnerLoop:
         more = "" if len(self.body) <= LISTED else f"the first {LISTED}; `print(….listing())` prints all; "
         return (
             f'{_style()}<div class="tile-machine-code"><p>{html.escape(self.summary)}</p>'
-            f'<div tabindex="0" role="group" aria-label="Instructions of {name} by lines"><table><thead><tr>'
-            f'<th scope="col">line</th><th scope="col" class="source">source</th>{head}</tr></thead>'
+            f'<div class="lines" tabindex="0" role="group" aria-label="Instructions of {name} by lines">'
+            f'<table><thead><tr><th scope="col">line</th><th scope="col" class="source">source</th>{head}</tr></thead>'
             f"<tbody>{body}</tbody></table></div>"
             f"{self._compared_html()}"
             f"<p>In the order in which a warp executes them ({more}each after the number of its line):</p>"
@@ -227,7 +227,7 @@ class InnerLoop:
     def _compared_html(self) -> str:
         """Return the counts as written and as compiled."""
         label = 'tabindex="0" role="group" aria-label="Counts as written and as compiled"'
-        return f"<pre {label}>{html.escape(str(self.compared))}</pre>" if self.compared else ""
+        return f"<div {label}>{self.compared._repr_html_()}</div>" if self.compared else ""
 
 
 def _class(kind: str) -> str:

@@ -1,7 +1,8 @@
 """The requests, sectors and wavefronts of a launch as compiled: of its machine code, executed by all of its warps.
 
 They are what Nsight Compute counts. A request to shared memory counts also for a warp of which no lane takes part,
-since the profiler counts the instruction; one to global memory does not.
+since the profiler counts the instruction; one to global memory does not. An asynchronous copy is a load of global and a
+store of shared memory.
 """
 
 from collections import Counter
@@ -13,18 +14,21 @@ import numpy as np
 
 from ...simulator.counters.banks import NOBODY, busiest, in_groups
 from ...simulator.counters.coalescing import distinct
+from ...simulator.counters.copy_wavefronts import WIDE_BYTES, copy_costs
 from ...simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
 from .accesses import ATOMICS, MEMORY, WarpAccess
 from .code import MachineCode
 from .emulator import run_launch
 
+#: The place of an instruction in the code, and the space that it accesses.
+Place = tuple[int, str]
 #: The wavefronts of an atomic on shared memory that compares, for each one that others have.
 COMPARED = 2
 
 
 @dataclass
 class InstructionTraffic:
-    """What one instruction of the machine code did in a launch.
+    """What one instruction of the machine code did in a launch, in one space.
 
     executed: warps that executed it; requests: those of them with an active lane; lanes: active lanes; bytes: of one
     lane's access; arrays: the lanes by the parameter that they accessed, "" for shared and local memory; how: of an
@@ -57,31 +61,34 @@ def launch_traffic(
     names: Sequence[str] = (),
     dynamic_bytes: int = 0,
     **limits: int,
-) -> Mapping[int, InstructionTraffic]:
-    """Run a launch, and return what each instruction that accesses memory did, by its place in the code.
+) -> Mapping[Place, InstructionTraffic]:
+    """Run a launch, and return what each instruction that accesses memory did, by its place in the code and the space.
 
     Arrays in `arguments` are changed. Raise ValueError as `run_launch` does.
     """
-    found: dict[int, InstructionTraffic] = {}
-    kinds = {place: kind for place, each in enumerate(code.instructions) if (kind := kind_of(each.operation))}
+    found: dict[Place, InstructionTraffic] = {}
+    kinds = {place: kinds_of(each.operation) for place, each in enumerate(code.instructions)}
 
     def note(place: int, warps: np.ndarray, access: WarpAccess | None) -> None:
-        if place not in kinds:
-            return
-        if place not in found:
-            found[place] = InstructionTraffic(*kinds[place])
-        found[place].executed += int(np.count_nonzero(warps))
-        if access is not None:
-            _add(found[place], access)
+        for space, op in kinds[place]:
+            sums = found.setdefault((place, space), InstructionTraffic(space, op))
+            sums.executed += int(np.count_nonzero(warps))
+            if access is not None:
+                _add(sums, access)
 
     run_launch(code, arguments, block, grid, note, names=names, dynamic_bytes=dynamic_bytes, **limits)
     return found
 
 
-def kind_of(operation: str) -> tuple[str, str] | None:
-    """Return the space that an operation accesses, and how; None for other operations."""
+def kinds_of(operation: str) -> tuple[tuple[str, str], ...]:
+    """Return the spaces that an operation accesses, and how; none for an operation that does not access memory."""
     name = operation.partition(".")[0]
-    return (ATOMICS[name], "atomic") if name in ATOMICS else MEMORY.get(name)
+    if name in ATOMICS:
+        return ((ATOMICS[name], "atomic"),)
+    if name not in MEMORY:
+        return ()
+    space, op = MEMORY[name]
+    return (("global", "load"), ("shared", "store")) if op == "copy" else ((space, op),)
 
 
 def _add(sums: InstructionTraffic, access: WarpAccess) -> None:
@@ -92,12 +99,27 @@ def _add(sums: InstructionTraffic, access: WarpAccess) -> None:
     sums.bytes, sums.how = access.bytes, access.how
     sums.requests += active.shape[1]
     sums.lanes += int(np.count_nonzero(active))
+    if access.stored is not None:
+        _add_copy(sums, access, addresses, access.stored.reshape(-1, WARP_SIZE)[rows].T, active)
+        return
     for name, lanes in access.by_array:
         sums.arrays[name] += lanes
     if access.space == "global":
         sums.sectors += int(_sectors(access, addresses, active).sum())
     elif access.space == "shared":
         sums.wavefronts += int(_wavefronts(access, addresses, active).sum())
+
+
+def _add_copy(sums: InstructionTraffic, access: WarpAccess, of: np.ndarray, to: np.ndarray, active: np.ndarray) -> None:
+    """Add the side of a copy that is in the space of these sums."""
+    wavefronts, sectors = copy_costs(to // access.bytes, of // access.bytes, active, access.bytes)
+    if sums.space == "shared":
+        sums.arrays[""] += int(np.count_nonzero(active))
+        sums.wavefronts += wavefronts
+        return
+    for name, lanes in access.by_array:
+        sums.arrays[name] += lanes
+    sums.sectors += sectors if access.bytes == WIDE_BYTES else int(_sectors(access, of, active).sum())
 
 
 def _sectors(access: WarpAccess, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
@@ -130,7 +152,7 @@ def _wavefronts(access: WarpAccess, addresses: np.ndarray, active: np.ndarray) -
     return np.array([np.bincount(column[column != NOBODY] % BANKS).max() for column in words.T])
 
 
-def by_kind(traffic: Mapping[int, InstructionTraffic]) -> dict[tuple[str, str], tuple[int, int]]:
+def by_kind(traffic: Mapping[Place, InstructionTraffic]) -> dict[tuple[str, str], tuple[int, int]]:
     """Return for each space and operation the requests, and its sectors (global) or wavefronts (shared)."""
     sums: dict[tuple[str, str], list[int]] = {}
     for each in traffic.values():

@@ -240,8 +240,7 @@ def _launch(judged: ProfiledLaunch, profile: Profile) -> Iterator[str]:
     yield _wide("Lines", judged.launched, run.source._repr_html_(), "lines")
     yield _wide("Traffic", judged.launched, run.traffic._repr_html_())
     if profile.compared:
-        text = html.escape(str(profile.compared))
-        yield f'<h3>As written and as compiled</h3><pre class="wide" tabindex="0">{text}</pre>'
+        yield _wide("As written and as compiled", judged.launched, profile.compared._repr_html_())
     if profile.loop:
         yield f"<h3>Machine code</h3>{profile.loop._repr_html_()}"
     for heading, words in _sections(profile):
