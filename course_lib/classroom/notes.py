@@ -1,7 +1,8 @@
 """The speaker's notes: what a teacher says in each section of a lesson, and how long that takes; and the plans.
 
 A section of ``docs/teach/notes/04_tiling.md`` begins with its heading in the lesson, and with ``Time: 5 min.``
-A heading ``### stepper`` in it begins what is said at the slide of the cell ``stepper``.
+A heading ``### stepper`` in it begins what is said at the slide of the cell ``stepper``, and ``### stepper 2`` at the
+second slide of this cell, such as the answer to a question. It may have a time of its own.
 """
 
 import re
@@ -37,8 +38,14 @@ def notes_of(lesson: str) -> dict[str, str]:
     return {heading: said.strip() for heading, said in found}
 
 
+def whole_notes_of(lesson: str) -> dict[str, str]:
+    """Return the notes to a lesson by heading, each with what is said at its slides."""
+    found = re.findall(r"^## ([^\n]*)\n(.*?)(?=^## |\Z)", _text(lesson), re.M | re.S)
+    return {heading: re.sub(r"^### .*\n", "", said, flags=re.M).strip() for heading, said in found}
+
+
 def notes_at(lesson: str) -> dict[str, str]:
-    """Return what is said at the slide of a cell, by the cell's id."""
+    """Return what is said at the slide of a cell, by the cell's id and, from the second one on, the number"""
     found = re.findall(r"^### ([^\n]*)\n(.*?)(?=^#|\Z)", _text(lesson), re.M | re.S)
     return {cell.strip(): said.strip() for cell, said in found}
 

@@ -1,7 +1,8 @@
 """What a speaker sees beside each slide: the minutes, what to say and to ask, and what the lesson says in full."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,13 @@ from ..notes import minutes_of, notes_at, notes_of
 from .convert import executed
 from .deck import LARGE, Slide, slides_of
 
-_TIME = re.compile(r"^Time: \d+ min[^.]*\. ")
-#: Words that are said in a minute; further minutes that a question, an answer and a stepper take.
-_WORDS, _EXTRA = 100, {"question": 1.5, "answer": 0.5, "live": 1.0}
+_TIME = re.compile(r"^Time: (\d+) min[^.]*\. ?")
+#: With these words the notes of a slide begin that a shorter lecture leaves out.
+SKIP = "Skip in 45 minutes."
+#: Words that are said in a minute; further minutes that a question, an answer and something to look at take.
+_WORDS, _EXTRA = 100, {"question": 1.5, "answer": 0.5, "full": 0.7, "live": 1.0}
+#: Minutes of a title, and of a section without notes, such as the last one.
+_UNPLANNED = 2
 
 
 def deck_of(lesson: Path) -> list[Slide]:
@@ -32,36 +37,56 @@ def annotated(notebook: Any, lesson: str) -> list[Slide]:
 def annotate(slides: Sequence[Slide], lesson: str) -> None:
     """Write the notes of a lesson's slides.
 
-    A section's minutes, those of the notes, are divided among its slides by what there is to say and to do.
+    A section's minutes, those of the notes, are divided among its slides by what there is to say and to do, unless the
+    notes of a slide have minutes of their own.
     """
     sections = {heading.split()[0]: text for heading, text in notes_of(lesson).items()}
-    at_cells = notes_at(lesson)
-    starts = _starts(slides, {heading.split()[0]: time for heading, time in minutes_of(lesson).items()})
-    for slide, start, end in zip(slides, starts[:-1], starts[1:], strict=True):
+    at_slides = _at_slides(slides, notes_at(lesson))
+    starts = _starts(slides, at_slides, {heading.split()[0]: time for heading, time in minutes_of(lesson).items()})
+    for slide, said, start, end in zip(slides, at_slides, starts[:-1], starts[1:], strict=True):
         texts = [_clock(round(start), round(end), round(starts[-1]))]
-        if text := sections.pop(slide.section, ""):
-            texts.append(_TIME.sub("", text))
-        texts += [at_cells.pop(cell) for cell in slide.cells if cell in at_cells]
+        if text := _TIME.sub("", sections.pop(slide.section, "")):
+            texts.append(text)
+        texts += [_TIME.sub("", text) for text in said]
         if slide.said:
             texts.append("*From the lesson:* " + "\n\n".join(slide.said))
         slide.minutes, slide.notes = end - start, "\n\n".join(texts)
+    skipped = sum(slide.minutes for slide, said in zip(slides, at_slides, strict=True) if SKIP in " ".join(said))
+    if skipped:
+        slides[0].notes += f"\n\nWithout the slides marked “{SKIP}”: {round(starts[-1] - skipped)} minutes."
+
+
+def _at_slides(slides: Sequence[Slide], said: Mapping[str, str]) -> list[list[str]]:
+    """Return what is said at each slide: at the first one of the cell ``idea``, at the second one, ``idea 2``."""
+    times: Counter[str] = Counter()
+    found = []
+    for slide in slides:
+        cells = list(dict.fromkeys(slide.cells))
+        times.update(cells)
+        names = [cell if times[cell] == 1 else f"{cell} {times[cell]}" for cell in cells]
+        found.append([said[name] for name in names if name in said])
+    return found
 
 
 def _clock(start: int, end: int, whole: int) -> str:
     return f"**Minute {start} of {whole}.**" if start == end else f"**Minutes {start}–{end} of {whole}.**"
 
 
-def _starts(slides: Sequence[Slide], times: dict[str, int]) -> list[float]:
+def _starts(slides: Sequence[Slide], said: Sequence[Sequence[str]], times: Mapping[str, int]) -> list[float]:
     """Return when each slide begins, in minutes, and when the last one ends."""
-    weights = [_weight(slide) for slide in slides]
+    planned = [sum(int(time[1]) for text in texts if (time := _TIME.match(text))) for texts in said]
+    weights = [0 if own else _weight(slide) for slide, own in zip(slides, planned, strict=True)]
     starts = [0.0]
-    for slide, weight in zip(slides, weights, strict=True):
-        beside = sum(other for other, at in zip(weights, slides, strict=True) if at.section == slide.section)
-        starts.append(starts[-1] + times.get(slide.section, 0) * weight / beside)
+    for slide, weight, own in zip(slides, weights, planned, strict=True):
+        beside = [at for at, other in enumerate(slides) if other.section == slide.section]
+        left = times.get(slide.section, _UNPLANNED) - sum(planned[at] for at in beside)
+        shared = max(left, 0) * weight / (sum(weights[at] for at in beside) or 1)
+        starts.append(starts[-1] + (own or shared))
     return starts
 
 
 def _weight(slide: Slide) -> float:
     words = len(re.sub(r"<[^>]*>", " ", " ".join(part for part in slide.parts if "words" in part[:40])).split())
     said = sum(len(text.split()) for text in slide.said)
-    return 0.3 + (words + said) / _WORDS + _EXTRA.get(slide.kind, 0) + _EXTRA["live"] * slide.live
+    extra = _EXTRA.get(slide.kind, 0) + _EXTRA["full"] * slide.full + _EXTRA["live"] * slide.live
+    return 0.3 + (words + said) / _WORDS + extra

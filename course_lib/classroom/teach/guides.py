@@ -14,7 +14,7 @@ from typing import Any
 from ...exercises import LESSONS, OPTIONAL
 from ...exercises.grading.exercise import Exercise
 from ...exercises.grading.explain import Explanation
-from ..notes import home, minutes_of, notes_of, plans
+from ..notes import home, minutes_of, plans, whole_notes_of
 from ..pages.frame import write
 from .cells import lesson_named, notebook, stored
 from .templates import rendered
@@ -44,7 +44,7 @@ def pages() -> dict[str, str]:
 def _guide(name: str, objectives: Mapping[str, str]) -> str:
     lesson, cells = name[:2], notebook(name)["cells"]
     first, last = "".join(cells[0]["source"]), "".join(cells[-1]["source"])
-    notes, sections = notes_of(lesson), []
+    notes, sections = whole_notes_of(lesson), []
     for heading, time in minutes_of(lesson).items():
         text = " ".join(notes[heading].split()).replace("|", "\\|")
         asks = re.findall(r"(?:Ask:? )(?!for\b)([^?.]*\?)", text)

@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from course_lib.classroom.publish import deck
+from course_lib.classroom.publish import deck, speaker
 from course_lib.classroom.publish.speaker import annotate
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.page import STEPPER, place
@@ -120,3 +120,21 @@ def test_the_minutes_run_through_the_lesson():
     assert found[0].notes.startswith("**Minutes 0–") and " of 15.**" in found[0].notes
     assert ["Draw two 4×4 squares" in slide.notes for slide in found] == [True, False, False]
     assert found[2].notes.startswith("**Minutes 5–15 of 15.**")
+
+
+def test_notes_of_a_slide_have_minutes_of_their_own_and_say_what_a_short_lecture_skips(monkeypatch):
+    """The other slides of the section share the rest; the second slide of a cell has its own notes."""
+    found = slides(
+        text("# 4 · Tiling\n\nGoal.", "slide"),
+        text("## 4.1 Pairs\n\nOne.\n\nTwo.", "slide", deck=["One", "---", "Two"]),
+    )
+    for slide, cell in zip(found, ("title", "pairs", "pairs"), strict=True):
+        slide.cells = [cell]
+    said = {"pairs": "Time: 4 min. First.", "pairs 2": f"{speaker.SKIP} Second."}
+    monkeypatch.setattr(speaker, "notes_at", lambda lesson: said)
+    monkeypatch.setattr(speaker, "notes_of", lambda lesson: {"4.1 Pairs": "Time: 5 min."})
+    monkeypatch.setattr(speaker, "minutes_of", lambda lesson: {"4.1 Pairs": 5})
+    annotate(found, "04_tiling")
+    assert [slide.minutes for slide in found] == [2, 4, 1]
+    assert "Second" not in found[1].notes and found[2].notes.endswith("Second.")
+    assert "6 minutes" in found[0].notes
