@@ -45,7 +45,7 @@ def whole_notes_of(lesson: str) -> dict[str, str]:
 
 
 def notes_at(lesson: str) -> dict[str, str]:
-    """Return what is said at the slide of a cell, by the cell's id and, from the second one on, the number"""
+    """Return what is said at the slide of a cell, by the cell's id and, from the second slide on, its number."""
     found = re.findall(r"^### ([^\n]*)\n(.*?)(?=^#|\Z)", _text(lesson), re.M | re.S)
     return {cell.strip(): said.strip() for cell, said in found}
 
