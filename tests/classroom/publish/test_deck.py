@@ -115,11 +115,12 @@ def test_the_minutes_run_through_the_lesson():
         text("Two.", "subslide"),
         text("## 4.2 The kernel\n\nThree.", "slide"),
     )
+    found[0].cells = ["pairs"]
     annotate(found, "04_tiling")
-    assert [round(sum(slide.minutes for slide in found[:end])) for end in (2, 3)] == [5, 15]
-    assert found[0].notes.startswith("**Minutes 0–") and " of 15.**" in found[0].notes
+    assert [round(sum(slide.minutes for slide in found[:end])) for end in (2, 3)] == [5, 21]
+    assert found[0].notes.startswith("**Minutes 0–") and " of 21.**" in found[0].notes
     assert ["Draw two 4×4 squares" in slide.notes for slide in found] == [True, False, False]
-    assert found[2].notes.startswith("**Minutes 5–15 of 15.**")
+    assert found[2].notes.startswith("**Minutes 5–21 of 21.**")
 
 
 def test_notes_of_a_slide_have_minutes_of_their_own_and_say_what_a_short_lecture_skips(monkeypatch):
