@@ -125,7 +125,7 @@ def ladder(rung: str = "", gpu: str = measurements.DEFAULT_GPU) -> figures.Pictu
     Without ``rung`` these are the first and the last kernel: a lesson shows only what it has explained. A bar is the
     kernel in numba: up to `naive` as it is written, after it with unsigned indices where they are recorded.
 
-    Raises ValueError for a name that is not on the map.
+    Raises ValueError for a kernel that is not on the map, or whose speed is not recorded.
 
     >>> ladder("per_column")
     Figure: The ladder on an NVIDIA H200: 3 of 22 kernels.
@@ -134,7 +134,9 @@ def ladder(rung: str = "", gpu: str = measurements.DEFAULT_GPU) -> figures.Pictu
     course = course_map(gpu)
     steps, names = course.steps, [step.rung for step in course.steps]
     if rung and rung not in names:
-        raise ValueError(f"there is no {rung!r} on the ladder; its kernels are {', '.join(names)}")
+        raise ValueError(
+            f"there is no {rung!r} on the ladder; its kernels are {', '.join(names)}: those with a recorded speed"
+        )
     shown = [*steps[: names.index(rung or names[0]) + 1], steps[-1]]
     written = names[: names.index("naive") + 1]
     speeds = {s.title: round((s.rung not in written and s.speeds.unsigned) or s.speed) for s in shown}

@@ -26,9 +26,9 @@ COLUMNS = (
 class Exercises(ExportPlugin):
     """The plug-in of `nbgrader export` that writes a row for each student and exercise, quoted.
 
-    Every student has the rows: whoever is in the gradebook, and whoever has a folder in ``submitted``. ``waits`` is
-    "yes" where a person gives the points, or has to look at them again; points that nobody gave yet are empty. The
-    penalty is that of the whole notebook.
+    Every student has the rows of each assignment in the gradebook: whoever is in the gradebook, and whoever has a
+    folder in ``submitted``. ``waits`` is "yes" where a person gives the points, or has to look at them again; points
+    that nobody gave yet are empty. The penalty is that of the whole notebook.
     """
 
     def export(self, gradebook: Gradebook) -> None:
@@ -41,7 +41,17 @@ class Exercises(ExportPlugin):
             if (not assignments or assignment.name in assignments) and (not students or row["student_id"] in students)
         ]
         write_table(path, COLUMNS, rows)
+        for name in sorted(self._submitted() - {assignment.name for assignment in gradebook.assignments}):
+            self.log.warning(
+                "The gradebook has no %s: call `nbgrader generate_assignment %s`, then autograde it", name, name
+            )
         self.log.info("Wrote %d rows to %s", len(rows), path)
+
+    def _submitted(self) -> set[str]:
+        """Assignments that have a folder in ``submitted``."""
+        course = self.parent.coursedir
+        folders = glob(course.format_path(course.submitted_directory, "*", "*"))
+        return {Path(folder).name for folder in folders if Path(folder).is_dir()}
 
     def _rows(self, gradebook: Gradebook, assignment: Any) -> Iterator[dict[str, Any]]:
         course = self.parent.coursedir

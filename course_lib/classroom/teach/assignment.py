@@ -4,6 +4,7 @@ import argparse
 import json
 import secrets
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -41,6 +42,9 @@ def run(chosen: argparse.Namespace) -> int:
     print(f"{path}: {plural(len(places(lesson)), 'exercise')}, {points} points")
     if chosen.tool == NBGRADER:
         _configure(chosen.out / "nbgrader_config.py")
+        print(f"Next, in the course's folder: nbgrader generate_assignment {lesson}")
+        if find_spec("nbgrader") is None:
+            print("nbgrader is not installed in this environment: the extra `grade` brings it (uv sync --extra grade)")
     if chosen.tool == OTTER:
         print(UNDEFENDED)
     return 0

@@ -1,6 +1,6 @@
 """Observers that judge a launch, a group of rules a file; each overrides only the hooks that it needs.
 
-To add a rule, write a file here with its class, whose name ends in ``Observer``, and a row in ``findings.KINDS``.
+To add a rule, write a file here with its subclass of ``Observer``, and a row in ``findings.KINDS``.
 """
 
 from importlib import import_module

@@ -126,6 +126,11 @@ def test_a_course_of_six(tmp_path):
     for key, points in {("101", "two-barriers"): "2", ("106", "barriers"): "3"}.items():
         assert (again[key]["status"], again[key]["points"], again[key]["waits"]) == ("by hand", points, "")
 
+    # Without its gradebook the course has no rows, and the export says which assignment is missing.
+    (tmp_path / "gradebook.db").unlink()
+    assert f"generate_assignment {LESSON}" in run(tmp_path, "export", "--to", "exercises.csv")
+    assert rows_of(tmp_path) == {}
+
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_solutions_get_the_points_and_skeletons_none(lesson, tmp_path):

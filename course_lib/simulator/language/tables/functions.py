@@ -1,9 +1,9 @@
 """Tables of the functions of numbers that a kernel can call: a row each, with its arguments, types, result and code.
 
-To add a function: add a row to the table of its module (``MATH``, ``NUMPY``, ``CMATH``, ``CUDA``), and its computation
-to :mod:`~course_lib.simulator.runtime.arithmetic` or, if the lanes of a warp do it together, to
-:mod:`~course_lib.simulator.runtime.warp`. A call of anything else (it takes an array or a shape, or allocates) has a
-function of its own, in :mod:`translation.calls`.
+To add a function: add a row to the table of its module (``MATH``, ``NUMPY``, ``CMATH``, ``CUDA``, ``_LIBDEVICE``,
+``_OF_HALF``), and its computation to :mod:`~course_lib.simulator.runtime.arithmetic` or, if the lanes of a warp do it
+together, to :mod:`~course_lib.simulator.runtime.warp`. A call of anything else (it takes an array or a shape, or
+allocates) has a function of its own, in :mod:`translation.calls`.
 """
 
 from collections.abc import Callable
