@@ -53,9 +53,11 @@ export class Grid extends Plane {
     this.below.append(cells);
     /** How often an element of a tile is read at most before it is stored again; 0 where that is not shown. */
     this.reads = 0;
+    this.planned = false; // whether the uses to come have faint marks
     /** @type {SVGElement[]} */
     this.ticks = [];
     this.tallies = svg("g", { class: "tt-tallies" });
+    this.rest = svg("path", { class: "tt-to-come" });
     this.above.append(this.tallies);
     this.above.append(this.digits);
     /** @type {Value[]} */
@@ -68,6 +70,16 @@ export class Grid extends Plane {
 
   get dot() {
     return 2;
+  }
+
+  /** Whether marks for uses are shown. */
+  get tallied() {
+    return this.reads > 0 && this.scale * UNIT >= TALLIED;
+  }
+
+  /** Whether these are marks, one for each use, and not a line. */
+  get marked() {
+    return this.reads <= TICKS;
   }
 
   /** The class of the longest text. */
@@ -114,16 +126,18 @@ export class Grid extends Plane {
     const [x, y] = this.corner(i);
     const [left, low, wide] = [x + 2.5, y + UNIT - 1.6, UNIT - 5];
     const bar = (Math.min(count, this.reads) / this.reads) * wide;
-    const ticks = Array.from(
-      { length: Math.min(count, TICKS) },
-      (_, k) => `M${left + (k * wide) / Math.max(4, this.reads)} ${low}v-3.2`,
-    );
-    const path = this.reads <= TICKS ? ticks.join("") : count ? `M${left} ${low - 1}h${bar}` : "";
+    const marks = (/** @type {number} */ from, /** @type {number} */ to) =>
+      Array.from({ length: Math.max(0, to - from) }, (_, k) => {
+        const at = left + ((from + k) * wide) / Math.max(4, this.reads);
+        return `M${at} ${low}v-3.2`;
+      }).join("");
+    const path = this.marked ? marks(0, Math.min(count, TICKS)) : count ? `M${left} ${low - 1}h${bar}` : "";
     let node = this.ticks[i];
     if (!node) {
       node = this.ticks[i] = svg("path", { class: "tt-tally" });
-      this.tallies.append(node);
+      this.tallies.append(node, this.rest);
     }
+    if (this.planned && this.marked) this.rest.setAttribute("d", marks(count, this.reads));
     node.setAttribute("d", path);
   }
 

@@ -18,6 +18,10 @@
  * @property {number} least  pixels of its place, at least: its name
  * @property {number} digits  pixels of an element for each pixel of its digits; 0 without any
  * @property {boolean} [tile]  whether it is in shared memory
+ * @property {number} [foot]  pixels below it, for what it holds
+ * @property {{least: number, most: number}} [lesser]  others are to be seen first: pixels of its longer side, that give it
+ *   digits and from which on it is smaller than others
+ * @property {boolean} [near]  whether it belongs to the one before it
  */
 /**
  * @typedef {object} Wanted
@@ -30,6 +34,7 @@
  * @property {number} counter  ems of the height of what is counted beside the picture; 0 without any
  * @property {[number, number][]} lines  the characters of each line of the source, without its comment and with it
  * @property {number} least  pixels of digits that are shown
+ * @property {number} [rows]  of the source around a line, at most
  * @property {boolean} [strict]  whether no more height may be used for legible digits
  * @property {string} [how]  the only arrangement that is asked for, where it is possible
  * @property {number} [largest]  of two runs, pixels of a unit of the matrices, at most: both have the same
@@ -50,10 +55,10 @@
  */
 
 const UNIT = 20; // of an element, as in plane.js
-const GAP = 10; // pixels between drawings
+const [GAP, NEAR] = [10, 5]; // pixels between drawings, and between those of one array
 const SIGN = 1.6; // ems between matrices in a row, for · and =
 const CAPTION = 1; // ems above each drawing, for its name
-const CODE = { least: 19, most: 52, usual: 30, rows: 12 }; // ems of its width; rows at most that five lines have
+const CODE = { least: 19, most: 52, usual: 30, rows: 12, few: 7 }; // ems of its width; rows at most that five lines have, and where room is short
 const HEAD = 2.3; // ems above the lines
 const COLUMNS = 30; // ems of a source with comments, and with counts beside its lines
 const LINE = { high: 1.06, letter: 0.535, number: 2.9, counts: 5 }; // ems
@@ -64,18 +69,23 @@ const COUNTER = 12; // ems of its width
 const MAP = 5; // ems of the height of matrices, at least
 const GOOD = [12.5, 20.5]; // pixels of digits, at least and at most
 const LARGE = 0.27; // of the height, a drawing that is large enough
+const [LESSER, NOTABLY] = [0.6, 0.8]; // of the side of others, one that is to be seen later: at least, and else
 const SMALLER = 0.75; // of an element of a tile, one of the matrices
 const STEP = 37; // of the height, for each pixel of these digits
 const MORE = [1.1, 1.2, 1.3]; // times the height, for legible digits
 
 /** @param {Wanted} wanted @returns {Layout} */
 export function arrange(wanted) {
+  if (!wanted.rows && placed(wanted, wanted.height, 0, 0).height > wanted.height + 1)
+    wanted = { ...wanted, rows: CODE.few };
   const { aside, height } = wanted;
-  const numbered = aside.filter((shape) => shape.digits);
+  const first = aside.some(({ digits, lesser }) => digits && !lesser);
+  const numbered = aside.filter(({ digits, lesser }) => digits && !(first && lesser));
   // pixels of a side for each pixel of the digits, which are the smallest in the drawing with most elements
   const each = Math.max(0, ...numbered.map(({ digits, width, height }) => digits * (Math.max(width, height) / UNIT)));
   const legible = wanted.least * each;
-  const good = Math.max(legible, Math.min(GOOD[1], Math.max(GOOD[0], height / STEP)) * each, LARGE * height);
+  const digits = Math.min(GOOD[1], Math.max(GOOD[0], height / STEP)) * each;
+  const good = Math.max(legible, digits, first ? LARGE * height : 0);
   let least = placed(wanted, height, 0, good);
   for (const more of MORE) {
     if (least.side >= legible || wanted.strict) break;
@@ -91,7 +101,7 @@ export function arrange(wanted) {
     const scales = numbered.map((shape) => found.aside[aside.indexOf(shape)].scale);
     const tiles = scales.filter((_, i) => numbered[i].tile);
     const largest = tiles.length && found.side >= legible ? SMALLER * Math.max(...tiles) : Math.max(0, ...scales);
-    const smaller = !found.product || !largest || found.product.A.scale <= largest + 0.001;
+    const smaller = !found.product || !largest || !first || found.product.A.scale <= largest + 0.001;
     if (found.side >= side && found.height <= high + 1 && smaller) [low, best] = [middle, found];
     else most = middle;
   }
@@ -198,14 +208,14 @@ function globals({ em, product, main, largest = Infinity }, band, width) {
 }
 
 /** The height of the source for the current line and those around it, wherever that is. @param {Wanted} wanted @param {number} width */
-function codeHigh({ lines, em }, width) {
+function codeHigh({ lines, em, rows: most = CODE.rows }, width) {
   const wide = width >= COLUMNS * em;
   const room = width / em - LINE.number - 1.5 - (wide ? LINE.counts : 0);
   const letters = Math.max(8, Math.floor(room / LINE.letter));
   const shown = lines.map(([code, all]) => (wide ? all : code)).filter((length) => length);
   const rows = shown.map((length) => Math.ceil(length / letters));
   const around = rows.map((_, i) => rows.slice(Math.max(0, i - AROUND), i + AROUND + 1).reduce((sum, n) => sum + n, 0));
-  return (HEAD + LINE.high * Math.min(CODE.rows, Math.max(0, ...around))) * em;
+  return (HEAD + LINE.high * Math.min(most, Math.max(0, ...around))) * em;
 }
 
 /**
@@ -237,9 +247,11 @@ function inRows(shapes, box, em, side) {
   const caption = CAPTION * em;
   let [x, y, deep] = [0, 0, 0];
   let wide = 0;
-  const places = shapes.map(({ width, height, most, least }) => {
-    const scale = Math.min(most, side / Math.max(width, height));
-    const [w, h] = [Math.max(width * scale, least), height * scale + caption];
+  const places = shapes.map(({ width, height, most, least, foot = 0, lesser, near }) => {
+    const own = lesser ? Math.max(LESSER * side, Math.min(Math.max(NOTABLY * side, lesser.least), lesser.most)) : side;
+    const scale = Math.min(most, own / Math.max(width, height));
+    const [w, h] = [Math.max(width * scale, least), height * scale + foot + caption];
+    if (near && x) x -= GAP - NEAR;
     if (x && x + w > box.width) [x, y, deep] = [0, y + deep + GAP, 0];
     const place = { x: box.x + x, y: box.y + y + caption, scale };
     x += w + GAP;
@@ -251,7 +263,7 @@ function inRows(shapes, box, em, side) {
 }
 
 /** The lower ends of drawings. @param {Shape[]} shapes @param {Place[]} places */
-const ends = (shapes, places) => places.map(({ y, scale }, i) => y + scale * shapes[i].height);
+const ends = (shapes, places) => places.map(({ y, scale }, i) => y + scale * shapes[i].height + (shapes[i].foot ?? 0));
 
 /** The right ends of drawings. @param {Shape[]} shapes @param {Place[]} places */
 const rights = (shapes, places) =>

@@ -1,7 +1,7 @@
 // The legend: the colours and marks of the picture, and the words of the glossary on the page.
 
 import { give, html, svg } from "./dom.js";
-import { ACTIVE, EMPTY, FAINT, NOW_READ, NOW_WRITTEN, PLAIN, REGION, SEEN } from "./plane.js";
+import { ACTIVE, EMPTY, FAINT, NOW_READ, NOW_WRITTEN, PENDING, PLAIN, REGION, SEEN } from "./plane.js";
 import { PART } from "./strips.js";
 import { GLOSSARY } from "./terms.js";
 
@@ -22,6 +22,7 @@ const ELEMENTS = [
   ["ring", "by the chosen thread", drawn(".tt-rings > *")],
   ["dot", "loaded by the chosen thread", drawn(".tt-dots > *")],
   ["tt-c tt-empty", "nothing stored yet", looks(EMPTY)],
+  ["tt-c tt-pending", "loaded to a register, and not stored here yet", looks(PENDING)],
   ["thread", "what the chosen thread stores", drawn(".tt-own-thread[d^=M]")],
   ["warp", "what its warp stores", drawn(".tt-own-warp[d^=M]")],
   ["tt-c", "not used by this block", looks(PLAIN)],
@@ -85,14 +86,23 @@ const DRAWN = [
     "pieces in the same banks, which are read one after another",
   ],
   [".tt-costs .tt-bar-of", "flat fill: var(--hue)", "the cost of a request on average; a full bar is 32"],
-  [".tt-track-of", "flat fill: var(--tt-ink)", "a count so far; a full bar is the larger total of the two runs"],
+  [
+    ".tt-counter .tt-track-of",
+    "flat fill: var(--tt-focus)",
+    "the block's global loads so far; of two runs, each bar is as long as the number of all of its block",
+  ],
+  [
+    ".tt-lens .tt-track-of",
+    "flat fill: var(--tt-ink)",
+    "a count so far; a full bar is the larger total of the two runs",
+  ],
   [
     ".tt-tinted:not(.tt-matrix-C *)",
     "tt-seen",
     "how often an element has been loaded: the more often, the stronger its colour",
   ],
   [".tt-matrix-C .tt-tinted", "tt-seen", "how much of an element is computed"],
-  [".tt-tally[d^=M]", "thin fill: var(--tt-ink)", "a tick for each time that an element of a tile has been read"],
+  [".tt-tally[d^=M]", "thin fill: var(--tt-ink)", "a mark for each use of a number in a tile or a register"],
   [".tt-track-loads > *", "flat fill: var(--tt-shared)", "a pair of tiles, in the colour of its buffer"],
 ];
 /** What the rows of warps show, as shares of their height. @type {[string, number, string, string][]} */

@@ -31,6 +31,7 @@
  * @property {number} em  size of the text in pixels
  * @property {[number, number][]} lines  the characters of each line of the source, without its comment and with it
  * @property {number} [largest]  pixels of a unit of the matrices, at most
+ * @property {boolean} [compared]  whether another run is beside it
  * @property {boolean} [strict]  whether no more height may be used for legible digits
  * @property {string} [how]  the only arrangement that is asked for, one of HOWS of layout.js
  */

@@ -20,11 +20,20 @@ import { give, svg } from "./dom.js";
 
 export const UNIT = 20; // side of one element in SVG units
 // How an element looks: its number here is its state, FAINT added where its value is not the kernel's business.
-export const LOOKS = ["", " tt-region", " tt-seen", " tt-active", " tt-empty", " tt-now tt-read", " tt-now tt-written"];
-export const [PLAIN, REGION, SEEN, ACTIVE, EMPTY, NOW_READ, NOW_WRITTEN] = LOOKS.keys();
+export const LOOKS = [
+  "",
+  " tt-region",
+  " tt-seen",
+  " tt-active",
+  " tt-empty",
+  " tt-now tt-read",
+  " tt-now tt-written",
+  " tt-pending",
+];
+export const [PLAIN, REGION, SEEN, ACTIVE, EMPTY, NOW_READ, NOW_WRITTEN, PENDING] = LOOKS.keys();
 export const FAINT = 8;
 /** Of indices, pixels: at least, at most, as a share of an element, and what the margin needs. */
-const INDEX = { least: 11, most: 13, share: 0.32, margin: 9.5 };
+const INDEX = { least: 11, most: 13, share: 0.32, margin: 11.5 };
 export const FAR = 1.6; // how many elements beyond an edge a mark is drawn at most
 
 export class Plane {

@@ -370,7 +370,7 @@ export class Stage {
     const height = narrow && runs.length > 1 ? Math.max(high, HALF * em) : high;
     const wide = beside ? whole.width * SHARE : (whole.width - gaps) / runs.length;
     const room = runs.map((run) => ({
-      ...{ width, height, em, lens: wide },
+      ...{ width, height, em, lens: wide, compared: runs.length > 1 },
       counter: run.film.fetched ? run.counter.lines * LINE + COUNTER : 0,
       lines: run.lengths,
     }));
@@ -381,7 +381,9 @@ export class Stage {
       // both in the arrangement in which the one with less room has most of it, and on one scale
       const all = HOWS.map((how) => ({ how, layouts: arranged({ strict, how }) }));
       const [{ how, layouts }] = all.sort((x, y) => worth(y.layouts, y.how) - worth(x.layouts, x.how));
-      const largest = Math.min(...layouts.map(({ product }) => product?.A.scale ?? Infinity));
+      // without tiles there is more room for the matrices
+      const alike = runs[0].picture.tiled === runs[1].picture.tiled;
+      const largest = alike ? Math.min(...layouts.map(({ product }) => product?.A.scale ?? Infinity)) : Infinity;
       for (const size of room) Object.assign(size, { strict, largest, how });
     }
     const layouts = runs.map(({ picture }, i) => picture.fit(room[i]));

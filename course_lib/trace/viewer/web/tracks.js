@@ -15,10 +15,12 @@ import { LOAD } from "./trace.js";
 /** @typedef {{loads: Bar[], multiplies: Bar[], end: number, at: (position: number) => number}} Tracks */
 /**
  * @typedef {object} Tile  that is copied to a buffer of a shared array
+ * @property {number} array
  * @property {number} pair  its number among those of the array
  * @property {number} buffer
  * @property {number} interval  between barriers, in which it is first stored
  * @property {number} load  the first step that loads it, -1 without any
+ * @property {number} first  the first step that stores it
  * @property {number} last  the last step that stores it
  * @property {boolean} read
  */
@@ -26,7 +28,7 @@ import { LOAD } from "./trace.js";
 /** @param {import("./trace.js").Block} block @param {ArrayLike<number> | null} [cycles]  at which each step ends, in another order */
 export function tracksOf(block, cycles = null) {
   const clock = clockOf(block, cycles);
-  const { tiles, direct, multiplied } = read(block);
+  const { tiles, direct, multiplied } = copiesOf(block);
   /** @type {Map<number, Bar>} */
   const loads = new Map();
   for (const { pair, buffer, load, last } of tiles) {
@@ -66,8 +68,19 @@ export function aheadIn({ loads, multiplies }) {
   return [ahead.length, done.length];
 }
 
+/** @type {WeakMap<import("./trace.js").Block, ReturnType<typeof read>>} */
+const COPIES = new WeakMap();
+
+/** What a block copies to shared memory, and what it multiplies. @param {import("./trace.js").Block} block */
+export function copiesOf(block) {
+  const found = COPIES.get(block) ?? read(block);
+  COPIES.set(block, found);
+  return found;
+}
+
 /**
- * The tiles that a block copies; of each step that loads from global memory for no tile, the step that first uses its
+ * The tiles that a block copies, and the steps that load and store a value of them, where a register holds it meanwhile;
+ * of each step that loads from global memory for no tile, the step that first uses its
  * value; and of each step that multiplies, the tile that its warp has read last.
  * @param {import("./trace.js").Block} block
  */
@@ -130,7 +143,7 @@ function read(block) {
       else if (!tile || mine.read || (last.read && tile.interval < interval))
         tile = last && last !== tile && (last.interval === interval || !last.read) ? last : undefined;
       if (!tile) {
-        tile = { pair: counts[array]++, buffer, interval, load: -1, last: i, read: false };
+        tile = { array, pair: counts[array]++, buffer, interval, load: -1, first: i, last: i, read: false };
         tiles.push(tile);
         all.push(tile);
       }
@@ -144,13 +157,18 @@ function read(block) {
   const uses = late ? new Map(usesOf(block)) : new Map();
   /** @type {Map<number, number>} */
   const direct = new Map();
+  /** @type {{load: number, store: number}[]} */
+  const held = [];
   for (const i of loading) {
     const use = storing.has(i) ? i : (uses.get(i) ?? i);
     const tile = storing.get(use);
     if (!tile) direct.set(i, use);
-    else tile.load = tile.load < 0 ? i : Math.min(tile.load, i);
+    else {
+      tile.load = tile.load < 0 ? i : Math.min(tile.load, i);
+      if (use !== i) held.push({ load: i, store: use });
+    }
   }
-  return { tiles, direct, multiplied };
+  return { tiles, held, direct, multiplied };
 }
 
 /**

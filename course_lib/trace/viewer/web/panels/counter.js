@@ -1,5 +1,6 @@
 // What the block has loaded from global memory so far, as numbers that grow, beside the run that it is compared with, and
-// the scale of the colours of A and B. Before the first step, what all blocks load.
+// the scale of the colours of A and B. Before the first step, what all blocks load. Two blocks that do different work are
+// compared by what they load for each multiply-add.
 
 import { html, write } from "../dom.js";
 import { Film } from "../film.js";
@@ -26,11 +27,12 @@ export class Counter extends Panel {
     this.beside = html("p", { class: "tt-soft tt-beside-other" });
     const strength = "The more often an element has been loaded, the stronger is its colour";
     this.key = html("p", { class: "tt-loads-key", title: strength });
-    const track = html("span", { class: "tt-track-of" }, this.bar);
-    const counted = html("p", {}, this.number, this.all);
-    place.append(this.heading, counted, track, this.loads, this.uses, this.key, this.beside);
+    this.track = html("span", { class: "tt-track-of" }, this.bar);
+    this.counted = html("p");
+    place.append(this.heading, this.counted, this.track, this.loads, this.uses, this.key, this.beside);
     this.most = 1;
     this.total = 0;
+    this.differ = false; // whether the two blocks do different work
     this.scales = { block: 1, launch: 1 };
     /** @type {string[]} */
     this.hues = [];
@@ -44,14 +46,19 @@ export class Counter extends Panel {
     const theirs = other ? Film.of(other.trace.blocks[other.blockNumber]) : null;
     this.total = total;
     this.most = Math.max(1, total, theirs?.fetched ?? 0);
-    write(this.uses, !uses ? "" : `used ${times(uses)} on average`);
+    write(this.uses, !uses ? "" : `used ${times(uses)} per load`);
     const more = theirs && theirs.fetched > total ? theirs.fetched / total : 0;
-    const [mine, its] = [machine, other].map((each) => (each ? sharedLoads(each) : 0));
-    const compared =
-      theirs?.multiplied === multiplied
-        ? more && total && `${other?.trace.name}: ${digits(more)}× as many`
-        : mine !== its && mine && its && `${digits(mine)} shared load${mine === 1 ? "" : "s"} per multiply-add`;
-    write(this.beside, compared || "");
+    this.differ = Boolean(theirs?.multiplied && multiplied && theirs.multiplied !== multiplied);
+    this.track.hidden = this.differ;
+    this.track.style.setProperty("--whole", String(total / this.most));
+    if (this.differ) {
+      const shared = [machine, /** @type {import("../machine.js").Machine} */ (other)].map(sharedLoads);
+      const each = [...(Math.max(...shared) ? [[shared[0], " shared"]] : []), [total / multiplied, " global"]];
+      const rows = each.map(([n, where]) => html("span", {}, html("b", {}, rounded(Number(n))), String(where)));
+      this.counted.replaceChildren(...rows);
+    } else this.counted.replaceChildren(this.number, this.all);
+    write(this.beside, !this.differ && more && total ? `${other?.trace.name}: ${digits(more)} times as many` : "");
+    if (this.differ) write(this.beside, this.soFar(total));
     this.scales = scalesOf(machine, other);
     const tinted = tintedIn(machine);
     this.hues = [...new Set(trace.arrays.filter((_, number) => tinted[number]).map(({ hue }) => hue))];
@@ -65,19 +72,36 @@ export class Counter extends Panel {
     const now = machine.fetched();
     const launch = () =>
       loadsOf(trace).reduce((sum, counts) => (counts ? counts.reduce((a, b) => a + b, sum) : sum), 0);
+    const who = whole ? "all blocks" : "this block";
+    if (this.differ) {
+      write(this.heading, "Loads per multiply-add");
+      this.heading.title = "Loads from shared and from global memory, divided by the multiply-adds of this block";
+      write(this.beside, whole ? `${launch().toLocaleString("en")} global loads by ${who}` : this.soFar(now));
+      return this.tell(whole);
+    }
     write(this.heading, whole ? "All blocks' global loads" : "Block's global loads");
-    this.heading.title = `Numbers that the threads of ${whole ? "all blocks" : "this block"} load from global memory`;
+    this.heading.title = `Numbers that the threads of ${who} load from global memory`;
     write(this.number, (whole ? launch() : now).toLocaleString("en"));
     const { length: blocks } = trace.blocks;
     write(this.all, whole ? ` by ${blocks} block${blocks === 1 ? "" : "s"}` : ` of ${this.total.toLocaleString("en")}`);
-    this.bar.style.setProperty("--part", String(whole ? 0 : now / this.most));
+    this.bar.style.setProperty("--part", String(whole ? 0 : now / Math.max(1, this.total)));
     this.tell(whole);
+  }
+
+  /** @param {number} now */
+  soFar(now) {
+    return `${now.toLocaleString("en")} of ${this.total.toLocaleString("en")} global loads`;
   }
 
   /** Lines of text. */
   get lines() {
     const lines = [this.heading, this.loads, this.uses].filter((line) => line.textContent).length;
-    return lines + Math.min(1, this.hues.length) + Math.ceil((this.beside.textContent ?? "").length / LETTERS);
+    return (
+      lines +
+      (this.differ ? 1 : 0) +
+      Math.min(1, this.hues.length) +
+      Math.ceil((this.beside.textContent ?? "").length / LETTERS)
+    );
   }
 
   /**
@@ -120,5 +144,6 @@ function sharedLoads({ block, length, survey, trace }) {
   return multiplied && survey.counts.shared[LOAD][length] / multiplied;
 }
 
+const rounded = (/** @type {number} */ n) => String(Number(n.toPrecision(2)));
 const digits = (/** @type {number} */ n) => (Number.isInteger(n) ? String(n) : n.toFixed(1));
-const times = (/** @type {number} */ n) => (n === 1 ? "once" : `${digits(n)}×`);
+const times = (/** @type {number} */ n) => (n === 1 ? "once" : `${digits(n)} times`);

@@ -9,18 +9,24 @@ import { grip } from "../grip.js";
 import { arrange } from "../layout.js";
 import { loadsOf, scalesOf, tintedIn, wholeLaunch } from "../loads.js";
 import { WRITTEN } from "../machine.js";
+import { operandsOf } from "../operands.js";
 import { Panel } from "../panel.js";
 import { Ask } from "./ask.js";
-import { ACTIVE, EMPTY, FAINT, FAR, NOW_READ, NOW_WRITTEN, PLAIN, REGION, SEEN, UNIT } from "../plane.js";
+import { ACTIVE, EMPTY, FAINT, FAR, NOW_READ, NOW_WRITTEN, PENDING, PLAIN, REGION, SEEN, UNIT } from "../plane.js";
 import { countUpTo } from "../survey.js";
+import { copiesOf } from "../tracks.js";
 import { ATOMIC, STORE, WARP } from "../trace.js";
 import { widthsOf } from "../widths.js";
 
 /** @typedef {import("../plane.js").Plane} Plane */
+/** @typedef {import("../trace.js").Value} Value */
 
 const LARGEST = 3.7; // ems for an element
 const NUMBERED = 32; // a matrix with a longer side has no numbers
 const [MARGIN, NARROW] = [15, 3]; // of a drawing with indices and of one without, in its own units
+const FOOT = 1.05; // ems of a line below a drawing
+const [OPERAND, WORDS] = [3.4, 6.2]; // ems for a number in a register, and for what is said below it
+const ENOUGH = 11; // pixels of the digits of sums, from which on they are smaller than tiles beside them
 const SWIPE = 45; // pixels of a finger that steps
 const WHOLE = 100; // percent of an element that is computed
 
@@ -50,6 +56,19 @@ function addsOf(block) {
   const found = Array.from({ length: block.trace.warps }, () => []);
   for (let i = 0; i < block.length; i++) if (film.adds.has(recorded(block, i))) found[block.warp(i)].push(i + 1);
   ADDS.set(block, found);
+  return found;
+}
+
+/** @type {WeakMap<import("../trace.js").Block, Uint32Array>} */
+const PLACES = new WeakMap();
+
+/** Where a block has each step of the recorded order. @param {import("../trace.js").Block} block */
+function placesOf(block) {
+  const known = PLACES.get(block);
+  if (known) return known;
+  const found = new Uint32Array(block.length);
+  for (let i = 0; i < block.length; i++) found[recorded(block, i)] = i;
+  PLACES.set(block, found);
   return found;
 }
 
@@ -85,6 +104,7 @@ function missed(trace) {
  * @property {string} role  of a matrix in the product
  * @property {number} most  ems of an element, at most
  * @property {string} name
+ * @property {number} lines  below it, for what it holds
  * @property {string} held  the name of the array or variable whose numbers it shows
  */
 
@@ -107,9 +127,10 @@ export class Picture extends Panel {
     this.planes = trace.arrays.map((array, number) => this.arrayOf(array, number));
     /** @type {{name: string, plane: Plane}[]} */
     this.threads = this.threadsOf();
+    this.operands = operandsOf(trace.blocks[0]).map(({ name, most }) => ({ name, plane: this.operandOf(name, most) }));
     const order = ["product", "main", "aside"];
     const flat = (/** @type {Drawing} */ { plane }) => (plane.height * 3 < plane.width ? 0 : 1); // beside each other
-    const shared = (/** @type {Drawing} */ { node }) => (node.dataset.space === "shared" ? 0 : 1);
+    const shared = (/** @type {Drawing} */ { node }) => ["shared", "register"].indexOf(node.dataset.space ?? "") >>> 0;
     this.drawings.sort(
       (x, y) =>
         order.indexOf(x.group) - order.indexOf(y.group) ||
@@ -128,6 +149,8 @@ export class Picture extends Panel {
     this.place.append(...this.signs, ...this.drawings.map(({ node }) => node));
     /** @type {{machine: import("../machine.js").Machine, thread: number, position: number, frame: object | null, now: Map<number, number>[]} | null} */
     this.drawn = null;
+    /** Of each array, what is on its way to elements that hold nothing. @type {Map<number, Value>[]} */
+    this.pending = trace.arrays.map(() => new Map());
     /** Which arrays are tinted by how often their elements are loaded, and on which scales. @type {boolean[]} */
     this.loaded = [];
     this.most = { block: 1, launch: 1 };
@@ -147,9 +170,9 @@ export class Picture extends Panel {
       ? Math.max(MARGIN, 0.035 * longest * UNIT)
       : array.space === "global" && small
         ? MARGIN
-        : small
+        : small && layout(array).planes === 1
           ? 12
-          : NARROW;
+          : NARROW; // of several buffers, all have room beside each other
     const found = planes(array, { tile: lines, margin, text: small });
     for (const plane of found) {
       const group = inProduct ? "product" : array.space === "global" ? "main" : "aside";
@@ -165,6 +188,7 @@ export class Picture extends Panel {
         role: inProduct ? (array.role ?? "") : "",
         most: LARGEST,
         name: caption,
+        lines: 0,
         held: array.name,
       });
       this.interact(plane, number);
@@ -176,7 +200,7 @@ export class Picture extends Panel {
   /** @param {string} name @param {string} what @param {Plane} plane @param {string} hue */
   figure(name, what, plane, hue) {
     const caption = html("figcaption", { class: "tt-caption" }, name, " ", html("small", {}, what), html("small"));
-    const node = html("figure", { class: "tt-figure" }, caption, plane.node);
+    const node = html("figure", { class: "tt-figure" }, caption, plane.node, html("div", { class: "tt-foot" }));
     node.style.setProperty("--hue", hue);
     return node;
   }
@@ -196,9 +220,25 @@ export class Picture extends Panel {
       });
       const node = this.figure(name, held.length ? "1 in each thread" : "of the block", plane, array.hue);
       node.classList.add("tt-of-threads");
-      this.drawings.push({ plane, node, group: "aside", role: "", most: LARGEST, name, held: name });
+      this.drawings.push({ plane, node, group: "aside", role: "", most: LARGEST, name, lines: 0, held: name });
       return { name, plane };
     });
+  }
+
+  /** A variable that holds a number for several multiply-adds of the chosen thread. @param {string} name @param {number} most */
+  operandOf(name, most) {
+    const array = { name, shape: [1, 1], size: 1, hue: "var(--tt-register)" };
+    const [plane] = planes(array, { margin: NARROW, text: true });
+    if (plane instanceof Grid) Object.assign(plane, { reads: most, planned: true });
+    const node = this.figure(name, "register", plane, array.hue);
+    node.dataset.space = "register";
+    this.drawings.push({ plane, node, group: "aside", role: "", most: OPERAND, name, lines: 2, held: name });
+    return plane;
+  }
+
+  /** Whether it shows tiles in shared memory. */
+  get tiled() {
+    return this.drawings.some(({ node }) => node.dataset.space === "shared");
   }
 
   /** An element in the drawing of its array. @param {number} array @param {number} element */
@@ -336,17 +376,23 @@ export class Picture extends Panel {
   }
 
   /** Where everything would be in a place of this size. @param {import("../panel.js").Size} size */
-  arranged({ width, height, em, counter, lines, largest, how, strict }) {
+  arranged({ width, height, em, counter, lines, largest, how, strict, compared = false }) {
     const { drawings } = this;
     const shape = (/** @type {Drawing} */ drawing) => {
       const { plane, node, most, name } = drawing;
+      const digits = this.digits(drawing);
+      const long = (Math.max(plane.width, plane.height) + 2) / UNIT;
+      const lesser = compared && node.classList.contains("tt-of-threads");
       const [below, beside] = plane.beyond; // what the marks beyond the edges need
       return {
         width: plane.width + 2 + beside * UNIT,
         height: plane.height + 2 + below * UNIT,
         most: (most * em) / UNIT,
-        least: (0.56 * name.length + 0.4) * em,
-        digits: this.digits(drawing),
+        least: (node.dataset.space === "register" ? WORDS : 0.56 * name.length + 0.2) * em,
+        digits,
+        foot: drawing.lines * FOOT * em,
+        ...(lesser && { lesser: { least: smallest(this.place) * digits * long, most: ENOUGH * digits * long } }),
+        near: plane.offset > 0,
         tile: node.dataset.space === "shared",
       };
     };
@@ -383,7 +429,11 @@ export class Picture extends Panel {
     const boxes = [
       code,
       ...(counted ? [counted] : []),
-      ...at.map(({ x, y, scale }, i) => ({ x, y: y - em, height: em + scale * drawings[i].plane.height })),
+      ...at.map(({ x, y, scale }, i) => ({
+        x,
+        y: y - em,
+        height: em + scale * drawings[i].plane.height + drawings[i].lines * FOOT * em,
+      })),
     ];
     at.forEach((place, i) => {
       const beside = boxes.filter(({ x, y, height }) => x > place.x && y < place.y && y + height > place.y - em);
@@ -418,6 +468,9 @@ export class Picture extends Panel {
     this.most = scalesOf(machine, this.context.other);
     const film = Film.of(trace.blocks[machine.blockNumber]);
     const reads = Math.max(0, ...film.frames.map(({ facts }) => facts.reads?.[1] ?? 0));
+    const tiles = this.drawings.filter(({ node }) => node.dataset.space === "shared");
+    for (const drawing of tiles)
+      drawing.lines = this.buffers(drawing.held) > 1 ? 2 : reads && drawing === tiles[0] ? 1 : 0;
     this.planes.forEach((planes, number) => {
       if (trace.arrays[number].space !== "shared") return;
       for (const plane of planes) if (plane instanceof Grid) plane.reads = reads;
@@ -450,7 +503,11 @@ export class Picture extends Panel {
     const { drawn } = this;
     // From one step to the next only elements that either of them accesses can change their look; of two runs, not all of
     // these are known.
+    const pending = this.onTheirWay();
+    const same = pending.every((values, number) => String([...values]) === String([...this.pending[number]]));
+    this.pending = pending;
     const near =
+      same &&
       drawn !== null &&
       machine.now !== machine.nowMine &&
       drawn.machine === machine &&
@@ -469,7 +526,9 @@ export class Picture extends Panel {
       const counts = this.countsOf(number);
       const paint = (/** @type {number} */ element) => {
         const plane = planes[Math.floor(element / each)];
-        plane.cell(element - plane.offset, look(element), unknown(element) ? null : values[element]);
+        const coming = values[element] === null ? pending[number].get(element) : undefined;
+        if (coming !== undefined) plane.cell(element - plane.offset, PENDING, coming);
+        else plane.cell(element - plane.offset, look(element), unknown(element) ? null : values[element]);
         if (counts) plane.count(element - plane.offset, counts[element]);
       };
       // what the kernel does not load, and has not stored yet, has no number
@@ -494,7 +553,9 @@ export class Picture extends Panel {
     });
     this.fill();
     this.drawThreads();
+    this.drawOperands();
     this.tellOfSums();
+    this.tellOfTiles();
     this.drawn = { machine, thread: machine.thread, position: machine.position, frame, now: machine.now };
     this.ask.draw();
   }
@@ -506,6 +567,90 @@ export class Picture extends Panel {
       machine.survey.counts.global[STORE][position] + machine.survey.counts.global[ATOMIC][position];
     const small = this.drawings.find(({ role }) => role === "C")?.node.querySelector("small + small");
     if (small) write(small, !stores(machine.position) && stores(machine.length) ? ", not stored yet" : "");
+  }
+
+  /** @param {string} name  of an array */
+  buffers(name) {
+    return this.planes[this.context.trace.arrays.findIndex((array) => array.name === name)]?.length ?? 0;
+  }
+
+  /** For each shared array, the values that registers hold until they are stored to it, by element. */
+  onTheirWay() {
+    const { machine, trace } = this.context;
+    const block = trace.blocks[machine.blockNumber];
+    const places = placesOf(machine.block);
+    /** @type {Map<number, Value>[]} */
+    const found = trace.arrays.map(() => new Map());
+    for (const { load, store } of copiesOf(block).held) {
+      if (places[load] >= machine.position || places[store] < machine.position) continue;
+      const global = block
+        .accesses(load)
+        .filter(({ array, loading }) => loading && trace.arrays[array].space === "global");
+      const loaded = new Set(global.flatMap(({ lanes }) => lanes));
+      for (const access of block.accesses(store)) {
+        if (access.loading || trace.arrays[access.array].space !== "shared") continue;
+        access.lanes.forEach((lane, k) => {
+          if (!loaded.has(lane)) return;
+          for (let w = 0; w < access.width; w++) found[access.array].set(access.element(k) + w, access.stored(k, w));
+        });
+      }
+    }
+    return found;
+  }
+
+  /** Below the tiles: what their marks are, and, of several buffers, which pair each of them holds. */
+  tellOfTiles() {
+    const { machine, trace } = this.context;
+    const { tiles } = copiesOf(trace.blocks[machine.blockNumber]);
+    const places = placesOf(machine.block);
+    for (const { held, lines, node, plane } of this.drawings) {
+      const foot = node.querySelector(".tt-foot");
+      if (!foot || node.dataset.space !== "shared") continue;
+      const marks =
+        plane instanceof Grid && plane.tallied && (plane.marked ? "a mark for each use" : "a line for its uses");
+      foot.classList.toggle("tt-one-line", lines < 2);
+      if (lines < 2) {
+        write(foot, (lines && marks) || "");
+        continue;
+      }
+      const array = trace.arrays.findIndex(({ name }) => name === held);
+      const mine = tiles.filter((tile) => tile.array === array && tile.buffer === plane.offset / plane.size);
+      const next = mine.find(({ first }) => places[first] >= machine.position);
+      const now = mine.filter(({ first }) => places[first] < machine.position).pop();
+      const on = next && next.load >= 0 && places[next.load] < machine.position;
+      const soon = on
+        ? `pair ${next.pair} still in registers`
+        : next && next.load >= 0
+          ? `pair ${next.pair} not loaded yet`
+          : "";
+      const here = !now ? "" : now.load < 0 ? "no pair" : `pair ${now.pair}`;
+      write(
+        foot,
+        here ? (on ? `${here}; ${soon.replace(" still", "")}` : `${here}${marks ? `: ${marks}` : ""}`) : soon,
+      );
+    }
+  }
+
+  /** The numbers in registers that the chosen thread uses several times, with a mark for each use so far. */
+  drawOperands() {
+    const { machine, trace } = this.context;
+    if (!this.operands.length) return;
+    const places = placesOf(machine.block);
+    const all = operandsOf(trace.blocks[machine.blockNumber]);
+    for (const { name, plane } of this.operands) {
+      const value = machine.variables.get(name)?.[machine.thread] ?? null;
+      const operand = all.find((each) => each.name === name);
+      const mine = operand?.held.filter(
+        ({ warp, loaded }) => warp === machine.thread >> 5 && places[loaded] < machine.position,
+      );
+      const last = mine?.reduce((x, y) => (places[y.loaded] > places[x.loaded] ? y : x), mine[0]);
+      const used = last?.uses.filter((step) => places[step] < machine.position).length ?? 0;
+      plane.cell(0, value === null ? EMPTY : machine.changed.has(name) ? NOW_WRITTEN : SEEN, value);
+      if (plane instanceof Grid) plane.tally(0, used);
+      plane.finish([], []);
+      const foot = plane.node.parentElement?.querySelector(".tt-foot");
+      if (foot && operand) write(foot, `loaded once, used ${operand.most} times`);
+    }
   }
 
   /** How often each element of an array has been loaded, or read since it was stored; null where that is not shown. @param {number} number */

@@ -17,9 +17,8 @@ export class Tracks {
   constructor(place, runs) {
     this.place = place;
     this.runs = runs;
-    /** @type {{run: Run, tracks: ReturnType<typeof tracksOf>, head: HTMLElement}[]} */
+    /** @type {{run: Run, tracks: ReturnType<typeof tracksOf>, end: number, head: HTMLElement}[]}  ``end``: of its tracks */
     this.shown = [];
-    this.end = 1;
     this.says = html("p", { class: "tt-soft" });
   }
 
@@ -28,15 +27,21 @@ export class Tracks {
     /** Another order is that of the first block. */
     const orders = runs.map(({ machine, trace }) => (machine.blockNumber === 0 ? (trace.orders[0] ?? null) : null));
     const order = orders.every((each) => each) ? orders[0] : null;
+    const all = runs.map((run, i) => tracksOf(run.machine.block, order && orders[i] ? orders[i][1] : null));
+    const longest = Math.max(1, ...all.map(({ end }) => end));
+    // cycles of two runs can be compared, and their numbers of statements say nothing about time
     this.shown = runs.map((run, i) => {
-      const tracks = tracksOf(run.machine.block, order && orders[i] ? orders[i][1] : null);
-      return { run, tracks, head: html("i", { class: "tt-playhead" }) };
+      const end = order ? longest : Math.max(1, all[i].end);
+      return { run, tracks: all[i], end, head: html("i", { class: "tt-playhead" }) };
     });
-    this.end = Math.max(1, ...this.shown.map(({ tracks }) => tracks.end));
     const any = this.shown.some(({ tracks }) => tracks.loads.length || tracks.multiplies.length);
     place.hidden = !any;
     const two = runs.length > 1;
-    const when = order ? `in cycles: ${order[0]}` : `in the simulator's order${two ? "s" : ""}, one warp after another`;
+    const when = order
+      ? `in cycles: ${order[0]}`
+      : two
+        ? "each in the order of its own statements, not in time: the lengths of two kernels cannot be compared"
+        : "in the order of the statements, one warp after another, not in time";
     const pairs = this.shown.filter(({ tracks }) => tracks.multiplies.some(({ pair }) => pair !== null));
     const ahead = pairs.map(({ run, tracks }) => ({ run, counts: aheadIn(tracks) }));
     const told = ahead.map(({ run, counts }) => `${two ? `${run.trace.name} ` : ""}${counts.join(" of ")}`);
@@ -45,18 +50,18 @@ export class Tracks {
       : "";
     write(this.says, when + also);
     this.says.title = order ? "" : ORDER;
-    const longest = Math.max(...runs.map(({ trace }) => trace.name.length));
-    place.style.setProperty("--tt-names", two ? `${0.66 * longest + 1}em` : "0em");
+    const letters = Math.max(...runs.map(({ trace }) => trace.name.length));
+    place.style.setProperty("--tt-names", two ? `${0.66 * letters + 1}em` : "0em");
     place.replaceChildren(
-      ...this.shown.map(({ run, tracks, head }) => {
+      ...this.shown.map(({ run, tracks, end, head }) => {
         const rows = NAMES.map(([what, name, title]) => {
-          const bars = merged(tracks[what], this.end).map(({ from, to, pair, buffer }) => {
+          const bars = merged(tracks[what], end).map(({ from, to, pair, buffer }) => {
             const bar = html(
               "i",
               { class: `tt-bar-${what}`, "data-buffer": Math.min(buffer, 1) },
               pair === null ? "" : String(pair),
             );
-            Object.assign(bar.style, { left: this.share(from), width: this.share(to - from) });
+            Object.assign(bar.style, { left: share(from, end), width: share(to - from, end) });
             return bar;
           });
           return html(
@@ -73,18 +78,16 @@ export class Tracks {
     );
   }
 
-  /** @param {number} length */
-  share(length) {
-    return `${(100 * length) / this.end}%`;
-  }
-
   draw() {
-    for (const { run, tracks, head } of this.shown) {
+    for (const { run, tracks, end, head } of this.shown) {
       const { frame, machine } = run.context;
-      head.style.left = this.share(tracks.at(frame ? frame.step : machine.position));
+      head.style.left = share(tracks.at(frame ? frame.step : machine.position), end);
     }
   }
 }
+
+/** @param {number} length @param {number} end */
+const share = (length, end) => `${(100 * length) / end}%`;
 
 /** Bars, of which those that nearly touch are one where there are very many. @param {import("../tracks.js").Bar[]} bars @param {number} end */
 function merged(bars, end) {
