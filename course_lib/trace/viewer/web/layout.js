@@ -76,8 +76,6 @@ const MORE = [1.1, 1.2, 1.3]; // times the height, for legible digits
 
 /** @param {Wanted} wanted @returns {Layout} */
 export function arrange(wanted) {
-  if (!wanted.rows && placed(wanted, wanted.height, 0, 0).height > wanted.height + 1)
-    wanted = { ...wanted, rows: CODE.few };
   const { aside, height } = wanted;
   const first = aside.some(({ digits, lesser }) => digits && !lesser);
   const numbered = aside.filter(({ digits, lesser }) => digits && !(first && lesser));
@@ -87,6 +85,10 @@ export function arrange(wanted) {
   const digits = Math.min(GOOD[1], Math.max(GOOD[0], height / STEP)) * each;
   const good = Math.max(legible, digits, first ? LARGE * height : 0);
   let least = placed(wanted, height, 0, good);
+  if (least.side < legible || least.height > height + 1) {
+    wanted = { ...wanted, rows: CODE.few };
+    least = placed(wanted, height, 0, good);
+  }
   for (const more of MORE) {
     if (least.side >= legible || wanted.strict) break;
     const higher = placed(wanted, more * height, 0, good);
@@ -248,7 +250,9 @@ function inRows(shapes, box, em, side) {
   let [x, y, deep] = [0, 0, 0];
   let wide = 0;
   const places = shapes.map(({ width, height, most, least, foot = 0, lesser, near }) => {
-    const own = lesser ? Math.max(LESSER * side, Math.min(Math.max(NOTABLY * side, lesser.least), lesser.most)) : side;
+    const own = lesser
+      ? Math.max(LESSER * side, Math.min(Math.max(NOTABLY * side, Math.min(lesser.least, MORE[1] * side)), lesser.most))
+      : side;
     const scale = Math.min(most, own / Math.max(width, height));
     const [w, h] = [Math.max(width * scale, least), height * scale + foot + caption];
     if (near && x) x -= GAP - NEAR;

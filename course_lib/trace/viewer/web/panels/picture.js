@@ -607,7 +607,10 @@ export class Picture extends Panel {
       const foot = node.querySelector(".tt-foot");
       if (!foot || node.dataset.space !== "shared") continue;
       const marks =
-        plane instanceof Grid && plane.tallied && (plane.marked ? "a mark for each use" : "a line for its uses");
+        plane instanceof Grid &&
+        plane.tallied &&
+        plane.counts.some(Boolean) &&
+        (plane.marked ? "a mark for each use" : "a line for its uses");
       foot.classList.toggle("tt-one-line", lines < 2);
       if (lines < 2) {
         write(foot, (lines && marks) || "");
