@@ -61,7 +61,7 @@ OVERLAP = """() => [...document.querySelectorAll(".tt-figure > figcaption, .tt-c
 @pytest.mark.parametrize("runs", [1, 2])
 def test_room_is_given_up_in_order(show, launch_of, runs):
     """From Lab beside its file browser to a large screen, and on a phone: tiles have their digits, the current line and
-    its neighbours are whole, and nothing scrolls inside. Sums are smaller than tiles in a comparison, whose runs have the same.
+    its neighbours are whole, and nothing scrolls inside. Of two runs, which have the same sums, these may be smaller.
     """
     other = {"_other": Stepper(launch_of("naive_16"))._data} if runs == 2 else {}
     page = show(Stepper(launch_of("tiled_16")), step=12, **other)
@@ -70,7 +70,7 @@ def test_room_is_given_up_in_order(show, launch_of, runs):
         found = page.evaluate(ROOM)
         assert (found["scrolls"], found["lines"], found["wide"]) == ([], [], 0), size
         least = 20 if size[0] >= 1473 else 12 if size[0] > 400 else 9
-        assert found["tiles"] >= least and found["sums"] >= (least if runs == 1 else 9), (size, found)
+        assert found["tiles"] >= least and found["sums"] >= (least if runs == 1 else 8.95), (size, found)
         assert found["indices"] >= 10.9, size
 
 

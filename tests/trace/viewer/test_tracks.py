@@ -160,3 +160,49 @@ def test_in_another_order_bars_are_in_its_cycles(tracks):
     (first, _), loads = shown["loads"], lines_with(trace, "= A[")
     assert first["from"] == min(cycles[np.flatnonzero(timeline.lines == loads[0])]) - 10
     assert first["to"] == max(cycles[: timeline.releases[0]])
+
+
+HELD = """
+const [folder] = process.argv.slice(1);
+const { open } = await import(`${folder}/trace.js`);
+const { copiesOf } = await import(`${folder}/tracks.js`);
+const { operandsOf } = await import(`${folder}/operands.js`);
+const trace = await open((await import("node:fs")).readFileSync(0, "utf8"));
+console.log(JSON.stringify(trace.blocks.map((block) => [copiesOf(block).held, operandsOf(block)])));
+"""
+
+
+def held_of(node, trace):
+    return json.loads(node("--input-type=module", "-e", HELD, str(WEB), given=encode(trace)))
+
+
+def test_registers_hold_the_next_pair_from_its_loads_to_its_stores(node):
+    """For each warp, the i-th execution of a load's line and of its variable's store; nothing where both are one line."""
+    trace = launch("prefetched").trace
+    for at, (held, _) in zip(trace.columns.blocks.tolist(), held_of(node, trace), strict=True):
+        timeline = Timeline(trace, tuple(at))
+        wanted = []
+        for name in "AB":
+            lines = [*lines_with(trace, f"= {name}["), *lines_with(trace, f"= {name.lower()}_next")]
+            wanted += [pair for warp in runs_of(timeline, lines) for pair in zip(*warp, strict=False)]
+        assert sorted((each["load"], each["store"]) for each in held) == sorted(wanted)
+    assert all(not held for held, _ in held_of(node, launch("tiled").trace))
+
+
+def test_a_register_that_feeds_several_multiply_adds(node):
+    """The element of B in the outer product: each load of a warp, and the multiply-adds up to its next."""
+    trace = product("outer_product", 16, 32, 64)().trace
+    for at, (_, operands) in zip(trace.columns.blocks.tolist(), held_of(node, trace), strict=True):
+        timeline = Timeline(trace, tuple(at))
+        (load,), (add,) = lines_with(trace, "b = B["), lines_with(trace, "acc[i] +=")
+        wanted = []
+        for warp, (loads, adds) in enumerate(runs_of(timeline, [load, add])):
+            for start, end in zip(loads, [*loads[1:], len(timeline)], strict=True):
+                uses = [step for step in adds if start < step < end]
+                wanted.append({"warp": warp, "loaded": start, "uses": uses})
+        (operand,) = operands
+        assert operand["name"] == "b" and operand["most"] == max(len(each["uses"]) for each in wanted) > 1
+        assert sorted(operand["held"], key=lambda each: each["loaded"]) == sorted(
+            wanted, key=lambda each: each["loaded"]
+        )
+    assert all(not operands for _, operands in held_of(node, launch("tiled").trace))
