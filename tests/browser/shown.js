@@ -1,6 +1,6 @@
 // What a stepper shows, as tests/oracles/scene.py describes it: `shown(run)`, of the first run or of the one beside it.
 
-const LETTERS = ".rsaeRW"; // of the looks in plane.js, whose number is faint with a bit more
+const LETTERS = ".rsaeRWp"; // of the looks in plane.js, whose number is faint with a bit more
 const FAINT = 8;
 const WORD_BYTES = 4;
 const textsOf = (place, selector) => [...place.querySelectorAll(selector)].map((node) => node.textContent);
@@ -155,7 +155,8 @@ window.shown = (number = 0) => {
   for (const view of lenses) view.choose();
   for (const view of lenses) view.draw();
   const { blockNumber, length, position, thread, trace } = run.context.machine;
-  const [told, says, ...findings] = [...said[number].children].map((node) => node.textContent);
+  const texts = (place) => [...said[number].querySelectorAll(place)].map((node) => node.textContent);
+  const [[told], [says], findings] = [".tt-where", ".tt-sentence", ".tt-wrong"].map(texts);
   const { frames } = run.film;
   const states = [...run.views, ...lenses].map((view) => VIEWS[view.constructor.at || view.constructor.id]?.(view));
   return Object.assign(

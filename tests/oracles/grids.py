@@ -18,8 +18,8 @@ from course_lib.trace.viewer.results import WrongElements
 from oracles.replay import State, assignments
 
 #: The look of an element, a letter each: not used by the block, in its region, accessed by it, of an active lane,
-#: nothing stored yet, read in this step, written in this step.
-PLAIN, REGION, SEEN, ACTIVE, EMPTY, READ, WRITTEN = ".rsaeRW"
+#: nothing stored yet, read in this step, written in this step, nothing stored but loaded to a register for it.
+PLAIN, REGION, SEEN, ACTIVE, EMPTY, READ, WRITTEN, PENDING = ".rsaeRWp"
 #: The longest row in which an array of one dimension is shown, so that numbers fit.
 WRAP = 16
 #: Grids with more elements, or wider ones, are shown without numbers.
@@ -100,6 +100,8 @@ class Grids:
         counts, most = self._counts(array)
         filled = self._filled(array)
         blank = self._blank(array)
+        for element, value in self._pending(array).items():
+            looks[element], values[element], blank[element] = PENDING, value, False
         found = []
         for part in range(slices):
             offset = part * rows * columns
@@ -153,6 +155,28 @@ class Grids:
         looks[element_now[~store]] = READ
         looks[element_now[store]] = WRITTEN
         return looks, np.unique(element_now[mine])
+
+    def _pending(self, array: TraceArray) -> dict[int, Any]:
+        """What ``name = ARRAY[...]`` has loaded, and ``SHARED[...] = name`` will store where nothing is."""
+        if array.space != "shared":
+            return {}
+        source = {line: text.strip() for line, text in self.trace.source}
+        touches, empty = self.timeline.touches(array.name), np.ma.getmaskarray(self.state.values(array.name))
+        later = np.flatnonzero(touches.store & (touches.position > self.position) & empty[touches.element])
+        found: dict[int, Any] = {}
+        for i in later[np.argsort(touches.position[later], kind="stable")].tolist():
+            element, thread, at = (int(each[i]) for each in (touches.element, touches.thread, touches.position))
+            name = source[int(self.timeline.lines[at - 1])].partition("] = ")[2]
+            if not name.isidentifier() or element in found:
+                continue
+            for loaded in (other.name for other in self.trace.arrays.values() if other.space == "global"):
+                loads = self.timeline.touches(loaded)
+                mine = loads.position[(loads.thread == thread) & ~loads.store & (loads.position < at)].tolist()
+                lines = [source[int(self.timeline.lines[each - 1])] for each in mine]
+                held = [each for each, line in zip(mine, lines, strict=True) if line.startswith(f"{name} = ")]
+                if held and held[-1] <= self.position:
+                    found[element] = touches.value[i]
+        return found
 
     def _blank(self, array: TraceArray) -> np.ndarray:
         """Which elements of the result have no number yet: the block has not stored them, and never loads them."""

@@ -177,7 +177,7 @@ def held_of(node, trace):
 
 
 def test_registers_hold_the_next_pair_from_its_loads_to_its_stores(node):
-    """For each warp, the i-th execution of a load's line and of its variable's store; nothing where both are one line."""
+    """For each warp, the i-th execution of a load's line and of its variable's store; none in the tiled kernel."""
     trace = launch("prefetched").trace
     for at, (held, _) in zip(trace.columns.blocks.tolist(), held_of(node, trace), strict=True):
         timeline = Timeline(trace, tuple(at))
