@@ -287,7 +287,7 @@ def test_a_link_in_the_prose_moves_the_stepper_below_it(exported, convert):
         page.set_viewport_size({"width": 1280, "height": 720})
         page.wait_for_function("() => window.Reveal?.isReady()")
         page.keyboard.press("ArrowRight")
-    page.get_by_role("link", name="the last step").click()
+    page.get_by_role("link", name="the last step").first.click()  # a deck has it beside the heading, too
     expect(below.locator(".tt-count")).to_have_text("step 9 of 31")
     expect(below.locator(".tt-thread")).to_have_value("3")
     expect(below.locator(".tt-tab-waits")).to_have_attribute("aria-expanded", "true")
@@ -323,8 +323,7 @@ LINES_OF_WORDS = """() => [...document.querySelectorAll("pre, td code")].flatMap
 })"""
 
 
-@pytest.mark.parametrize("convert", [html_page, slides])
-def test_long_lines_are_whole_in_a_narrow_window(exported, convert):
+def test_long_lines_are_whole_in_a_narrow_window(exported):
     """Code wraps, also in a table, output wraps between words, and text stays apart from the code above it."""
     words = " ".join(f"word{number:03}.of_a_line" for number in range(12))
     code = nbformat.v4.new_code_cell(f"# {words}", metadata={"slideshow": {"slide_type": "slide"}})
@@ -332,7 +331,7 @@ def test_long_lines_are_whole_in_a_narrow_window(exported, convert):
     table = nbformat.v4.new_output("display_data", {HTML: source._repr_html_()})
     code.outputs = [nbformat.v4.new_output("stream", name="stdout", text=words), table]
     prose = nbformat.v4.new_markdown_cell(f"```python\n# {words}\n```\nThe next sentence.")
-    page = exported(nbformat.v4.new_notebook(cells=[code, prose]), convert)
+    page = exported(nbformat.v4.new_notebook(cells=[code, prose]), html_page)
     page.set_viewport_size({"width": 853, "height": 480})
     expect(page.get_by_text("The next sentence.", exact=True)).to_be_visible()
     found = page.evaluate(LINES_OF_WORDS)
