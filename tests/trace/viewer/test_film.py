@@ -14,6 +14,7 @@ from launches.samples import LAUNCHES, SLOW, launch
 from nightly import NIGHTLY, at_night
 from oracles import uses
 from oracles.frames import check_order
+from traitlets.config import Config
 
 from course_lib import simulate
 from course_lib.trace.replay import Timeline
@@ -189,16 +190,22 @@ def test_a_still_has_the_frames_of_the_film_and_says_the_same(films, name):
 LESSONS = sorted(Path(__file__).parents[3].joinpath("notebooks").glob("*.ipynb"))
 
 
+@pytest.fixture
+def shell():
+    """Yield an interpreter as a notebook's; without it, the tests that follow are outside of a notebook again."""
+    yield InteractiveShell.instance(config=Config({"HistoryManager": {"hist_file": ":memory:"}}))
+    InteractiveShell.clear_instance()
+
+
 @pytest.mark.parametrize(
     "path", [p if p.stem == "express" else at_night(p) for p in LESSONS], ids=lambda path: path.stem
 )
-def test_the_stills_of_a_lesson_are_frames_of_its_films(node, monkeypatch, path):
+def test_the_stills_of_a_lesson_are_frames_of_its_films(node, monkeypatch, shell, path):
     """Of each stepper that its cells make; a page and a deck have the cells' steppers and stills."""
     made, first = [], Stepper.__init__
     monkeypatch.setattr(
         Stepper, "__init__", lambda self, *given, **more: made.append(self) or first(self, *given, **more)
     )
-    shell = InteractiveShell.instance()
     monkeypatch.chdir(path.parent)
     with capture_output():
         for cell in nbformat.read(path, as_version=4).cells:
