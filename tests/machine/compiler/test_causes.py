@@ -135,7 +135,7 @@ CASES = {
 
 
 def test_words_are_those_of_the_table():
-    """The other three are shown by launches of many lines alone, and have no twin: moved, ahead, combined."""
+    """No kernel has been found yet that shows one of the other three alone: moved, ahead, combined."""
     assert {*CAUSES} - {*CASES} == {"moved", "ahead", "combined"}
 
 
