@@ -13,7 +13,7 @@ from .trace import Dim3, Step, Trace
 #: What a step does, or a phase of a warp; the last of these where it does several, and the first where it does none.
 KINDS = ("", "compute", "store", "load", "barrier")
 #: What an access is: its array's space and its operation.
-_ACTIONS = tuple((space, op) for space in ("global", "shared", "local") for op in OPS)
+_ACTIONS = tuple((space, op) for space in ("global", "shared", "local", "constant") for op in OPS)
 
 
 class Timeline:

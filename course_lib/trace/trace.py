@@ -20,8 +20,8 @@ Dim3 = tuple[int, int, int]
 class TraceArray:
     """An array that the kernel accessed.
 
-    ``space`` is "global", "shared" or "local"; ``shape`` and ``strides`` are in elements. ``initial`` and ``final`` are
-    copies of a global array's contents before and after the launch, None in other spaces.
+    ``space`` is "global", "shared", "local" or "constant"; ``shape`` and ``strides`` are in elements. ``initial`` and
+    ``final`` are copies of a global array's contents before and after the launch, None in other spaces.
     """
 
     name: str

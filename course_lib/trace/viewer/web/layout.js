@@ -49,6 +49,7 @@
  * @property {Box} code
  * @property {Box | null} counter
  * @property {number} height  that is used
+ * @property {number} drawn  the height without counter and source
  * @property {number} share  of the size that the drawings below the matrices should have
  * @property {boolean} legible  whether the tiles have digits, as far as any size gives them some
  * @property {string} how  where counter and source are, one of HOWS
@@ -64,6 +65,7 @@ const COLUMNS = 30; // ems of a source with comments, and with counts beside its
 const LINE = { high: 1.06, letter: 0.535, number: 2.9, counts: 5 }; // ems
 /** Where counter and source may be. */
 export const HOWS = ["low beside", "low below", "top beside", "top below"];
+export const STACKED = "low below"; // of two runs below each other, see `picturesFirst`
 export const AROUND = 2; // lines above and below the current one
 const COUNTER = 12; // ems of its width
 const MAP = 5; // ems of the height of matrices, at least
@@ -130,7 +132,8 @@ function placed(wanted, height, band, good) {
     const rest = height - y;
     const low = counter && !above ? count : { width: -GAP, height: 0 };
     /** @type {(counted: Box, code: Box, flowed: ReturnType<typeof flow>) => void} */
-    const add = (counted, code, { places, side }) =>
+    const add = (counted, code, { places, side }) => {
+      const drawn = Math.max(top.height, ...ends(aside, places));
       candidates.push({
         how: `${how} ${code.y > y || !aside.length ? "below" : "beside"}`,
         side,
@@ -138,8 +141,10 @@ function placed(wanted, height, band, good) {
         aside: places,
         code,
         counter: counter ? (above ?? counted) : null,
-        height: Math.max(y + low.height, code.y + code.height, ...ends(aside, places)),
+        drawn,
+        height: Math.max(drawn, y + low.height, code.y + code.height),
       });
+    };
     // the source beside the drawings; their place is narrower if the source needs fewer rows so
     for (const letters of [CODE.least, CODE.usual]) {
       const room = { x: 0, y, width: width - low.width - 2 * GAP - letters * em, height: rest };
@@ -207,6 +212,24 @@ function globals({ em, product, main, largest = Infinity }, band, width) {
   const [a, y] = [0, caption];
   const places = { A: { x: a, y, scale }, B: { x: b, y, scale }, C: { x: c, y, scale } };
   return { product: places, main: [], height: caption + high * scale, end: c + C.width * scale };
+}
+
+/**
+ * Two runs below each other: their counters, side by side, and their sources come after both pictures, so that these are
+ * in sight together.
+ * @param {Layout[]} layouts  of the upper and of the lower run, which are changed
+ * @param {number} between  pixels between the two runs
+ */
+export function picturesFirst([upper, lower], between) {
+  const end = lower.drawn + GAP; // in the place of the lower run
+  const above = upper.drawn + between; // what a place of the upper run has more than one of the lower
+  const counted = Math.max(-GAP, ...[upper, lower].map(({ counter }) => counter?.height ?? -GAP));
+  const first = { ...upper.code, x: 0, y: end + counted + GAP };
+  const second = { ...lower.code, x: 0, y: first.y + first.height + GAP };
+  if (upper.counter) upper.counter = { ...upper.counter, x: 0, y: above + end };
+  if (lower.counter) lower.counter = { ...lower.counter, x: lower.counter.width + GAP, y: end };
+  Object.assign(upper, { code: { ...first, y: above + first.y }, height: upper.drawn });
+  Object.assign(lower, { code: second, height: second.y + second.height });
 }
 
 /** The height of the source for the current line and those around it, wherever that is. @param {Wanted} wanted @param {number} width */

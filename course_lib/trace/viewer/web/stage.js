@@ -2,7 +2,7 @@
 
 import { give, html, icon, part, write } from "./dom.js";
 import { Film, says } from "./film.js";
-import { HOWS } from "./layout.js";
+import { HOWS, picturesFirst, STACKED } from "./layout.js";
 import { marksIn, marksOf, wordsOn } from "./legend.js";
 import { Machine } from "./machine.js";
 import { finish } from "./survey.js";
@@ -28,7 +28,7 @@ const BESIDE = 70; // ems of a page on which an open view is beside the picture,
 const SHARE = 0.42; // of the page for an open view
 const PHONE = 40; // ems of a page in one column
 const HALF = 32; // ems of the height of each of two runs below each other, at least: so both counters are in sight
-const [COUNTER, LINE] = [3.8, 1.25]; // ems of the counter's number and bar, and of a line of it
+const [COUNTER, LINE] = [3.8, 1.25]; // ems of the counter's number and bar, and of a line of it or of a run's name
 const BARS = 130; // pixels of a notebook's, as the stylesheet has them
 const BETWEEN = 1.5; // ems between the pictures and the lenses of two runs, as the stylesheet has it
 
@@ -126,6 +126,7 @@ export class Run {
     this.trace = trace;
     this.node = html("div", { class: "tt-run" });
     this.node.innerHTML = RUN;
+    for (const name of ["memory", "counter"]) part(this.node, name).dataset.kernel = trace.name;
     part(this.node, "memory").setAttribute("aria-label", `Memory${name}`);
     part(this.node, "source").setAttribute("aria-label", `Source${name}`);
     /** @type {import("./panel.js").View[]}  of this run alone */
@@ -367,11 +368,12 @@ export class Stage {
     const gaps = (runs.length - 1) * BETWEEN * em;
     const width = column ? space.width : (space.width - gaps) / 2;
     const high = column ? (space.height - gaps) / runs.length : space.height;
-    const height = narrow && runs.length > 1 ? Math.max(high, HALF * em) : high;
+    const stacked = narrow && runs.length > 1;
+    const height = stacked ? Math.max(high, HALF * em) : high;
     const wide = beside ? whole.width * SHARE : (whole.width - gaps) / runs.length;
     const room = runs.map((run) => ({
       ...{ width, height, em, lens: wide, compared: runs.length > 1 },
-      counter: run.film.fetched ? run.counter.lines * LINE + COUNTER : 0,
+      counter: run.film.fetched ? (run.counter.lines + Number(stacked)) * LINE + COUNTER : 0, // with its kernel's name
       lines: run.lengths,
     }));
     if (runs.length > 1) {
@@ -379,14 +381,16 @@ export class Stage {
         runs.map(({ picture }, i) => picture.arranged({ ...room[i], ...more }));
       const strict = arranged({}).some(({ legible }) => !legible);
       // both in the arrangement in which the one with less room has most of it, and on one scale
-      const all = HOWS.map((how) => ({ how, layouts: arranged({ strict, how }) }));
+      const hows = stacked ? [STACKED] : HOWS;
+      const all = hows.map((how) => ({ how, layouts: arranged({ strict, how }) }));
       const [{ how, layouts }] = all.sort((x, y) => worth(y.layouts, y.how) - worth(x.layouts, x.how));
-      // without tiles there is more room for the matrices
-      const alike = runs[0].picture.tiled === runs[1].picture.tiled;
+      // beside another run with tiles, one without them has more room for the matrices
+      const alike = stacked || runs[0].picture.tiled === runs[1].picture.tiled;
       const largest = alike ? Math.min(...layouts.map(({ product }) => product?.A.scale ?? Infinity)) : Infinity;
       for (const size of room) Object.assign(size, { strict, largest, how });
     }
     const layouts = runs.map(({ picture }, i) => picture.fit(room[i]));
+    if (stacked) picturesFirst(layouts, (BETWEEN + LINE) * em);
     runs.forEach((run, i) => run.place(layouts[i], width));
     for (const view of this.open.get(lens)?.views ?? []) view.fit?.(room[0]);
     for (const view of this.views) view.scroll?.();

@@ -18,7 +18,7 @@ export class Source extends Panel {
     const { trace } = context;
     const hues = new Map(trace.arrays.map((a) => [a.name, a.hue]));
     for (const name of trace.accumulators) hues.set(name, "var(--tt-register)");
-    this.head = html("div", { class: "tt-line tt-columns" });
+    this.head = html("div", { class: "tt-line tt-columns", "data-kernel": trace.name });
     for (const [text, title] of [
       ["", ""],
       ["runs", "How often the chosen thread has run the line"],
