@@ -92,6 +92,7 @@ _BROUGHT_BY = {
     "IPython": "ipywidgets",
     "PIL": "matplotlib",
     "llvmlite": "numba",
+    "nbclient": "nbconvert",
     "nbformat": "nbconvert",
     "traitlets": "ipywidgets",
 }

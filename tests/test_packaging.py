@@ -127,7 +127,7 @@ print(C[0, 0], type(Stepper(run)).__name__, *map(importlib.util.find_spec, ("jup
 """
     done = run("python", "-c", code)
     assert done.stdout == "4.0 Stepper None None\n", done.stderr
-    for page, package in {"export": "nbconvert", "site": "nbconvert", "teach slides": "nbformat"}.items():
+    for page, package in {"export": "nbconvert", "site": "nbconvert", "teach slides": "nbclient"}.items():
         told = run("tile-by-tile", *page.split())
         assert told.returncode == 2
         assert f"{page} needs {package}, of the extra teach: pip install " in told.stderr, told.stderr
@@ -445,5 +445,5 @@ def test_the_api_has_pages(tmp_path):
             assert (tmp_path / f"{value.__name__.replace('.', '/')}.html").is_file()
         else:
             assert f'id="{name}"' in front
-    own = (tmp_path / "course_lib" / "simulator" / "simulate.html").read_text(encoding="utf-8")
+    own = (tmp_path / "course_lib" / "trace" / "simulate.html").read_text(encoding="utf-8")
     assert "Prepare <code>kernel</code> for a launch" in front and "Prepare <code>kernel</code> for a launch" in own

@@ -155,3 +155,16 @@ def test_source_leaves_out_what_no_step_runs():
         (25, "    # one element a thread"),
         (26, "    A[0] *= 2"),
     ) == shown_source(trace)
+
+
+def test_a_constant_array_is_loaded_as_an_array_of_its_own_space():
+    """A step that reads an array of the module, which the compiler puts into constant memory."""
+    table = np.array([3, 1, 4], np.int64)
+
+    def kernel(a):
+        a[cuda.threadIdx.x] = table[cuda.threadIdx.x]
+
+    run = simulate(kernel, trace=True)[1, 3](np.zeros(3, np.int64))
+    timeline = Timeline(run.trace, (0, 0, 0))
+    assert timeline.does("constant", "load").tolist() == timeline.does("global", "store").tolist() == [True]
+    assert not timeline.does("global", "load").any()

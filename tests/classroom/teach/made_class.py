@@ -90,10 +90,11 @@ def wrong():
         yield _one(f"{name}: {mistake}", name, _cell_of(name, change), "failed", hint.partition(": ")[0])
     name, text = "barriers", solution("barriers")
     hang = "        cuda.syncthreads()\n        for k"
+    printing = "        while acc < 1e9:\n            print(acc)\n"
     for kind, before, after, words in (
         ("hangs in the kernel", hang, "        while True:\n            acc += 0\n" + hang, "this loop"),
         ("64 GiB in shared memory", "(TILE, TILE), float32)\n    B", "(131072, 131072), float32)\n    B", ""),
-        ("100 MB printed in the kernel", hang, "        while acc < 1e9:\n            print(acc)\n" + hang, "loop"),
+        ("100 MB printed in the kernel", hang, printing + hang, "nothing-ends-it"),
         ("a power of a power in the kernel", "float32(0)", "float32(9**9**9)", ""),
         ("a list of 64 GiB in the kernel", "float32(0)", "[0.0] * 2**33", ""),
         ("a syntax error", "for k in range(TILE):", "for k in range(TILE)", "is no Python"),
