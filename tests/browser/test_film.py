@@ -380,6 +380,23 @@ def test_the_counter_counts_uses(show, kernel):
     assert bool(number) == bool(said)
 
 
+@pytest.mark.parametrize("names", [("naive_16", "tiled_16"), ("tiled_16", "prefetched_16")])
+def test_the_counter_says_how_many_numbers_the_other_kernel_loads(show, launch_of, names):
+    """Of all steps, whatever is loaded so far: how many times as many, or as many."""
+    page = show(Stepper(launch_of(names[0])), _other=Stepper(launch_of(names[1]))._data, step=5)
+    loads = []
+    for trace in (launch_of(name).trace for name in names):
+        timeline = Timeline(trace, tuple(trace.columns.blocks[0].tolist()))
+        touched = [timeline.touches(array.name) for array in trace.arrays.values() if array.space == "global"]
+        loads.append(sum(int((~each.store).sum()) for each in touched))
+    said = [re.findall(r"^\w+|\d+", line.text_content()) for line in page.locator(".tt-beside-other").all()]
+    first, second = (name.partition("_")[0] for name in names)
+    if loads[0] == loads[1]:
+        assert said == [[second, str(loads[1])], [first, str(loads[0])]]
+    else:
+        assert said == [[], [first, str(loads[0] // loads[1])]]
+
+
 @pytest.mark.parametrize("name", ["naive", "tiled", "naive_ragged", "racy", "outer_product", "prefetched", "stencil"])
 def test_the_counter_says_how_often_numbers_are_loaded(show, launch_of, name):
     """By all blocks before the first step, and then by one: the least and the most of those that are loaded."""

@@ -47,7 +47,8 @@ export class Counter extends Panel {
     this.total = total;
     this.most = Math.max(1, total, theirs?.fetched ?? 0);
     write(this.uses, !uses ? "" : `used ${times(uses)} per load`);
-    const more = theirs && theirs.fetched > total ? theirs.fetched / total : 0;
+    const ratio = theirs && total ? theirs.fetched / total : 0;
+    const compared = ratio === 1 ? `${total.toLocaleString("en")} too` : `${digits(ratio)} times as many`;
     this.differ = Boolean(theirs?.multiplied && multiplied && theirs.multiplied !== multiplied);
     this.track.hidden = this.differ;
     this.track.style.setProperty("--whole", String(total / this.most));
@@ -57,8 +58,8 @@ export class Counter extends Panel {
       const rows = each.map(([n, where]) => html("span", {}, html("b", {}, rounded(Number(n))), String(where)));
       this.counted.replaceChildren(...rows);
     } else this.counted.replaceChildren(this.number, this.all);
-    write(this.beside, !this.differ && more && total ? `${other?.trace.name}: ${digits(more)} times as many` : "");
-    if (this.differ) write(this.beside, this.soFar(total));
+    const said = ratio >= 1 ? `${other?.trace.name}: ${compared}` : "";
+    write(this.beside, this.differ ? this.soFar(total) : said);
     this.scales = scalesOf(machine, other);
     const tinted = tintedIn(machine);
     this.hues = [...new Set(trace.arrays.filter((_, number) => tinted[number]).map(({ hue }) => hue))];
