@@ -13,12 +13,13 @@ warp has frames of its own, in the recorded order.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
-from .columns import ITERATION, NONE, OPS
+from .columns import ITERATION, NONE, OPS, Columns, Table, Touches
 from .structure import loops_around
+from .trace import Trace
 
 #: Iterations that are a frame each; of more, several are one frame.
 MOST = 20
@@ -31,38 +32,57 @@ _FETCHES, _READS, _RESULTS, _SHARES = 1, 2, 4, 8
 _LOAD = OPS.index("load")
 
 
-def frames_of(timeline: Any) -> np.ndarray:
+class StepsOfBlock(Protocol):
+    """What frames depend on: the recorded steps of a block, as :class:`.replay.Timeline` has them."""
+
+    trace: Trace
+    columns: Columns
+    first: int
+    lines: np.ndarray
+    warps: np.ndarray
+    flags: np.ndarray
+
+    @property
+    def releases(self) -> tuple[int, ...]: ...
+
+    def __len__(self) -> int: ...
+    def does(self, space: str, *ops: str) -> np.ndarray: ...
+    def table(self, name: str) -> Table: ...
+    def expanded(self, name: str) -> Touches: ...
+
+
+def frames_of(block: StepsOfBlock) -> np.ndarray:
     """Return the frame of each step of a block, a :class:`.replay.Timeline`: numbers from 0, in the recorded order."""
-    does = _does(timeline)
-    interval = np.searchsorted(timeline.releases, np.arange(len(timeline)), side="right")
-    keys = _keys(timeline, does, interval)
-    _keep_order(timeline, keys, interval)
-    groups = np.unique(_divided(timeline, np.unique(keys, return_inverse=True)[1]), return_inverse=True)[1]
+    does = _does(block)
+    interval = np.searchsorted(block.releases, np.arange(len(block)), side="right")
+    keys = _keys(block, does, interval)
+    _keep_order(block, keys, interval)
+    groups = np.unique(_divided(block, np.unique(keys, return_inverse=True)[1]), return_inverse=True)[1]
     shows = np.zeros(int(groups.max(initial=-1)) + 1, np.int64)
     shows[groups[does > 0]] = 1  # a group in which nobody accesses memory belongs to the next frame, or to the last
     return np.minimum(np.cumsum(shows) - shows, max(0, int(shows.sum()) - 1))[groups]
 
 
-def _does(timeline: Any) -> np.ndarray:
-    does = np.zeros(len(timeline), np.int64)
+def _does(block: StepsOfBlock) -> np.ndarray:
+    does = np.zeros(len(block), np.int64)
     for bit, space, ops in (
         (_FETCHES, "global", OPS[:1]),
         (_READS, "shared", OPS[:1]),
         (_RESULTS, "global", OPS[1:]),
         (_SHARES, "shared", OPS[1:]),
     ):
-        does[timeline.does(space, *ops)] |= bit
+        does[block.does(space, *ops)] |= bit
     return does
 
 
-def _keys(timeline: Any, does: np.ndarray, interval: np.ndarray) -> np.ndarray:
+def _keys(block: StepsOfBlock, does: np.ndarray, interval: np.ndarray) -> np.ndarray:
     """Return for each step a number by which frames are ordered.
 
     It holds the interval between barriers, the iteration or statement in it, and whether results are stored at its end.
     """
-    warps = int(timeline.warps.max(initial=0)) + 1
-    order = np.argsort(interval * warps + timeline.warps, kind="stable")  # the steps of a warp in an interval: a part
-    part, does = (interval * warps + timeline.warps)[order], does[order]
+    warps = int(block.warps.max(initial=0)) + 1
+    order = np.argsort(interval * warps + block.warps, kind="stable")  # the steps of a warp in an interval: a part
+    part, does = (interval * warps + block.warps)[order], does[order]
     starts = np.flatnonzero(np.diff(part, prepend=-1))
     of, at = np.repeat(np.arange(len(starts)), np.diff([*starts, len(part)])), np.arange(len(part))
 
@@ -72,13 +92,13 @@ def _keys(timeline: Any, does: np.ndarray, interval: np.ndarray) -> np.ndarray:
         return total - total[starts][of]
 
     turn = np.zeros(len(part), np.int64)
-    if (found := _fetching_loop(timeline, does, order, starts)) is not None:
+    if (found := _fetching_loop(block, does, order, starts)) is not None:
         begins, inside = found
         iterations = np.add.reduceat(begins, starts)
         number = before(begins) + begins - 1
         each = -(-int(iterations.max()) // MOST)
         turn = np.where((number >= 0) & ~inside, _LATEST, np.maximum(0, number) // each) * (iterations > 1)[of]
-    elif not timeline.releases:
+    elif not block.releases:
         turn = before((does > 0).astype(np.int64))
     last = np.maximum.reduceat(np.where(does & (_FETCHES | _READS), at, -1), starts) if len(at) else at
     ends = np.where((does & _RESULTS != 0) & (at > last[of]), at, len(at))
@@ -89,15 +109,15 @@ def _keys(timeline: Any, does: np.ndarray, interval: np.ndarray) -> np.ndarray:
 
 
 def _fetching_loop(
-    timeline: Any, does: np.ndarray, order: np.ndarray, starts: np.ndarray
+    block: StepsOfBlock, does: np.ndarray, order: np.ndarray, starts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return which steps, in this order, begin an iteration of a loop, and which are in it; None where there is none.
 
     It is the outermost loop that loads from global memory, except to copy, in several iterations of a warp between two
     barriers.
     """
-    lines, begins = timeline.lines[order], (timeline.flags[order] & ITERATION) != 0
-    around = loops_around(timeline.trace)
+    lines, begins = block.lines[order], (block.flags[order] & ITERATION) != 0
+    around = loops_around(block.trace)
     kinds: dict[int, int] = {}
     for line in np.unique(lines).tolist():
         kind = int(np.bitwise_or.reduce(does[lines == line]))
@@ -127,17 +147,17 @@ class _Events:
     stores: np.ndarray
 
 
-def _events(timeline: Any, within: np.ndarray, keys: np.ndarray | None = None) -> Iterator[_Events]:
+def _events(block: StepsOfBlock, within: np.ndarray, keys: np.ndarray | None = None) -> Iterator[_Events]:
     """Yield the events of each array of global and shared memory in which a step may change what another one accesses.
 
     ``within``: the interval or the group of each step. Where ``keys`` are given, only those of several keys matter.
     """
-    columns, table = timeline.columns, timeline.table("access")
-    step = table["step"] - timeline.first
+    columns, table = block.columns, block.table("access")
+    step = table["step"] - block.first
     loads = table["op"] == _LOAD
     stores = ~loads | (table["values"] != NONE)
     for number, name in enumerate(columns.arrays):
-        if timeline.trace.arrays[name].space == "local":
+        if block.trace.arrays[name].space == "local":
             continue
         mine = np.flatnonzero(table["array"] == number)
         at = within[step[mine]]
@@ -153,7 +173,7 @@ def _events(timeline: Any, within: np.ndarray, keys: np.ndarray | None = None) -
             np.maximum.at(high, at, keys[step[mine]])
             changes &= low < high
         if changes.any():
-            touches = timeline.expanded(name)
+            touches = block.expanded(name)
             now = changes[within[touches.position - 1]]
             where = touches.position[now] - 1
             loaded, stored = ~touches.store[now], touches.store[now] | touches.new[now]
@@ -168,7 +188,7 @@ def _highest_before(group: np.ndarray, value: np.ndarray) -> np.ndarray:
     return np.maximum.accumulate(base + value) - base
 
 
-def _keep_order(timeline: Any, keys: np.ndarray, interval: np.ndarray) -> None:
+def _keep_order(block: StepsOfBlock, keys: np.ndarray, interval: np.ndarray) -> None:
     """Give each warp keys of its own, in the recorded order, between two barriers where keys would change the order.
 
     It is the order in which an element is stored and accessed.
@@ -176,7 +196,7 @@ def _keep_order(timeline: Any, keys: np.ndarray, interval: np.ndarray) -> None:
     if (np.diff(keys) >= 0).all():
         return
     changed = np.zeros(int(interval.max()) + 1, bool)
-    for events in _events(timeline, interval, keys):
+    for events in _events(block, interval, keys):
         place = np.lexsort((events.step, events.element))
         element, step, stores = events.element[place], events.step[place], events.stores[place]
         any_key, stored_key = keys[step] + 1, np.where(stores, keys[step] + 1, 0)
@@ -185,15 +205,15 @@ def _keep_order(timeline: Any, keys: np.ndarray, interval: np.ndarray) -> None:
     again = np.flatnonzero(changed[interval])
     if len(again):
         fresh = np.diff(interval[again], prepend=-1) != 0
-        turns = np.cumsum(~fresh & (np.diff(timeline.warps[again].astype(np.int64), prepend=-1) != 0))
+        turns = np.cumsum(~fresh & (np.diff(block.warps[again].astype(np.int64), prepend=-1) != 0))
         first = np.flatnonzero(fresh)
         since = np.repeat(turns[first], np.diff([*first, len(again)]))
         keys[again] = interval[again] * _KEYS + turns - since
 
 
-def _divided(timeline: Any, groups: np.ndarray) -> np.ndarray:
+def _divided(block: StepsOfBlock, groups: np.ndarray) -> np.ndarray:
     """Return numbers of the same order in which a group is divided where a thread overwrites what another has read."""
-    found, parts = [*_events(timeline, groups)], groups * len(groups)
+    found, parts = [*_events(block, groups)], groups * len(groups)
     wrong = {group for events in found for group in np.unique(events.within[_overwrites(events)]).tolist()}
     for group in sorted(wrong):
         begin = 0
