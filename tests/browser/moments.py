@@ -56,16 +56,6 @@ def barrier_opens(timeline, position):
     return False
 
 
-def in_a_race(timeline, position):
-    """One of a race's two lines, in one of its two threads."""
-    step = timeline.step(position)
-    races = [finding for finding in timeline.trace.findings if finding.kind == "race"]
-    return any(
-        step.line in (race.line, race.other_line) and race.array in {access.array for access in step.accesses}
-        for race in races
-    )
-
-
 def anywhere(timeline, position):
     """The link opens a view, and its text claims nothing of the step."""
     return 0 < position <= len(timeline)
@@ -83,8 +73,6 @@ MOMENTS = {
     ("05_prefetching", "Pair 1 under way"): reads("B"),
     ("14_what_the_compiler_makes", "the view *Waiting*"): anywhere,
 }
-#: Notebooks with "press e" below a kernel that the reader writes: the cell of its solution.
-RACES = {"solutions/express": "exercise-racing"}
 
 
 def asked(link):
@@ -112,8 +100,6 @@ def ran(name):
     """The steppers that the notebook's cells show, by the cell's index, up to the first one below the last link."""
     cells = book_of(name).cells
     last = max((number for number, *_ in links(name)), default=0)
-    if name in RACES:
-        last = next(number for number, cell in enumerate(cells) if cell.id == RACES[name])
     found, names = {}, {"__name__": "__main__"}
     with chdir((NOTEBOOKS / name).parent), redirect_stdout(StringIO()):
         for number, cell in enumerate(cells):

@@ -3,21 +3,17 @@
 It is pressed in an exported page without a network, and in JupyterLab; what should be shown is the trace's.
 """
 
-import re
-
 import nbformat
 import pytest
 from nightly import at_night
-from playwright.sync_api import expect
 
 from course_lib.classroom.publish.convert import STATE, html_page
-from course_lib.simulator.geometry import linear
 from course_lib.trace.outputs import HTML, VIEW
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer.still import mark_of
 from course_lib.trace.viewer.words import sentence
 
-from .moments import LINK, MOMENTS, NOTEBOOKS, RACES, asked, book_of, in_a_race, links, ran
+from .moments import LINK, MOMENTS, NOTEBOOKS, asked, book_of, links, ran
 
 #: Of the stepper that has the focus: what it shows of each run.
 SHOWN = """() => {
@@ -133,27 +129,8 @@ def test_a_link_on_a_page_shows_what_it_says(page_of, name):
     assert page.errors == []
 
 
-@pytest.mark.parametrize("name", RACES)
-def test_e_on_a_page_goes_to_the_race(page_of, name):
-    page = page_of(name)
-    root = page.locator(".tt-root").first
-    root.scroll_into_view_if_needed()
-    root.press("e")
-    expect(page.locator(".tt-count")).to_contain_text("step ")
-    (stepper,) = ran(name).values()
-    shown = page.evaluate(SHOWN)
-    block, thread = map(tuple, shown["who"])
-    timeline = Timeline(stepper.trace, block)
-    assert in_a_race(timeline, shown["runs"][0]["position"])
-    assert shown["says"] == [sentence(timeline, shown["runs"][0]["position"], linear(thread, stepper.trace.block))]
-    expect_step(timeline, linear(thread, stepper.trace.block), shown["runs"][0])
-
-
 def test_every_link_to_a_step_has_its_moment():
-    """And so has each "press e" its race."""
     names = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
     assert {(name, text) for name in names for _, text, _ in links(name)} == MOMENTS.keys()
     others = [*NOTEBOOKS.glob("*.md"), *NOTEBOOKS.glob("solutions/*.ipynb"), *NOTEBOOKS.parent.glob("docs/**/*.md")]
     assert not [path.name for path in others if LINK.search(path.read_text(encoding="utf-8"))]
-    pressing = {name for name in names if re.search(r"press \*\*e\*\*", str(book_of(name).cells))}
-    assert pressing == {name.removeprefix("solutions/") for name in RACES}

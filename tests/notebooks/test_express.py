@@ -12,12 +12,6 @@ from oracles import minutes
 from course_lib import measurements
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
-#: What the solution's verdict on each kernel begins with; the first races on purpose: what is said of it is printed.
-VERDICTS = {
-    "exercise-racing": "The race you were asked for: found.",
-    "exercise-barriers": "barriers: passed",
-    "exercise-last-iteration": "last-iteration: passed",
-}
 
 
 def cells(name):
@@ -43,38 +37,36 @@ def test_its_first_output_is_the_stepper():
     assert first.startswith("Stepper of naive")
 
 
-@pytest.mark.parametrize("name", VERDICTS)
-def test_a_solution_is_the_skeleton_with_its_lines(name):
-    """Outside the three dots they are equal; unfilled it is not yet an answer; filled it gets the wanted verdict."""
-    skeleton, solution = EXPRESS[name], SOLUTIONS[name]
+def test_the_solution_is_the_skeleton_with_its_lines():
+    """Outside the three dots they are equal; unfilled it is not yet an answer; filled it passes."""
+    skeleton, solution = EXPRESS["exercise-barriers"], SOLUTIONS["exercise-barriers"]
     before, after = re.split(r" +\.\.\.\n", skeleton[1])
     assert solution[1].startswith(before) and solution[1].endswith(after)
     about = int(re.search(r"about (\d) lines", before)[1])
     assert solution[1][len(before) : -len(after)].count("\n") == about
-    assert re.search("^Not yet: no race" if name == "exercise-racing" else ": not yet", skeleton[2])
-    assert solution[2].startswith(VERDICTS[name])
+    assert ": not yet" in skeleton[2] and solution[2].startswith("barriers: passed")
+
+
+@pytest.mark.parametrize(
+    ("barriers", "hint"),
+    [((), "race"), ((0,), "barrier-before-overwriting"), ((1,), "barrier-before-use"), ((0, 1), "")],
+)
+def test_the_exercise_finds_the_race_that_it_asks_for(barriers, hint):
+    """Without barriers, as the text says first, and with one of the two; its button opens the race."""
+    first, second = ("cuda.syncthreads()\n" * (place in barriers) for place in range(2))
+    lines = f"{first}for k in range(TILE):\n    acc += A_tile[ty, k] * B_tile[k, tx]\n{second}"
+    source = EXPRESS["exercise-barriers"][1].replace(" " * 8 + "...\n", textwrap.indent(lines, " " * 8))
+    file = "<the exercise>"
+    linecache.cache[file] = len(source), None, source.splitlines(True), file
+    names = {}
+    exec(EXPRESS["imports"][1], names)
+    *_, shown = source.split("\n\n\n")
+    exec(compile(source.removesuffix(shown), file, "exec"), names)
+    verdict = eval(shown, names)
+    assert (verdict.passed, verdict.hint_id, verdict.opens is None) == (not hint, hint, not hint)
 
 
 def test_what_it_says_of_cublas_was_recorded():
     """The prefetching kernel reaches less than a fifth of its speed."""
     speed = {name: measurements.load("twins").result(name)["gflops"] for name in ("prefetched_unsigned", "cublas")}
     assert 1 / 6 < speed["prefetched_unsigned"] / speed["cublas"] < 1 / 5
-
-
-@pytest.mark.parametrize(
-    "lines, said",
-    [
-        ("pass", "Not yet: no race."),
-        ("for k in range(TILE):\n    acc += A_tile[ty, k + 1] * B_tile[k, tx]", "Not yet: out-of-bounds (line 14): "),
-        ("for k in range(TILE):\n    acc += A_tile[ty, k - 1] * B_tile[k, tx]", "Not yet: negative-index (line 14): "),
-        ("for k in range(TILE):\n    acc += A_tile[ty, k] * B_tile[k, tx]", "The race you were asked for: found."),
-    ],
-)
-def test_the_race_cell_says_what_else_is_wrong_and_in_which_line(lines, said, capsys):
-    source = EXPRESS["exercise-racing"][1].replace("        ...\n", textwrap.indent(lines, "        ") + "\n")
-    file = "<the race cell>"
-    linecache.cache[file] = len(source), None, source.splitlines(True), file
-    names = {}
-    exec(EXPRESS["imports"][1], names)
-    exec(compile(source, file, "exec"), names)
-    assert capsys.readouterr().out.startswith(said)

@@ -89,7 +89,7 @@ def test_the_command_writes_an_edition_or_says_why_not(tmp_path, capsys, monkeyp
     assert main(["students", "--out", str(tmp_path / "a"), "--lessons", "0, 1-1"]) == 0
     written = {path.name for path in (tmp_path / "a" / "notebooks").glob("*.ipynb")}
     assert written == {"00_start_here.ipynb", "01_threads_and_data.ipynb", "express.ipynb"}
-    assert f"{len(GRADED) + 2} solutions searched for, none found" in capsys.readouterr().out
+    assert f"{len(GRADED) + 1} solutions searched for, none found" in capsys.readouterr().out
     for wrong in ("05-00", "99", "all", "4,,5"):
         assert main(["students", "--out", str(tmp_path / "b"), "--lessons", wrong]) == 2
         assert "no lesson" in capsys.readouterr().err
