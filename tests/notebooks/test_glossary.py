@@ -21,7 +21,7 @@ LESSONS = sorted(NOTEBOOKS.glob("*.ipynb"))
 #: Words in italics for stress alone, or that name something on the page.
 STRESSED = """
 after the barrier | all | and | another | any | before | before the products | close | column | columns | current |
-dynamic | executed | far | for one thread | how much | if the condition is the same for all threads of the block |
+executed | far | for one thread | how much | if the condition is the same for all threads of the block |
 in the course's model | issues | its | its own | l1 bypassed | large | length | loads one pair of tiles too many |
 local | makes | many | matrices | needs | needs the loaded value | next | next instruction | no findings | numba | one |
 other | pass | rectangles | rounded up | row | rows | same | share | shared | show me | the access | then | time |
@@ -41,6 +41,8 @@ FIELD = {
     "profiler",
     "occupancy",
     "double buffering",
+    "nsight compute",
+    "ffma",
 }
 FIELD |= {
     "hardware counters",

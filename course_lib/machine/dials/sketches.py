@@ -165,7 +165,7 @@ def draw_early_load(latency: int, work: int, warps: int, path: int) -> Sketch:
         f"{plural(warps, 'warp')}: an iteration starts {work} instructions, waits {latency} cycles for a load, and "
         f"uses the path for {path} cycles",
         *(f"{case}: {speed:.3g} iterations in 1,000 cycles" for case, speed in speeds.items()),
-        f"Gain: {early / late:.2f}; slots and path allow at most {most:.2f}",
+        f"Gain: {early / late:.2f}; with no wait at all it would be {most:.2f}, by issue slots and path",
     )
     return Sketch(tuple(shapes), y + 18, says)
 
