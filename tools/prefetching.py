@@ -10,7 +10,7 @@ import numpy as np
 
 from course_lib.kernels.prefetch_variants import SETTINGS
 from course_lib.kernels.twins import MOVED
-from course_lib.machine.gpu.prefetching import LADDER_SIZES, LARGE, LARGE_SIZES, LISTED, WIDTHS
+from course_lib.machine.gpu.prefetching import FEW_WARPS, HELD_PLACES, LADDER_SIZES, LARGE, LARGE_SIZES, LISTED, WIDTHS
 from course_lib.machine.measurements import Recording, load
 from course_lib.machine.model.machine import Machine
 
@@ -54,7 +54,7 @@ class Found:
     """The results of a recording, by what they measured."""
 
     def __init__(self, recording: Recording) -> None:
-        self.results = recording.results
+        self.results, self.date = recording.results, recording.provenance["date"]
 
     def one(self, **wanted: Any) -> Result:
         """Return the only result with these entries; KeyError if there is none."""
@@ -702,12 +702,174 @@ def figures(found: Found, predicted: Found) -> dict[str, str]:
     }
 
 
-def page(recording: Recording, predictions: Recording) -> str:
-    """Return the text of docs/prefetching.md."""
+class Pairs(Found):
+    """The results of the pairs, by what they measured. A kernel's loop is with its first result alone."""
+
+    def placed(self, language: str, place: tuple[int, int], warps: int) -> Result:
+        """Return that of loads held at a place."""
+        params = {"tile_width": LISTED, "a_after": place[0], "b_after": place[1]}
+        return self.one(of="prefetch_places", language=language, params=params, warps=warps)
+
+    def switched(self, language: str, setting: Setting, warps: int | None, name: str = "prefetch_variants") -> Result:
+        """Return that of a setting of the switches, or of its kernel that is called `name`."""
+        params = dict(zip(("tile_width", "buffers", "loads", "barriers"), (LISTED, *setting), strict=True))
+        return self.one(rung=f"{name}{'_c' * (language == 'CUDA C')}", params=params, warps=warps)
+
+    def loop(self, result: Result) -> Result:
+        """Return the loop of the kernel of a result."""
+        loops = [r["loop"] for r in self.results if "loop" in r and all(r[k] == result[k] for k in ("rung", "params"))]
+        return loops[0]
+
+    def after(self, result: Result) -> str:
+        """Return how many multiply-adds of its loop are before the loads."""
+        return stand(self.loop(result)["code"])
+
+
+def alone_table(pairs: Pairs) -> str:
+    """Return the speeds of loads held at each place, and their gains over loads behind the barrier."""
+    rows = []
+    for place in (*HELD_PLACES, None):
+        row = [f"{place[0]} and {place[1]}" if place else "the compiler's choice"]
+        for language in LANGUAGES:
+            few, many = (
+                pairs.placed(language, place, warps) if place else pairs.switched(language, EARLY, warps)
+                for warps in (FEW_WARPS, 64)
+            )
+            row.append(pairs.after(few))
+            for result in (few, many):
+                over = speed(result) / speed(pairs.switched(language, BEHIND, result["warps"]))
+                row.append(f"{speed(result):,.0f} ({over:.2f})")
+                row.append(f"{100 * share(result, 'long_scoreboard'):.0f} %")
+        rows.append(row)
+    head = ["in the source after"]
+    for short in LANGUAGES.values():
+        head.append(f"{short}: after")
+        for warps in (FEW_WARPS, 64):
+            head += [f"{short}, {warps} warps", "long scoreboard"]
+    return table(head, rows)
+
+
+def first_pair_table(pairs: Pairs, of: str) -> str:
+    """Return the speeds of a rung by the place of its first pair and the type of its indices."""
+    kernels = [
+        (f"{first} the loop", f"{index[-2:]} bits", f"{of}_{first}_{index}")
+        for first in ("inside", "before")
+        for index in ("uint64", "uint32")
+    ]
+    setting = ONE_BARRIER if of == "prefetched" else BEHIND
+    rows = []
+    for first, index, name in [*kernels, ("section 1's kernel: before the loop", "32 bits", "prefetch_variants")]:
+        chosen = (
+            pairs.switched("numba", setting, None) if name == "prefetch_variants" else pairs.one(rung=name, warps=None)
+        )
+        results = [chosen, *(pairs.one(rung=f"{name}_held") for _ in range(of == "prefetched"))]
+        cells = []
+        for result in results:
+            made = str(pairs.loop(result)["instructions"])
+            stalls = f"{100 * share(result, 'long_scoreboard'):.0f} %"
+            cells += [f"{speed(result):,.0f}", pairs.after(result), made, stalls]
+        rows.append((first, index, *cells))
+    each = ("after", "instructions in the loop", "long scoreboard")
+    head = ["first pair", "indices", "GFLOP/s, place chosen by the compiler", *each]
+    return table([*head, *(("GFLOP/s, loads held", *each) if of == "prefetched" else ())], rows, 2)
+
+
+def restrict_table(pairs: Pairs) -> str:
+    """Return kernels of CUDA C without and with `__restrict__`."""
+    cases = [(f"`tiled`, T = {width}", *promised(pairs, width)) for width in WIDTHS]
+    for warps in (FEW_WARPS, 64):
+        names = ("prefetch_variants", "prefetch_variants_c_restrict")
+        found = [r for r in pairs.results if r["rung"] == names[1] and r["warps"] == warps]
+        cases.append((f"loads behind, {warps} warps", pairs.switched("CUDA C", BEHIND, warps), found[0]))
+    rows = [
+        (
+            name,
+            *(f"{speed(r):,.0f}" for r in (without, promise)),
+            f"{speed(promise) / speed(without):.2f}",
+            *(places_of(pairs.loop(r)) for r in (without, promise)),
+        )
+        for name, without, promise in cases
+    ]
+    return table(["", "without", "with", "gain", "without: after", "with: after"], rows)
+
+
+def promised(pairs: Pairs, width: int) -> tuple[Result, Result]:
+    """Return `tiled` in CUDA C without and with `__restrict__`."""
+    without, promise = (pairs.one(rung=f"tiled_c{end}", params={"tile_width": width}) for end in ("", "_restrict"))
+    return without, promise
+
+
+def places_of(loop: Result) -> str:
+    """Return after how many multiply-adds each load is."""
+    if "code" in loop and "barrier" in stand(loop["code"]):
+        return stand(loop["code"])
+    return ", ".join(map(str, loop["multiply_adds_before_loads"]))
+
+
+def pairs_figures(pairs: Pairs) -> dict[str, str]:
+    """Return what the text of section 5 says, by the names of its fields."""
+    gained = {
+        (language, place): speed(pairs.placed(language, place, FEW_WARPS))
+        / speed(pairs.switched(language, BEHIND, FEW_WARPS))
+        for language in LANGUAGES
+        for place in HELD_PLACES
+    }
+    sizes = {
+        language: [
+            pairs.loop(pairs.placed(language, place, FEW_WARPS))["instructions"]
+            for place in HELD_PLACES
+            if place != (LISTED, LISTED)
+        ]
+        for language in LANGUAGES
+    }
+    last = pairs.loop(pairs.placed("CUDA C", (LISTED, LISTED), FEW_WARPS))["instructions"]
+    behind = {
+        warps: " and ".join(f"{speed(pairs.switched(language, BEHIND, warps)):,.0f}" for language in LANGUAGES)
+        for warps in (FEW_WARPS, 64)
+    }
+
+    def made(of: str, first: str, bits: int, held: bool = False) -> float:
+        return speed(pairs.one(rung=f"{of}_{first}_uint{bits}{'_held' * held}"))
+
+    held = {(first, bits): made("prefetched", first, bits, True) for first in ("inside", "before") for bits in (64, 32)}
+    tiled = {(first, bits): made("tiled", first, bits) for first in ("inside", "before") for bits in (64, 32)}
+    start = tiled["inside", 64]
+    apart = [abs(gained["numba", place] - gained["CUDA C", place]) for place in HELD_PLACES]
+    timed = [r for r in pairs.results if r["rung"] != "cublas"]
+    return {
+        "held_numba_early": between(gained["numba", place] for place in ((0, 4), (0, 8))),
+        "held_c_late": between(gained["CUDA C", place] for place in ((16, 28), (16, 32))),
+        "places_numba": str(*set(sizes["numba"])),
+        "places_c": f"{' or '.join(map(str, sorted(set(sizes['CUDA C']))))} ({last} with both loads last)",
+        "places_behind": behind[FEW_WARPS],
+        "places_behind_64": behind[64],
+        "places_alone": alone_table(pairs),
+        "first_pair": first_pair_table(pairs, "prefetched"),
+        "first_pair_tiled": first_pair_table(pairs, "tiled"),
+        "restrict": restrict_table(pairs),
+        "restrict_tiled": between(speed(b) / speed(a) for a, b in (promised(pairs, width) for width in WIDTHS)),
+        "held_index": between(held[first, 32] / held[first, 64] for first in ("inside", "before")),
+        "held_first": between(held["before", bits] / held["inside", bits] for bits in (64, 32)),
+        "pair_prefetched": f"{made('prefetched', 'inside', 64):,.0f}",
+        "pair_switches": f"{speed(pairs.switched('numba', ONE_BARRIER, None)):,.0f}",
+        "pair_switches_held": f"{speed(pairs.one(rung='prefetch_variants_held')):,.0f}",
+        "pair_best": thousands(held["before", bits] for bits in (64, 32)) + " GFLOP/s",
+        "tiled_gain": between(tiled[case] / start for case in (("before", 64), ("inside", 32))),
+        "tiled_both": between([tiled["before", 32] / start]),
+        "places_apart": f"{max(apart):.2f}",
+        "pairs_date": f"{pairs.date:.10}",
+        "pairs_rounds": str(max(len(r["milliseconds"]) for r in timed)),
+        "pairs_spread": f"{100 * max(map(spread, timed)):.1f} %",
+    }
+
+
+def page(recording: Recording, predictions: Recording, beside: Recording) -> str:
+    """Return the text of docs/prefetching.md; `beside` is the recording of the pairs."""
     found, predicted = Found(recording), Found(predictions)
     where = "an {gpu} (driver {driver}, numba-cuda {numba-cuda}, {date:.10})".format(**recording.provenance)
     return TEXT.read_text(encoding="utf-8").format(
         **figures(found, predicted),
+        **pairs_figures(Pairs(beside)),
         where=where,
         command=recording.command,
         speeds_many=speeds_table(found, MANY),
@@ -732,4 +894,5 @@ def page(recording: Recording, predictions: Recording) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(load("prefetching"), load("prefetching_waiting")), encoding="utf-8")
+    text = page(*map(load, ("prefetching", "prefetching_waiting", "prefetching_pairs")))
+    PAGE.write_text(text, encoding="utf-8")

@@ -42,6 +42,10 @@ def ready_made(kernel: Any) -> Any:
     return lambda dtype=float32, **params: kernel
 
 
+#: Parameters that may be zero.
+MAY_BE_ZERO = ("padding", "a_after", "b_after")
+
+
 def checked(make: Callable[..., Any], params: Mapping[str, Any]) -> Callable[..., Any]:
     """Return a factory that refuses sizes which no kernel can be made for; `params` has defaults that it lacks."""
     defaults = {name: each.default for name, each in signature(make).parameters.items()} | dict(params)
@@ -49,7 +53,7 @@ def checked(make: Callable[..., Any], params: Mapping[str, Any]) -> Callable[...
     @wraps(make)
     def checking(*args, **params):
         for name, size in {**dict(zip(defaults, args, strict=False)), **params}.items():
-            least = 0 if name == "padding" else 1
+            least = 0 if name in MAY_BE_ZERO else 1
             if type(defaults.get(name)) is int and not (isinstance(size, int | integer) and size >= least):
                 raise ValueError(f"{name} is {size!r}; give a whole number of at least {least}")
         return make(*args, **params)

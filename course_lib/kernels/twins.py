@@ -2,8 +2,8 @@
 
 A twin is a rung's own source with a few lines replaced, so the difference between the two is the list of changes. The
 factors are the type of the indices (numba tests a signed index for a negative value, and computes with 64 bits), the
-number of steps of the inner loop that are unrolled, the tile, the place of the loads of large tiles, and for some
-rungs a padding or a limit on registers.
+number of steps of the inner loop that are unrolled, the tile, the place of the loads of large tiles and of the first
+pair of tiles, and for some rungs a padding or a limit on registers.
 The kernels in CUDA C are beside the rungs, as NAME.cu.
 """
 
@@ -231,3 +231,100 @@ def loads_moved(of: str, loads: str) -> Rung:
     }
     changes = () if loads == "early" else ((fetch, ""), places[loads])
     return twin(of, f"{of}_{loads.replace(' ', '_')}", f"{of}, loads {loads}", changes)
+
+
+#: What makes all integers 32 bits wide and unsigned, as those of `prefetch_variants` are.
+_INTEGERS_UINT32 = (
+    (_IMPORT, f"{_IMPORT}, uint32"),
+    ("tx, ty = cuda.threadIdx.x, cuda.threadIdx.y", "tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)"),
+    ("row, col = cuda.blockIdx.y * T", "row, col = uint32(cuda.blockIdx.y) * uint32(T)"),
+    ("cuda.blockIdx.x * T", "uint32(cuda.blockIdx.x) * uint32(T)"),
+    ("M, K = A.shape", "M, K = uint32(A.shape[0]), uint32(A.shape[1])"),
+    ("N = B.shape[1]", "N = uint32(B.shape[1])"),
+)
+_ALL_UINT32: dict[str, Changes] = {
+    "tiled": (
+        *_INTEGERS_UINT32,
+        ("range(0, K, T)", "range(uint32(0), K, uint32(T))"),
+        ("A_tile[ty, k] * B_tile[k, tx]", "A_tile[ty, uint32(k)] * B_tile[uint32(k), tx]"),
+    ),
+    "prefetched": (
+        *_INTEGERS_UINT32,
+        ("range(0, K + T, T)", "range(uint32(0), K + uint32(T), uint32(T))"),
+        ("A_tiles[now, ty, k] * B_tiles[now, k, tx]", "A_tiles[now, ty, uint32(k)] * B_tiles[now, uint32(k), tx]"),
+        ("now = 0\n", "now = uint32(0)\n"),
+        ("now = 1 - now\n", "now = uint32(1) - now\n"),
+    ),
+}
+#: The first pair of tiles before the loop, with its indices in braces.
+_FIRST_PAIR = {
+    "tiled": """        if row < M and tx < K:
+            A_tile[ty, tx] = A[{row}, {tx}]
+        else:
+            A_tile[ty, tx] = 0
+        if ty < K and col < N:
+            B_tile[ty, tx] = B[{ty}, {col}]
+        else:
+            B_tile[ty, tx] = 0
+        cuda.syncthreads()  # the first pair is complete
+""",
+    "prefetched": """        a_next, b_next = dtype(0), dtype(0)
+        if row < M and tx < K:
+            a_next = A[{row}, {tx}]
+        if ty < K and col < N:
+            b_next = B[{ty}, {col}]
+        A_tiles[{now}, {ty}, {tx}] = a_next
+        B_tiles[{now}, {ty}, {tx}] = b_next
+        cuda.syncthreads()  # the first pair is complete
+""",
+}
+_HELD = "{}cuda.syncwarp()  # the loads stay before the products\n"
+_EACH = "  # each iteration fetches one pair of tiles and computes with the one before"
+_TILES_FULL = "            cuda.syncthreads()  # both tiles are complete\n"
+_TILES_USED = "            cuda.syncthreads()  # no thread reads the tiles any more\n"
+
+
+def first_pair(of: str, first: str, index: str, held: bool = False) -> Rung:
+    """Return `tiled` or `prefetched` with its first pair of tiles loaded "inside" the loop, as there, or "before" it.
+
+    index: "uint64", where the integers are signed and each index is cast, as in `unsigned_twin`; or "uint32", where all
+    integers are. With the first pair before it, the loop of `prefetched` needs no condition around the products, and
+    that of `tiled` multiplies a pair and then loads the next one. held: of `prefetched`, whether a barrier of the warp
+    holds the loads before the products; it is no instruction that waits, but the compiler moves no load over it.
+    """
+    changes = {"uint64": UNSIGNED_RUNGS, "uint32": _ALL_UINT32}[index][of]
+    if first == "before":
+        changes = (*changes, *_first_before(of, index))
+    if held:
+        place = "uint64(start + ty), uint64(col)" if index == "uint64" else "start + ty, col"
+        load = f"                b_next = B[{place}]\n"
+        capped = (_JIT_OF_TILES, "    @cuda.jit(max_registers=32)\n    def ")  # one of the four would have 40
+        changes = (*changes, (load, load + _HELD.format(12 * " ")), capped)
+    name = f"{of}_{first}_{index}{'_held' if held else ''}"
+    return twin(of, name, f"{of}, {index}, its first pair {first} the loop{', loads held' if held else ''}", changes)
+
+
+def loads_held() -> Rung:
+    """Return `prefetch_variants` whose early loads are held before the products, as `first_pair` holds them."""
+    load = "            if early:\n                a, b = fetch(A, B, row, col, start)\n"
+    changes = ((load, load + _HELD.format(16 * " ")),)
+    return twin("prefetch_variants", "prefetch_variants_held", "early loads, held before the products", changes)
+
+
+def _first_before(of: str, index: str) -> Changes:
+    """Return the changes that load the first pair before the loop, to be made after those of the indices' type."""
+    zero, step, k = ("0", "T", "k") if index == "uint64" else ("uint32(0)", "uint32(T)", "uint32(k)")
+    names = ("row", "col", "tx", "ty", "now")
+    pair = _FIRST_PAIR[of].format(**{name: f"uint64({name})" if index == "uint64" else name for name in names})
+    loop = f"        for start in range({step}, K + {step}, {step}):\n"
+    if of == "prefetched":
+        products = "{0}for k in range(T):\n{0}    acc += A_tiles"
+        return (
+            (f"        for start in range({zero}, K + {step}, {step}):{_EACH}\n", pair + loop),
+            ("            if start > 0:\n" + products.format(16 * " "), products.format(12 * " ")),
+        )
+    products = _TILE_LOOP.replace("ty, k]", f"ty, {k}]").replace("[k, tx", f"[{k}, tx") + _TILES_USED
+    return (
+        (_TILES_FULL + products, _TILES_FULL),
+        (f"        for start in range({zero}, K, {step}):\n", pair + loop + products),
+    )

@@ -27,7 +27,7 @@ HOST = ("host", "dynamic")
 #: The rungs that are there in CUDA C.
 NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.cu") if path.stem in {r.name for r in LADDER}))
 #: The parameters of a kernel's template, in this order.
-TEMPLATE = ("tile_width", "width", "stages", "buffers", "loads", "barriers")
+TEMPLATE = ("tile_width", "width", "stages", "buffers", "loads", "barriers", "a_after", "b_after")
 #: Options of the compiler's last stage with which loads from global memory bypass the first-level cache (ld.global.cg).
 UNCACHED = "-dlcm=cg"
 
@@ -67,16 +67,20 @@ def compiled(
     *,
     unroll: int | None = None,
     unsigned: bool = False,
+    restrict: bool = False,
     options: Mapping[str, Any] | None = None,
 ) -> Any:
     """Return NAME.cu as an ObjectCode of `cuda.core`: machine code for `arch`, such as "sm_90".
 
     unroll: the number of steps in which its inner loop is unrolled, 1 for none; None lets the compiler decide.
-    unsigned: whether its integers are unsigned. options: further ones of `cuda.core.ProgramOptions`.
+    unsigned: whether its integers are unsigned. restrict: whether it promises that nothing else writes A and B.
+    options: further ones of `cuda.core.ProgramOptions`.
     """
     from cuda.core import Program, ProgramOptions
 
     text = re.sub(r"\bint\b", "unsigned", source(name)) if unsigned else source(name)
+    if restrict:
+        text = re.sub(r"const float \*([AB])\b", r"const float *__restrict__ \1", text)
     if unroll is not None:
         text = f'#define UNROLL _Pragma("unroll {unroll}")\n{text}'
     given = {"std": "c++17", "include_path": headers(), **(options or {})}
@@ -145,20 +149,25 @@ class CKernel:
         }
 
 
-def in_c(of: str | Rung, unroll: int | None = None, unsigned: bool = False, cached: bool = True) -> Rung:
+def in_c(
+    of: str | Rung, unroll: int | None = None, unsigned: bool = False, cached: bool = True, restrict: bool = False
+) -> Rung:
     """Return a rung, or the one of that name, with its kernel in CUDA C, as `compiled` makes it.
 
     cached: whether loads use the first-level cache.
     """
     r = rung(of) if isinstance(of, str) else of
     name = r.name
-    parts = ("unsigned" if unsigned else "", f"unroll {unroll}" if unroll else "", "" if cached else "uncached")
+    parts = (
+        *("unsigned" if unsigned else "", f"unroll {unroll}" if unroll else ""),
+        *("" if cached else "uncached", "restrict" if restrict else ""),
+    )
     options = {} if cached else {"ptxas_options": UNCACHED}
     title = ", ".join(filter(None, (f"{name} in CUDA C", *parts)))
 
     @lru_cache
     def make(dtype: Any = np.float32, **params: Any) -> CKernel:
-        return CKernel(name, params, unroll=unroll, unsigned=unsigned, options=options)
+        return CKernel(name, params, unroll=unroll, unsigned=unsigned, restrict=restrict, options=options)
 
     called = "_".join(filter(None, (f"{name}_c", *(part.replace(" ", "_") for part in parts))))
     return replace(r, name=called, title=title, make=make, dtypes=("float32",), orders=("C",))

@@ -279,6 +279,12 @@ EXPERIMENTS = (
         needs=NVDISASM,
     ),
     Experiment(
+        "prefetching_pairs",
+        "kernels that differ in the place of their loads alone, or of their first pair; counts need ncu",
+        lambda case, ask: prefetching.prefetching(ask.names, ask.size, ask.repeats, ask.progress, prefetching.pairs),
+        needs=NVDISASM,
+    ),
+    Experiment(
         "counters",
         "requests, sectors, wavefronts, bytes and stalls of every rung, from Nsight Compute",
         lambda size, ask: counters.counters(ask.names, size),

@@ -7,6 +7,9 @@ Four experiments, whose kernels are launched together, in numba (unsigned indice
 - slots: three of these settings with few or many resident warps.
 - large: `large_tiles` and `best`, in three sizes, with their loads in five places.
 - limit: tiled, prefetched and pipelined of the ladder, as written, with unsigned indices and in CUDA C.
+
+And `pairs`, which differ in one thing that those leave open: where the first pair of tiles is loaded, the type of the
+indices, the place of the loads among the products, `__restrict__`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,6 +20,7 @@ from math import prod
 from typing import Any
 
 from ...kernels import Rung, rung
+from ...kernels import prefetch_places as places
 from ...kernels import prefetch_variants as variants
 from ...kernels import twins as numba_twins
 from ..compiler.build import disassembled
@@ -47,6 +51,9 @@ LADDER_SIZES = tuple((n, n, n) for n in (2048, 4096))
 STAGES = (2, 3, 4)
 #: The width of the tiles for which the instructions of a loop are recorded one by one.
 LISTED = 32
+#: Of `pairs`: resident warps, one block of tiles of LISTED; and the multiply-adds before the load of A and that of B.
+FEW_WARPS = 32
+HELD_PLACES = (*((k, k) for k in range(0, LISTED + 1, 4)), (0, 4), (0, 8), (16, 28), (16, 32))
 #: What ncu counts of each launch.
 COUNTED = {
     "l1_wavefronts": "l1tex__data_pipe_lsu_wavefronts.sum",
@@ -139,15 +146,73 @@ def _large(size: Size | None) -> Iterator[Variation]:
                 yield Variation(r, of, "numba", {}, each, loads=loads)
 
 
-def prefetching(names: Names, size: Size | None, repeats: int, progress: Progress) -> Results:
+def pairs(names: Names = None, size: Size | None = None) -> list[Variation]:
+    """Return the launches that vary one thing that `cases` leave open, chosen as `cases` chooses.
+
+    Each is beside the kernels of `cases` that raised the question, so that all are timed in one run.
+    """
+    starts = tuple(names or ("",))
+    each = (*_first_pairs(size or SQUARE), *_held(size or SQUARE), *_promised(size or SQUARE))
+    return [case for case in each if case.rung.name.startswith(starts)]
+
+
+def _first_pairs(size: Size) -> Iterator[Variation]:
+    """Yield prefetched and tiled by their first pair and their indices, and the settings that have another of both."""
+    for of, held, setting in (("prefetched", (False, True), (2, "early", 1)), ("tiled", (False,), (1, "behind", 2))):
+        for first in ("inside", "before"):
+            for index in ("uint64", "uint32"):
+                for hold in held:
+                    r = numba_twins.first_pair(of, first, index, hold)
+                    yield Variation(r, of, "numba", {"tile_width": LISTED}, size)
+        for hold in held:
+            r = numba_twins.loads_held() if hold else variants.RUNG
+            yield _switched(r, "numba", setting, size, None)
+
+
+def _held(size: Size) -> Iterator[Variation]:
+    """Yield loads held at each of HELD_PLACES, beside loads behind the barrier and early, with few warps and with many.
+
+    And loads behind the barrier with `__restrict__`.
+    """
+    for warps in (FEW_WARPS, 64):
+        for language in LANGUAGES:
+            switches, held = (in_c(r) if language == "CUDA C" else r for r in (variants.RUNG, places.RUNG))
+            for loads in ("behind", "early"):
+                yield _switched(switches, language, (1, loads, 2), size, warps)
+            for a_after, b_after in HELD_PLACES:
+                params = {"tile_width": LISTED, "a_after": a_after, "b_after": b_after}
+                yield Variation(held, places.RUNG.name, language, params, size, warps)
+        yield _switched(in_c(variants.RUNG, restrict=True), "CUDA C", (1, "behind", 2), size, warps)
+
+
+def _switched(r: Rung, language: str, setting: tuple[int, str, int], size: Size, warps: int | None) -> Variation:
+    """Return a setting of the switches, in tiles of LISTED."""
+    params = dict(zip(("buffers", "loads", "barriers"), setting, strict=True))
+    return Variation(r, variants.RUNG.name, language, {"tile_width": LISTED, **params}, size, warps)
+
+
+def _promised(size: Size) -> Iterator[Variation]:
+    """Yield tiled in CUDA C without and with `__restrict__`."""
+    for width in WIDTHS:
+        for restrict in (False, True):
+            yield Variation(in_c("tiled", restrict=restrict), "tiled", "CUDA C", {"tile_width": width}, size)
+
+
+def prefetching(
+    names: Names,
+    size: Size | None,
+    repeats: int,
+    progress: Progress,
+    listed: Callable[[Names, Size | None], list[Variation]] = cases,
+) -> Results:
     """Verify every kernel, time all launches of a size in shuffled rounds, and count where `ncu` is there.
 
-    The results of a size end with cuBLAS.
+    listed: `cases` or `pairs`. The results of a size end with cuBLAS.
     """
     results: Results = []
     timed: dict[int, Result] = {}
     known: dict[tuple[Any, ...], Result] = {}
-    chosen = list(enumerate(cases(names, size)))
+    chosen = list(enumerate(listed(names, size)))
     for each, group in groupby(chosen, key=lambda pair: pair[1].size):
         problem, launches = problem_of(each), dict[int, Any]()
         for number, case in progress(list(group), lambda pair: str(pair[1])):
@@ -159,7 +224,8 @@ def prefetching(names: Names, size: Size | None, repeats: int, progress: Progres
         for number, milliseconds in zip(launches, times, strict=True):
             timed[number].update(milliseconds=list(milliseconds), gflops=Timing(*problem.size, milliseconds).gflops)
         results += measure_cublas(problem, repeats)
-    launch = f"from course_lib.machine.gpu.prefetching import launch_cases; launch_cases({names!r}, {size}, {[*timed]})"
+    which = f"prefetching.{listed.__name__}({names!r}, {size})"
+    launch = f"from course_lib.machine.gpu import prefetching; prefetching.launch_cases({which}, {[*timed]})"
     try:
         counted = parse_ncu(under_ncu(["-W", "ignore", "-c", launch], COUNTED), (), COUNTED)
     except NoProfilerError:
@@ -180,11 +246,12 @@ def _verified(case: Variation, problem: Problem, known: dict[tuple[Any, ...], Re
     entry |= {"loads": case.loads} if case.loads else {}
     key = (*case.kernel, case.size)
     kernel, grid, block, _ = prepare(r, *case.size, **case.params)
-    if key not in known:
+    first = key not in known
+    if first:
         known[key] = _judged(case, problem, kernel[grid, block])
         if "wrong" not in known[key]:
             known[key]["loop"] = loop_of(kernel, case.params.get("tile_width") == LISTED)
-    entry |= known[key] if case.warps is None or "wrong" in known[key] else {}
+    entry |= known[key] if first or "wrong" in known[key] else {}
     if "wrong" in entry:
         return entry, None
     room = 0
@@ -242,9 +309,9 @@ def _arguments(size: Size) -> tuple[Any, ...]:
     return tuple(require().to_device(X) for X in random_matrices(*size))
 
 
-def launch_cases(names: Names, size: Size | None, numbers: Iterable[int]) -> None:
-    """Launch those of `cases(names, size)` with these numbers once, for a profiler."""
-    cuda, chosen = require(), cases(names, size)
+def launch_cases(chosen: Sequence[Variation], numbers: Iterable[int]) -> None:
+    """Launch those cases with these numbers once, for a profiler."""
+    cuda = require()
     for case in map(chosen.__getitem__, numbers):
         kernel, grid, block, _ = prepare(case.rung, *case.size, **case.params)
         room, arguments = 0, _arguments(case.size)

@@ -1,5 +1,7 @@
 """Asynchronous copies as compiled: the counts of their machine code beside Nsight Compute's, as recorded on a GPU."""
 
+import sys
+
 import numpy as np
 import pytest
 from nightly import at_night, every
@@ -55,9 +57,10 @@ def test_a_copy_makes_what_the_gpu_counted(case):
     ids=[f"{each['M']}x{each['N']}x{each['K']}" for each in PIPELINED],
 )
 def test_the_rung_with_copies_makes_what_the_gpu_counted(recorded):
-    """Not the requests to shared memory, which differ: 7,168 stores as compiled, 5,120 recorded, for 128×256×64.
+    """Requests to shared memory are compared from Python 3.12 on, which the recording was made by.
 
-    The recording is of an earlier numba, whose code for this kernel may branch around stores that have no lane.
+    numba translates Python's bytecode. Of that of Python 3.11 the compiler makes other code, of 439 instructions, not
+    448, with more stores that no lane takes part in: 7,168 requests, not 5,120, for 128×256×64, and as many wavefronts.
     """
     M, N, K = (recorded[axis] for axis in "MNK")
     kernel, grid, block, _ = prepare(rung("pipelined"), M, N, K, **widest(rung("pipelined")))
@@ -65,7 +68,7 @@ def test_the_rung_with_copies_makes_what_the_gpu_counted(recorded):
     given = [A, B, np.zeros((M, N), np.float32)]
     made = by_kind(launch_traffic(machine_code(kernel, tuple(given)), given, block, grid))
     right = counted(recorded)
-    assert {kind: made[kind] for kind in made if kind[0] == "global"} == {
-        k: right[k] for k in right if k[0] == "global"
-    }
-    assert {kind: amount for kind, (_, amount) in made.items()} == {kind: amount for kind, (_, amount) in right.items()}
+    if sys.version_info < (3, 12):
+        for counts in (made, right):
+            counts.update({kind: (0, amount) for kind, (_, amount) in counts.items() if kind[0] == "shared"})
+    assert made == right

@@ -9,18 +9,26 @@ import pytest
 from nightly import every
 
 from course_lib import simulate
+from course_lib.kernels import prefetch_places as places
 from course_lib.kernels import prefetch_variants as variants
 from course_lib.kernels.twins import MOVED, loads_moved
 from course_lib.machine import measurements, model
 from course_lib.machine.compiler import run_block
+from course_lib.machine.compiler.build import disassembled
+from course_lib.machine.compiler.code import MachineCode, from_listing
+from course_lib.machine.compiler.show import inner_body
 from course_lib.machine.gpu import cuda_c, prefetching
 from course_lib.machine.gpu.verification import TOLERANCE, judge, random_matrices
 from tools import prefetching as page
 from tools.lab import prefetching as predictions
 
-RECORDED, PREDICTED = (measurements.load(what) for what in ("prefetching", predictions.WHAT))
-FOUND = page.Found(RECORDED)
+RECORDED, PREDICTED, BESIDE = (
+    measurements.load(what) for what in ("prefetching", predictions.WHAT, "prefetching_pairs")
+)
+FOUND, PAIRS = page.Found(RECORDED), page.Pairs(BESIDE)
 TIMED = [r for r in RECORDED.results if r["rung"] != "cublas"]
+#: The kernels in numba of `pairs` that `cases` do not have, and those in CUDA C with their parameters.
+NEW = list({c.kernel: c for c in prefetching.pairs() if c.language == "numba" and c.rung != variants.RUNG}.values())
 SETTINGS = [(width, *setting) for width in (8, 16, 32) for setting in variants.SETTINGS]
 
 
@@ -69,6 +77,48 @@ def test_large_tiles_compute_the_product_wherever_their_loads_stand(moved):
     assert verdict.correct
 
 
+@pytest.mark.parametrize("case", every(9, NEW), ids=str)
+def test_a_pair_computes_the_product(case):
+    """On sizes that no tile divides, without any finding, and with the loads of `tiled`."""
+    M, N, K = shape = 45, 37, 67
+    run, verdict = launched(case.rung, shape, **case.params)
+    assert run.findings == ()
+    assert verdict.correct
+    loads = {name: run.traffic.select(space="global", op="load", array=name).accesses for name in "AB"}
+    assert loads == {"A": M * K * -(-N // 32), "B": K * N * -(-M // 32)}
+
+
+def test_a_place_outside_of_the_products_is_refused():
+    for after in ({"a_after": 8, "b_after": 4}, {"a_after": 0, "b_after": 33}):
+        with pytest.raises(ValueError, match="the loads cannot be after"):
+            places.RUNG.make(tile_width=32, **after)
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(find_spec("cuda") is None or find_spec("numba_cuda") is None, reason="needs the extra compiler")
+@pytest.mark.parametrize("place", prefetching.HELD_PLACES, ids=str)
+def test_loads_held_in_cuda_c_compute_the_product(place):
+    """One block of the machine code of NVRTC, run without a GPU."""
+    given, shape = {"tile_width": 32, "a_after": place[0], "b_after": place[1]}, (64, 64, 96)
+    A, B, C = random_matrices(*shape)
+    case = prefetching.Variation(cuda_c.in_c(places.RUNG), places.RUNG.name, "CUDA C", given, shape)
+    code = predictions.machine_code_of(case, {"shared_bytes": 8192, "filler_bytes": 0, "registers": 32})
+    grid, block = places.RUNG.launch(*shape, **given)
+    run_block(code, (A, B, C, *map(np.int32, shape)), block, grid, names="ABCMNK", pointers=True)
+    assert judge(C[:32, :32], A[:32].astype(float) @ B[:, :32].astype(float)).correct
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(find_spec("cuda") is None or find_spec("numba_cuda") is None, reason="needs the extra compiler")
+@pytest.mark.parametrize("restrict", [False, True])
+def test_with_the_promise_loads_move_over_a_barrier(restrict):
+    """What `__restrict__` changes: the compiler then loads behind the barrier no more, but before most products."""
+    given = {"tile_width": 32, "buffers": 1, "loads": "behind", "barriers": 2}
+    listing = disassembled(cuda_c.compiled(variants.RUNG.name, given, "sm_90", restrict=restrict).code)
+    text = [each.text for each in inner_body(MachineCode("", from_listing(listing, {}), 0, 0, 0, 0))]
+    assert ("barrier" in page.stand(text)) is not restrict
+
+
 @pytest.mark.nightly
 @pytest.mark.skipif(find_spec("cuda") is None or find_spec("numba_cuda") is None, reason="needs the extra compiler")
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
@@ -85,16 +135,20 @@ def test_every_setting_in_cuda_c_computes_the_product(setting):
     assert judge(C[:width, :width], A[:width].astype(float) @ B[:, :width].astype(float)).correct
 
 
-def test_every_case_is_recorded_once():
+@pytest.mark.parametrize("of", [(RECORDED, prefetching.cases), (BESIDE, prefetching.pairs)], ids=["cases", "pairs"])
+def test_every_case_is_recorded_once(of):
     """In the order of the command; nothing was wrong, and all fitted."""
-    cases = {(c.rung.name, str({**c.rung.params, **c.params}), c.size[0], c.warps): c for c in prefetching.cases()}
-    recorded = [(r["rung"], str(r["params"]), r["M"], r["warps"]) for r in TIMED]
+    recording, listed = of
+    cases = {(c.rung.name, str({**c.rung.params, **c.params}), c.size[0], c.warps): c for c in listed()}
+    timed = [r for r in recording.results if r["rung"] != "cublas"]
+    recorded = [(r["rung"], str(r["params"]), r["M"], r["warps"]) for r in timed]
     assert recorded == list(cases)
-    assert not [r for r in RECORDED.results if "wrong" in r or "skipped" in r]
+    assert not [r for r in recording.results if "wrong" in r or "skipped" in r]
 
 
-def test_speeds_follow_from_the_repeats_of_kernels_that_were_right():
-    for r in RECORDED.results:
+@pytest.mark.parametrize("recording", [RECORDED, BESIDE], ids=["cases", "pairs"])
+def test_speeds_follow_from_the_repeats_of_kernels_that_were_right(recording):
+    for r in recording.results:
         assert r["gflops"] == pytest.approx(model.flop(*(r[k] for k in "MNK")) / np.median(r["milliseconds"]) / 1e6)
         assert r.get("relative_error", 0) <= TOLERANCE["float32"]
         assert r.get("ragged_error", 0) <= TOLERANCE["float32"]
@@ -114,7 +168,7 @@ def test_equal_warps_are_equal():
 
 
 def test_the_page_is_that_of_the_recordings():
-    assert page.PAGE.read_text(encoding="utf-8") == page.page(RECORDED, PREDICTED), "run tools/prefetching.py"
+    assert page.PAGE.read_text(encoding="utf-8") == page.page(RECORDED, PREDICTED, BESIDE), "run tools/prefetching.py"
 
 
 def test_the_first_table_has_the_medians_of_the_repeats():
@@ -167,3 +221,71 @@ def test_what_the_page_says_in_words_holds():
         assert after(language, width)["l1_wavefronts"] > 1.1 * before(language, width)["l1_wavefronts"]
         path = [each(language, width)["l1_wavefronts_percent"] for each in (before, after)]
         assert (path[1] > path[0]) == ((language, width) == ("numba", 32))
+
+
+def kinds_of(result):
+    return PAIRS.loop(result)["kinds"]
+
+
+def test_held_loads_differ_in_their_place_alone():
+    """Kernels of a language have the instructions of each other, by kind, and as many registers and blocks."""
+    for language, exceptions in (("numba", ()), ("CUDA C", ((32, 32),))):
+        held = {
+            place: PAIRS.placed(language, place, 32) for place in prefetching.HELD_PLACES if place not in exceptions
+        }
+        kinds = [{**kinds_of(r), "other": 0} for r in held.values()]
+        assert all(each == kinds[0] for each in kinds)
+        assert len({kinds_of(r)["other"] for r in held.values()}) <= 2
+        assert {r["blocks_per_multiprocessor"] for r in held.values()} == {1}
+        assert {r["registers"] for r in held.values()} <= {31, 32}
+        for r in held.values():
+            code = PAIRS.loop(r)["code"]
+            assert [text.split()[0] for text in code].count("NOP") == 4  # the barriers of the warp
+            assert not [text for text in code if "WARPSYNC" in text]
+
+
+def test_what_the_page_says_of_places_holds():
+    """The gain follows the place and not the language; with the place held, the indices change nothing."""
+    for language in prefetching.LANGUAGES:
+        ordered = [page.speed(PAIRS.placed(language, (k, k), 32)) for k in range(8, 33, 4)]
+        assert ordered == sorted(ordered, reverse=True)
+        for later, both in (((0, 4), (4, 4)), ((0, 8), (8, 8)), ((16, 28), (28, 28)), ((16, 32), (32, 32))):
+            assert page.speed(PAIRS.placed(language, later, 32)) == pytest.approx(
+                page.speed(PAIRS.placed(language, both, 32)), rel=0.02
+            )
+    early = {language: PAIRS.switched(language, page.EARLY, 32) for language in prefetching.LANGUAGES}
+    assert PAIRS.after(early["numba"]) == "16 and 30"
+    assert PAIRS.after(early["CUDA C"]) == "0 and 4"
+
+    def made(of, first, index, held=""):
+        (result,) = (r for r in BESIDE.results if r["rung"] == f"{of}_{first}_{index}{held}")
+        return page.speed(result)
+
+    for index in ("uint64", "uint32"):
+        assert made("prefetched", "before", index) < 0.96 * made("prefetched", "inside", index)
+        assert made("prefetched", "before", index, "_held") > 1.08 * made("prefetched", "inside", index, "_held")
+    for first in ("inside", "before"):
+        assert made("prefetched", first, "uint32", "_held") == pytest.approx(
+            made("prefetched", first, "uint64", "_held"), rel=0.005
+        )
+    switched = PAIRS.switched("numba", page.ONE_BARRIER, None)
+    assert made("prefetched", "inside", "uint64") > page.speed(switched)
+    held = PAIRS.one(rung="prefetch_variants_held")
+    assert made("prefetched", "inside", "uint64") < page.speed(held)
+    assert kinds_of(held) == kinds_of(switched)
+    code = [
+        text.split()[1 if text.startswith("@") else 0][:3]
+        for text in PAIRS.loop(PAIRS.one(rung="tiled_before_uint32"))["code"]
+    ]
+    assert [name for name in code if name in ("LDG", "STS")] == ["LDG", "STS", "LDG", "STS"]
+    assert {
+        name: "barrier" in PAIRS.after(PAIRS.one(rung=name)) for name in ("tiled_before_uint32", "tiled_before_uint64")
+    } == {
+        "tiled_before_uint32": True,
+        "tiled_before_uint64": True,
+    }
+    for warps in (32, 64):
+        behind, early_c = (PAIRS.switched("CUDA C", setting, warps) for setting in (page.BEHIND, page.EARLY))
+        (promise,) = (r for r in BESIDE.results if r["rung"] == "prefetch_variants_c_restrict" and r["warps"] == warps)
+        assert page.speed(promise) == pytest.approx(page.speed(early_c), rel=0.005)
+        assert kinds_of(promise) == kinds_of(behind)
