@@ -86,17 +86,19 @@ def test_the_notes_plan_no_more_minutes_than_a_reader_needs(path):
 
 def test_the_readme_lists_each_lesson_once_and_says_how_long_each_part_takes():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    parts = re.findall(r"^\| \*\*(.+?)\*\* \| (\d+) \| (.+) \|$", readme, re.MULTILINE)
+    parts = re.findall(r"^\| \*\*(.+?)\*\* \| (\d+) \| (\d+) \| (.+) \|$", readme, re.MULTILINE)
     listed = []
-    for title, total, row in parts:
+    for title, total, exercises, row in parts:
         names = re.findall(r"\]\(notebooks/(\d\d_\w+\.ipynb)\)", row)
         stated = [_sources(ROOT / "notebooks" / name, "markdown")[0] for name in names]
         assert sum(int(re.search(r"\*\*Time:\*\* about (\d+) minutes", text)[1]) for text in stated) == int(total)
+        counted = [minutes.of_exercises(_read(ROOT / "notebooks" / name)["cells"]) for name in names]
+        assert sum(counted) == int(exercises)
         assert {part(name) for name in names} == {title}
         listed += names
     assert listed == [path.name for path in LESSONS]
     (hours,) = {*re.findall(r"(?i)about (\d+) hours", readme)}
-    assert round(sum(int(total) for _, total, _ in parts) / 60) == int(hours)
+    assert round(sum(int(total) for _, total, *_ in parts) / 60) == int(hours)
 
 
 def _optional(cell):

@@ -42,19 +42,27 @@ def of_lesson(cells):
     return 5 * round(sum(map(of_cell, cells)) / 5)
 
 
+def of_exercises(cells):
+    """Those of the cells in which a reader writes an answer."""
+    answers = re.compile(r"^(check|explain)\(", re.MULTILINE)
+    return 5 * round(sum(of_cell(cell) for cell in cells if answers.search("".join(cell["source"]))) / 5)
+
+
 def main():
     readme = ROOT / "README.md"
-    page, minutes = readme.read_text(encoding="utf-8"), {}
+    page, minutes, exercises = readme.read_text(encoding="utf-8"), {}, {}
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         text = path.read_text(encoding="utf-8")
-        minutes[path.name] = of_lesson(json.loads(text)["cells"])
+        cells = json.loads(text)["cells"]
+        minutes[path.name], exercises[path.name] = of_lesson(cells), of_exercises(cells)
         text = re.sub(r"(\*\*Time:\*\* about )\d+(?= minutes)", rf"\g<1>{minutes[path.name]}", text)
         path.write_text(text, encoding="utf-8")
 
     def part(row):
-        return f"{row[1]}{sum(map(minutes.get, re.findall(r'[(]notebooks/([0-9]+_[^)]+)', row[2])))}{row[2]}"
+        names = re.findall(r"[(]notebooks/([0-9]+_[^)]+)", row[2])
+        return f"{row[1]}{sum(map(minutes.get, names))} | {sum(map(exercises.get, names))}{row[2]}"
 
-    page = re.sub(r"^(\| \*\*.+?\*\* \| )\d+( \| .+\|)$", part, page, flags=re.MULTILINE)
+    page = re.sub(r"^(\| \*\*.+?\*\* \| )\d+ \| \d+( \| .+\|)$", part, page, flags=re.MULTILINE)
     page = re.sub(
         r"([Aa]bout )\d+(?= hours)",
         rf"\g<1>{round(sum(of for name, of in minutes.items() if name[0].isdigit()) / 60)}",
