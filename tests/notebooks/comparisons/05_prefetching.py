@@ -85,3 +85,62 @@ assert [stand(loop(loads)["code"]) for loads in (AFTER, LATE, BEFORE)] == [
     "20 and 30",
     "16 and 30",
 ], "have moved up among the products"
+
+paired = measurements.load("prefetching_pairs")
+
+
+def of_two(which):
+    """Return the recording of `prefetched` or of the kernel with switches, two buffers and one barrier."""
+    params = {"tile_width": 32, "buffers": 2, "loads": "early", "barriers": 1}
+    return paired.result(which, params=params if "variants" in which else {"tile_width": 32})
+
+
+tiled_pairs = {
+    (pair, bits): paired.result(f"tiled_{pair}_uint{bits}")["gflops"]
+    for pair in ("inside", "before")
+    for bits in (32, 64)
+}
+either = [tiled_pairs[each] / tiled_pairs["inside", 64] for each in (("inside", 32), ("before", 64))]
+assert [round(100 * (gain - 1)) for gain in either] == [3, 4], "3 to 4 % faster"
+at = {
+    name: of_two(name)["loop"]["multiply_adds_before_loads"]
+    for name in ("prefetched_inside_uint64", "prefetch_variants", "prefetch_variants_held")
+}
+assert list(at.values()) == [[0, 0], [24, 30], [0, 0]], "after 24 and 30 of the 32 multiply-adds of a pair"
+kept = of_two("prefetch_variants_held")["gflops"]
+assert round(100 * (kept / of_two("prefetch_variants")["gflops"] - 1)) == 6, "6 % faster"
+assert kept > of_two("prefetched_inside_uint64")["gflops"], "faster than prefetched"
+of_two_kinds = [of_two(name)["loop"]["kinds"] for name in ("prefetch_variants", "prefetch_variants_held")]
+assert of_two_kinds[0] == of_two_kinds[1]
+for pair in ("inside", "before"):
+    wide, narrow = (of_two(f"prefetched_{pair}_uint{bits}_held")["gflops"] for bits in (64, 32))
+    assert abs(narrow / wide - 1) < 0.01, "the width of the indices changes nothing"
+early_at = {"tile_width": 32, "a_after": 0, "b_after": 4}
+before, after = (
+    paired.result(
+        "prefetch_variants", params={"tile_width": 32, "buffers": 1, "loads": "behind", "barriers": 2}, warps=64
+    ),
+    paired.result("prefetch_places", params=early_at, warps=64),
+)
+assert round(100 * (after["gflops"] / before["gflops"] - 1)) == 12, "they gain 12 %, not 7 %"
+in_c_code = next(
+    r["loop"]["code"]
+    for r in recorded.results
+    if r.get("params") == {"tile_width": 32, "buffers": 1, "loads": BEFORE, "barriers": 2}
+    and r["language"] != "numba"
+    and r.get("loop")
+)
+assert stand(in_c_code) == "0 and 4", "in CUDA C after 0 and 4"
+
+for width in (8, 16, 32):
+    plain, promised = (paired.result(f"tiled_c{end}", params={"tile_width": width}) for end in ("", "_restrict"))
+    assert abs(promised["gflops"] / plain["gflops"] - 1) < 0.005, "as fast with __restrict__ as without it"
+for warps in (32, 64):
+    one = {"tile_width": 32, "buffers": 1, "barriers": 2}
+    names = {"_c_restrict": "behind", "_c": "early"}
+    promised, in_the_source = (
+        paired.result(f"prefetch_variants{end}", params=one | {"loads": loads}, warps=warps)
+        for end, loads in names.items()
+    )
+    assert abs(promised["gflops"] / in_the_source["gflops"] - 1) < 0.005, "as much as early loads in the source"
+    assert warps == 64 or promised["loop"]["multiply_adds_before_loads"] == [0, 4], "to the beginning of the products"
