@@ -25,9 +25,10 @@ def test_the_first_change_that_holds_is_named_within_the_budget():
         tried.append(candidate.line)
         return candidate.line == 2
 
-    assert proven(found, holds, Tries(100, 9)).id == "2" and tried == [0, 1, 2]
-    assert proven(found, holds, Tries(100, 2)) is None and tried == [0, 1, 2, 0, 1]
-    assert proven(found, holds, Tries(0, 9)) is None
+    assert proven(found, holds, Tries(9)).id == "2" and tried == [0, 1, 2]
+    assert proven(found, holds, Tries(2)) is None and tried == [0, 1, 2, 0, 1]
+    assert proven(found, holds, Tries(9, each=5)) is None and tried == [0, 1, 2, 0, 1, 0]
+    assert proven(found, holds, Tries(9, seconds=-1)) is None
 
 
 def test_a_hint_names_the_line_and_a_repair_the_change():

@@ -25,12 +25,15 @@ class Counts(Observer):
     def start(self, prepared: Prepared) -> None:
         super().start(prepared)
         self._compiled = prepared.compiled
+        #: how often anything was counted, for the warps of several blocks at once
+        self.iterations = 0
         #: the counts of a warp are numbers or, where its blocks differ, arrays with one for each
         self._warps: list[Counter[Any]] = []
         self._running: defaultdict[WarpVector, Any] = defaultdict(Counter)
         self._requests: list[tuple[str, str, np.ndarray, Mask]] = []
 
     def iterated(self, vector: WarpVector, line: int, mask: Mask) -> None:
+        self.iterations += 1
         self._running[vector][line] += 1 if mask is True else vector.full(mask).any(axis=(0, 1))
 
     def barrier(self, arrivals: Arrivals, complete: bool) -> None:

@@ -214,7 +214,7 @@ def names_and_numbers(make: Make, kernel: Kernel, _: Any) -> Made:
         for new in _others(kernel, part):
             said = {"part": _around(kernel, part), "old": ast.unparse(part)}
             yield make("one-name-or-number", part, (part, new), **said)
-    for parameter in sorted({node.id for node in read}, key=lambda id: id not in kernel.arguments):
+    for parameter in sorted({node.id for node in read}, key=lambda id: (id not in kernel.arguments, id)):
         places = [node for node in read if node.id == parameter]
         lines = lines_of(places)
         for by, small in (("+ 1", "small"), ("- 1", "large")) if len(places) > 1 else ():

@@ -43,9 +43,10 @@ register(*SEEN, *LIKELY, *VARIABLES, *orders.ROWS, *bounds.ROWS, *PLACES)
 
 _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
 
-#: The budget for the changes that are tried for one hint: seconds of the processor, so that a student need not wait,
-#: and the nodes of syntax of all that are tried. A wrong one fails at its first launch, after 25 to 60 µs for each.
-_SECONDS, _MOST_NODES = 8, 100_000
+#: The budget for the changes that are tried for one hint, so that a student need not wait long: the nodes of syntax of
+#: all kernels that are tried, and an iteration of their loops as this part of one. A node takes 23 to 45 µs of a quiet
+#: processor, an iteration 5 to 10 µs.
+_MOST_WORK, _OF_AN_ITERATION = 160_000, 0.25
 #: How many more are tried after one that makes the values right, but costs too much.
 _FURTHER = 40
 #: The comment above the lines that a student writes.
@@ -146,18 +147,26 @@ class _Inside(Observer):
         raise KernelError("an index is negative")
 
 
-def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape, seed: int | None = None) -> bool:
+def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape, seed: int | None, tries: Tries) -> bool:
     """Launch without counting, which takes half the time, and compare; KernelError at an index out of bounds."""
     inputs, want = _matrices(exercise, shape, seed)
     got = np.full(want.shape, np.nan, np.float32)
     arguments = (*(array.copy() for array in inputs), got)
-    run_uncounted(kernel, exercise.task.launch(*shape), arguments, exercise.task.max_steps)
+    engine = _uncounted(kernel, exercise.task.launch(*shape), arguments, exercise.task.max_steps)
+    try:
+        engine.run()
+    finally:
+        tries.spend(_OF_AN_ITERATION * engine.steps.taken)
     return not differing(got, want).any()
 
 
 def run_uncounted(kernel: Any, at: Launch, arguments: tuple[Array, ...], max_steps: int) -> None:
     """Launch on these arrays and count nothing; raise KernelError at an index out of bounds or below zero."""
-    Engine(prepare(kernel, *at, arguments), [_Inside()], max_steps=max_steps).run()
+    _uncounted(kernel, at, arguments, max_steps).run()
+
+
+def _uncounted(kernel: Any, at: Launch, arguments: tuple[Array, ...], max_steps: int) -> Engine:
+    return Engine(prepare(kernel, *at, arguments), [_Inside()], max_steps=max_steps)
 
 
 def _faults(*outcomes: Outcome) -> list[Finding]:
@@ -292,8 +301,7 @@ class Grading:
     @cached_property
     def _tries(self) -> Tries:
         """The budget of this answer."""
-        nodes = len(self.source.kernel.nodes) if self.source.kernel else 1
-        return Tries(_SECONDS, _MOST_NODES // nodes)
+        return Tries(_MOST_WORK, len(self.source.kernel.nodes) if self.source.kernel else 1)
 
     def _found(self, kind: str, problem: Any = None) -> list[Candidate]:
         """What the exercise's rows and the table propose, the student's own lines first; nothing without a source."""
@@ -389,11 +397,12 @@ class Grading:
         """
         first = self._cheapest_failure
         try:
-            if first and not _gives_right_values(self.exercise, changed, *first[0]):
+            if first and not _gives_right_values(self.exercise, changed, *first[0], self._tries):
                 return False
             others = ((shape, None) for shape in self.exercise.task.launches)
             for shape, seed in dict.fromkeys((*first, *others)):
                 outcome = launch(self.exercise, changed, shape, seed=seed)
+                self._tries.spend(_OF_AN_ITERATION * outcome.counts.iterations)
                 if outcome.differs.any() or _faults(outcome) or outcome.stored_elsewhere():
                     return False
         except _REFUSALS:

@@ -383,7 +383,8 @@ def numbers_of_threads(make: Make, kernel: Kernel, _: Any) -> Made:
     for one, other in pairs:
         both = [part for part in parts if _number(part) in (one, other)]
         groups = [[each] for each in both]
-        groups += [[p for p in both if kernel.statement_of(p) is s] for s in {kernel.statement_of(p) for p in both}]
+        statements = dict.fromkeys(map(kernel.statement_of, both))
+        groups += [[p for p in both if kernel.statement_of(p) is s] for s in statements]
         groups += [both]
         for chosen in groups:
             changes = [(part, _renamed(part, other if _number(part) == one else one)) for part in chosen]

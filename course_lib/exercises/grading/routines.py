@@ -8,7 +8,7 @@ import itertools
 import json
 import math
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,8 +28,9 @@ from .verdict import FAILED, PASSED, Check, Verdict
 
 register(*ROWS)
 
-#: The budget for the changes that are tried for one hint: seconds of the processor, and how many.
-_SECONDS, _MOST_TRIES = 3, 600
+#: The budget for the changes that are tried for one hint: how many, and as how many a call counts that does not end,
+#: which takes 0.1 s.
+_MOST_TRIES, _ENDLESS = 600, 20
 
 
 def digest(call: str, result: bool | float) -> str:
@@ -163,18 +164,17 @@ def _mistake(exercise: Routine, source: Submission, called: Sequence[tuple[Check
             return Hint(f"{common} {advice[:1].upper()}{advice[1:]}".rstrip(), common.id)
 
     nearly: list[tuple[Candidate, Case]] = []
+    tries = Tries(_MOST_TRIES)
 
     def holds(candidate: Candidate, kernel: Kernel = kernel) -> bool:
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
             changed = kernel.changed(candidate.changes)
-            failed = list(
-                itertools.islice((c for c in exercise.cases if not _called(changed, c, "", run)[0].passed), 2)
-            )
+            failed = [*itertools.islice(_failing(exercise, changed, run, tries), 2)]
         if len(failed) == 1 and len(wrong) >= _SEVERAL:
             nearly.append((candidate, failed[0]))
         return not failed
 
-    found = proven(candidates(kernel, "formula", rows=exercise.rows), holds, Tries(_SECONDS, _MOST_TRIES))
+    found = proven(candidates(kernel, "formula", rows=exercise.rows), holds, tries)
     if found is not None:
         # where only the place is known, the advice of the first call that is wrong says more
         return _with_advice(found, wrong[0].hint if found.id in _PLACES else "")
@@ -183,6 +183,16 @@ def _mistake(exercise: Routine, source: Submission, called: Sequence[tuple[Check
     if (below := _below_zero(exercise, called)) is not None:
         return below
     return None
+
+
+def _failing(exercise: Routine, changed: Any, run: Run, tries: Tries) -> Iterator[Case]:
+    """The cases in which a changed function is wrong."""
+    for case in exercise.cases:
+        check, hint, _ = _called(changed, case, "", run)
+        if getattr(hint, "id", "") == "endless":
+            tries.spend(_ENDLESS)
+        if not check.passed:
+            yield case
 
 
 #: So many calls must be wrong if a change after which one of them still is counts as the cause of the others.

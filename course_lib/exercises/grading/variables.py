@@ -49,8 +49,8 @@ def two_names_of_a_sum(make: Make, kernel: Kernel, work: Asked) -> Made:
         if isinstance(node.targets[0], ast.Name) and _is_number(node.value)
     }
     read = {n.id for n in kernel.every(ast.Name) if isinstance(n.ctx, ast.Load)}
-    for first in begun.keys() - read - added.keys():
-        for other in added.keys() - begun.keys():
+    for first in sorted(begun.keys() - read - added.keys()):
+        for other in sorted(added.keys() - begun.keys()):
             renamed = [(n, ast.Name(other, n.ctx)) for n in kernel.every(ast.Name) if n.id == first]
             said = {"grown": other, "begun": first, "at": begun[first].lineno}
             yield make("begun-as-another", added[other], *renamed, **said)

@@ -165,7 +165,7 @@ def repair_of(
     ``run`` is the launch, ``after`` its arguments after it, and ``slow`` its costs. No try begins after ``seconds``
     of the processor; a busy machine changes no verdict.
     """
-    tries = Tries(seconds, MOST)
+    tries = Tries(MOST, seconds=seconds)
     if run.errors:
         return _without_errors(launched, run, after, tries)
     wide = [finding for finding in run.findings if finding.kind == "float64"]

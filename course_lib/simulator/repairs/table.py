@@ -6,6 +6,7 @@ for them.
 """
 
 import ast
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -130,17 +131,23 @@ def candidates(
 
 
 class Tries:
-    """The budget for all tries of one launch or answer: seconds of the processor, and how many changes are tried.
+    """The budget for all tries of one launch or answer: how much work they may be.
 
-    A busy machine changes nothing, since only the processor's time counts.
+    Work is counted, not timed, so that an answer gets the same hint on every machine, however busy it is. ``each`` try
+    is so much by itself; whoever launches calls `spend` for more. ``seconds`` of the processor are a limit where work
+    is not known: for a launch of any size.
     """
 
-    def __init__(self, seconds: float, most: int) -> None:
-        self._left, self._end = most, time.process_time() + seconds
+    def __init__(self, most: float, each: float = 1, seconds: float = math.inf) -> None:
+        self._left, self._each, self._end = most, each, time.process_time() + seconds
+
+    def spend(self, work: float) -> None:
+        """Take so much work from the budget."""
+        self._left -= work
 
     def left(self) -> bool:
         """Take one try; return whether there was one."""
-        self._left -= 1
+        self.spend(self._each)
         return self._left >= 0 and time.process_time() <= self._end
 
 

@@ -53,6 +53,11 @@ class Steps:
         self.end = None if limit is not None else _seconds() + self.SECONDS
         self.next_check = max(self.left - self.CHECK_EVERY, 0)  # the iterations left at the next reading
 
+    @property
+    def taken(self) -> int:
+        """The iterations that were run."""
+        return self.limit - self.left
+
     def spend(self, line: int, count: int = 0) -> None:
         """Take one iteration from the budget; a ``while`` loop has already run ``count`` iterations."""
         self.left -= 1
