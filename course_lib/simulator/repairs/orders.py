@@ -75,9 +75,10 @@ def _places(kernel: Kernel, finding: Finding) -> Iterator[tuple[int, ast.stmt, s
         for place in places:
             last = body[place - 1]
             line = last.end_lineno or last.lineno
-            where = f"after line {line}, at the end of the loop's body"
             if place < len(body):
                 where = f"between lines {line} and {body[place].lineno}"
+            else:
+                where = f"after line {line}, at the end of the body of the loop in line {owner.lineno}"
             yield line, last, kernel.barrier, where
     if any(isinstance(owner, ast.For | ast.While) for _, _, owner in kernel.chain(one)):
         yield from _ends_of_ifs(kernel, one, other)

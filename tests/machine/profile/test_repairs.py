@@ -80,7 +80,7 @@ def test_the_verdict_names_two_warps_and_their_iterations():
     assert text.strip() == "s[t] += s[t + step]"
     assert re.fullmatch(r"thread \d+ \(warp [1-3]\) writes s\[\d+\] in iteration 1", first)
     assert re.fullmatch(r"thread \d+ \(warp 0\) reads s\[\d+\] in iteration 2", second)
-    assert "  repair: put cuda.syncthreads() after line 21, at the end of the loop's body" in lines
+    assert "  repair: put cuda.syncthreads() after line 21, at the end of the body of the loop in line 18" in lines
     assert max(map(len, lines)) <= 120
 
 

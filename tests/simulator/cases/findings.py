@@ -157,7 +157,7 @@ def kernel(out):
         out[cuda.threadIdx.x] += kept(s)
 
 # of warps with roles, each of which runs one of the lines @ 1, 64 : out=zeros(64)
-#= said("put cuda.syncthreads() between the two, and at the end of the loop's body")
+#= said("put cuda.syncthreads() between the two, and after line", "at the end of the body of the loop in line")
 s = cuda.shared.array(32, float32)
 for k in range(3):
     if i < 32:

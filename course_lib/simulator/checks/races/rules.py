@@ -199,8 +199,8 @@ class RacesObserver(Reporter):
         read = {name for source in sources for name in others_read(source.tree, line, array)}
         updates = not read and any(updates_one(source.tree, line, array) for source in sources)
         apart = "read into a variable, put a barrier, and write then"
-        if any(start <= line <= end for source in sources for start, end in loops_of(source.tree)):
-            apart = f"between two iterations, put a barrier at the end of the loop's body; within one, {apart}"
+        if end := self._end_of_loop(line, line):
+            apart = f"between two iterations, put a barrier {end}; within one, {apart}"
         atomic = "if several threads are to update one element, use cuda.atomic, as cuda.atomic.add"
         if updates:
             return atomic
@@ -210,12 +210,16 @@ class RacesObserver(Reporter):
 
     def _missing(self, first: int, second: int, paths: list[WarpPath]) -> str:
         """Say where a barrier is missing between these lines: in a loop, the second may come before the first."""
-        in_loop = any(
-            start <= first and second <= end for s in self.compiled.sources for start, end in loops_of(s.tree)
-        )
+        end = self._end_of_loop(first, second)
         if (second, first) in paths:
-            return "at the end of the loop's body" if in_loop else f"after line {second}, before line {first}"
-        return "between the two" + ", and at the end of the loop's body" * (in_loop and not paths)
+            return end or f"after line {second}, before line {first}"
+        return "between the two" + f", and {end}" * (bool(end) and not paths)
+
+    def _end_of_loop(self, first: int, second: int) -> str:
+        """Where the body of the innermost loop around these lines ends, in words; empty without a loop."""
+        loops = (loop for source in self.compiled.sources for loop in loops_of(source.tree))
+        start, end = max((loop for loop in loops if loop[0] <= first <= second <= loop[1]), default=(0, 0))
+        return f"after line {end}, at the end of the body of the loop in line {start}" if start else ""
 
 
 def _stores_of(tree: ast.AST, line: int, array: str) -> list[tuple[str, list[str]]]:
