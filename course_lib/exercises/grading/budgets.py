@@ -1,7 +1,9 @@
 """The budgets of exercises: what is counted, its limit as a formula, and the advice if the limit is exceeded."""
 
 from collections.abc import Mapping
+from functools import partial
 
+from . import lines
 from .exercise import Budget, Outcome, Where, everywhere
 
 
@@ -9,13 +11,21 @@ def global_loads(formula: str, hint: str, limit: str = "", known: Mapping[str, s
     """Global loads of the thread with the most of them; ``known`` as in `Budget`."""
     loads = "global loads per thread"
     return Budget(
-        loads, formula, lambda outcome: outcome.most_per_thread("global", "load"), hint, limit, known=known or {}
+        loads,
+        formula,
+        lambda outcome: outcome.most_per_thread("global", "load"),
+        hint,
+        limit,
+        known=known or {},
+        at=lines.most("global", "load"),
     )
 
 
 def global_stores(formula: str, hint: str, limit: str = "", array: str = "C") -> Budget:
     """Stores to one array, by all threads together."""
-    return Budget(f"stores of {array}", formula, lambda outcome: outcome.count("accesses", "store", array), hint, limit)
+    at = lines.most("global", "store", arrays=(array,))
+    measure = partial(Outcome.count, what="accesses", op="store", array=array)
+    return Budget(f"stores of {array}", formula, measure, hint, limit, at=at)
 
 
 def sectors_per_request(
@@ -27,19 +37,27 @@ def sectors_per_request(
     """
     name = f"sectors per {op} request of {array}"
     return Budget(
-        name, formula, lambda outcome: outcome.counts.most_sectors(outcome.own(array), op), hint, limit, where
+        name,
+        formula,
+        lambda outcome: outcome.counts.most_sectors(outcome.own(array), op),
+        hint,
+        limit,
+        where,
+        at=lines.most("global", op, arrays=(array,)),
     )
 
 
 def shared_loads(formula: str, hint: str) -> Budget:
     """Loads from shared memory of the thread with the most of them."""
-    return Budget("shared loads per thread", formula, lambda outcome: outcome.most_per_thread("shared", "load"), hint)
+    measure, at = partial(Outcome.most_per_thread, space="shared", op="load"), lines.most("shared", "load")
+    return Budget("shared loads per thread", formula, measure, hint, at=at)
 
 
 def shared_stores(formula: str, hint: str) -> Budget:
     """Stores to shared memory of the thread with the most of them; an atomic counts as a store."""
     few = "the kernel stores nothing into shared memory: the exercise is on a kernel that keeps its tiles there."
-    return Budget("shared stores per thread", formula, _shared_stores, hint, least=1, too_few=few)
+    at = lines.most("shared", "store", "atomic")
+    return Budget("shared stores per thread", formula, _shared_stores, hint, least=1, too_few=few, at=at)
 
 
 def _shared_stores(outcome: Outcome) -> int:
@@ -55,7 +73,14 @@ def barriers(formula: str, hint: str, limit: str = "") -> Budget:
     """Barriers at which the warp with the most of them waits."""
     few = "the kernel has no barrier: the exercise is on threads that share what they stored, and wait for it."
     return Budget(
-        "barriers per warp", formula, lambda outcome: outcome.counts.most_barriers(), hint, limit, least=1, too_few=few
+        "barriers per warp",
+        formula,
+        lambda outcome: outcome.counts.most_barriers(),
+        hint,
+        limit,
+        least=1,
+        too_few=few,
+        at=lines.barriers,
     )
 
 

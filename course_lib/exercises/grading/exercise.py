@@ -3,7 +3,7 @@
 import math
 import re
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -107,7 +107,8 @@ class Budget:
     the width T of the tiles; ``limit`` is the formula where the exercise states the limit in words. Launches for which
     ``where(shape)`` is false are not measured. ``traced``: ``measure`` needs the trace. Below ``least`` the student
     reads ``too_few``: a kernel that does without what it counts is not cheaper, but another one. ``known`` are the
-    costs of known mistakes, as formulas like ``formula``, each with the advice in place of ``hint``.
+    costs of known mistakes, as formulas like ``formula``, each with the advice in place of ``hint``. ``at`` are the
+    lines of an outcome that the hint names.
     """
 
     name: str
@@ -120,6 +121,7 @@ class Budget:
     least: int = 0
     too_few: str = ""
     known: Mapping[str, str] = field(default_factory=dict)
+    at: Callable[[Outcome], Iterable[int]] = lambda outcome: ()
 
     def allowed(self, sizes: Mapping[str, int]) -> float:
         """The limit for a launch of these sizes, by their names."""

@@ -28,6 +28,7 @@ from .counts import Counts
 from .exercise import MOST_WORK, Array, Budget, Diagnosis, Exercise, Hint, Launch, Outcome, Shape, differing
 from .handed_in import validate_submission
 from .likely import ROWS as LIKELY
+from .lines import at, loads, stores, thread_numbers
 from .meetings import meeting
 from .operands import tagged
 from .places import ROWS as PLACES
@@ -45,8 +46,8 @@ _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
 
 #: The budget for the changes that are tried for one hint, so that a student need not wait long: the nodes of syntax of
 #: all kernels that are tried, and an iteration of their loops as this part of one. A node takes 23 to 45 µs of a quiet
-#: processor, an iteration 5 to 10 µs.
-_MOST_WORK, _OF_AN_ITERATION = 160_000, 0.25
+#: processor, an iteration 5 µs.
+_MOST_WORK, _OF_AN_ITERATION = 170_000, 0.15
 #: How many more are tried after one that makes the values right, but costs too much.
 _FURTHER = 40
 #: The comment above the lines that a student writes.
@@ -489,7 +490,8 @@ class Grading:
             if most > share and outcome.count("accesses", "store", task.output) > outcome.got.size:
                 text = f"one thread stores {most:,} times into {self.output} for {self._named(outcome.shape)}"
                 hint = f"an element of {self.output} is stored again and again: store it once, after its loop."
-                return 0, Check(False, f"{text}, where {share:,} is enough"), Hint(hint, "stored-again")
+                said = f"{text}, where {share:,} is enough"
+                return 0, Check(False, said), Hint(at(stores(outcome), hint), "stored-again")
             if most > share:
                 wanted = "one element" if share == 1 else f"{share:,} elements"
                 text = (
@@ -497,7 +499,7 @@ class Grading:
                     f"{self._named(outcome.shape)}, where each should store {wanted} at most"
                 )
                 hint = f"the launch has more threads than work: let each of them compute its own part of {self.output}."
-                return 0, Check(False, text), Hint(hint, "work-not-shared")
+                return 0, Check(False, text), Hint(at(stores(outcome), hint), "work-not-shared")
         return self._only_in_square_grids() or self._only_in_square_blocks(task.launches[-1])
 
     def _only_in_square_grids(self) -> tuple[int, Check, str] | None:
@@ -506,16 +508,16 @@ class Grading:
         if task.finished is None:
             return None
         for shape in task.launches:
-            at = task.finished(*shape)
-            other = launch(self.exercise, self.kernel, shape, at=at)
+            finished = task.finished(*shape)
+            other = launch(self.exercise, self.kernel, shape, at=finished)
             if other.differs.any() or _faults(other):
-                grid = "×".join(map(str, at[0]))
+                grid = "×".join(map(str, finished[0]))
                 text = f"{self.output} is right only in square grids: for {self._named(shape)} in a grid of {grid} not"
                 hint = (
                     "x counts columns and y counts rows, in the number of the block, in its size, and in the number of "
                     "the thread."
                 )
-                return 1, Check(False, text), Hint(hint, "only-in-square-grids")
+                return 1, Check(False, text), Hint(at(thread_numbers(other), hint), "only-in-square-grids")
         return None
 
     def _only_in_square_blocks(self, shape: Shape) -> tuple[int, Check, str] | None:
@@ -581,17 +583,22 @@ class Grading:
         return advice or self._own_advice(broken) or Hint(broken.message, broken.kind)
 
     def _own_advice(self, broken: Finding) -> str | None:
-        """The exercise's words for a finding."""
+        """The exercise's words for a finding, with the lines of all findings that they are for."""
+        if (key := self._own_words(broken)) is None:
+            return None
+        alike = [each for each in _faults(*self.outcomes) if self._own_words(each) == key]
+        lines = {line for each in alike for line in (each.line, each.other_line) if line is not None}
+        return Hint(at(lines, self.exercise.hints[key]), key)
+
+    def _own_words(self, broken: Finding) -> str | None:
+        """Which of the exercise's words are for a finding."""
         exercise = {own: name for name, own in zip(self.exercise.parameters, self.source.parameters, strict=True)}
         array = exercise.get(broken.array or "")
         place = f"{broken.kind} of {array}" if array else f"{broken.kind} in shared memory"
         keys = [f"{broken.kind} of {broken.array}", place, broken.kind]
         if broken.verbs == ("writes", "writes"):
             keys.insert(0, f"{broken.kind} of two stores")
-        for key in keys:
-            if key in self.exercise.hints:
-                return Hint(self.exercise.hints[key], key)
-        return None
+        return next((key for key in keys if key in self.exercise.hints), None)
 
     def _one_direction(self) -> Candidate | None:
         """Where a kernel uses direction y of a launch that has none."""
@@ -612,11 +619,11 @@ class Grading:
             hint = (
                 f"{self.output} is not zero when the kernel starts: sum in a variable of the thread, and store it once."
             )
-            return Hint(hint, "not-zero-at-the-start")
+            return Hint(at(loads(self.exercise.task.output)(wrong), hint), "not-zero-at-the-start")
         stored = wrong.got[~np.isnan(wrong.got)]
         if stored.size and not stored.any():
             hint = f"every element stored into {self.output} is 0: no product reaches the sum before it is stored."
-            return Hint(hint, "only-zeros")
+            return Hint(at(stores(wrong), hint), "only-zeros")
         if cause := self._best("lengths", "wrong"):
             return _advice(cause)
         if advice := self._diagnosed(self.outcomes, self.exercise.symptoms):
@@ -641,7 +648,7 @@ class Grading:
             which = f"{self.output}[{first}]{others}"
         who = "iteration" if self._alone else "thread"
         asked = f"for {self._named(wrong.shape)} nothing is stored into {which}: which {who} should do it?"
-        return Hint(asked, "some-never-stored")
+        return Hint(at(stores(wrong), asked), "some-never-stored")
 
     def _first_wrong_step(self, wrong: Outcome) -> tuple[int, str] | None:
         """The line of the first step that makes a value wrong, and what is wrong there."""
@@ -662,9 +669,11 @@ class Grading:
         if loads and (cause := self._first(self._passes, "loads")):
             return _advice(cause)
         where = self._where_banks_meet() if budget.name.startswith("bank conflicts") else ""
+        worst = max(self.outcomes, key=lambda outcome: budget.measure(outcome) if budget.where(outcome.shape) else -1)
         costs = [(budget.measure(o), self.exercise.task.named(o.shape)) for o in self.outcomes if budget.where(o.shape)]
         advice = budget.advice(costs)
-        return Hint(f"{where}{advice[:1].upper()}{advice[1:]}" if where else advice, budget.name)
+        advice = f"{where}{advice[:1].upper()}{advice[1:]}" if where else at(budget.at(worst), advice)
+        return Hint(advice, budget.name)
 
     def _where_banks_meet(self) -> str:
         """The line with the most bank conflicts, and two lanes that meet there; empty if no trace shows them."""

@@ -8,6 +8,7 @@ from ...simulator.hardware import ceil_div
 from .budgets import iterations
 from .exercise import TILE, Array, Diagnosis, Launch, Outcome, Task
 from .grades import whole_numbers
+from .lines import Lines, at, loops_of_sums, outer_loops, sums
 
 
 def product_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, Array]:
@@ -69,37 +70,39 @@ ITERATIONS_OF_TILES = iterations(
 # ---- mistakes -------------------------------------------------------------------------------------------------
 
 
-def result_is(wrong: Callable[..., Array | None], advice: str, id: str = "diagnosis") -> Diagnosis:
+def result_is(wrong: Callable[..., Array | None], advice: str, id: str = "diagnosis", lines: Lines = sums) -> Diagnosis:
     """Recognise a result that equals ``wrong(*inputs)``, which is None for inputs that do not show the mistake.
 
-    One without an ``id`` has the name of the variable that it is assigned to.
+    The advice names the ``lines``. One without an ``id`` has the name of the variable that it is assigned to.
     """
 
     def diagnosis(outcome: Outcome) -> str | None:
         result = wrong(*outcome.inputs)
-        return advice if result is not None and np.array_equal(outcome.got, result) else None
+        return at(lines(outcome), advice) if result is not None and np.array_equal(outcome.got, result) else None
 
     diagnosis.__name__ = id
     return diagnosis
 
 
-def shows(condition: Callable[[Outcome], object], advice: str) -> Diagnosis:
-    """Recognise a mistake by what is true of a wrong outcome."""
+def shows(condition: Callable[[Outcome], object], advice: str, lines: Lines = sums) -> Diagnosis:
+    """Recognise a mistake by what is true of a wrong outcome; the advice names the ``lines``."""
 
     def diagnosis(outcome: Outcome) -> str | None:
-        return advice if condition(outcome) else None
+        return at(lines(outcome), advice) if condition(outcome) else None
 
     return diagnosis
 
 
-def sums_take(terms: Callable[[int], Sequence[int] | None], advice: str, id: str = "diagnosis") -> Diagnosis:
+def sums_take(
+    terms: Callable[[int], Sequence[int] | None], advice: str, id: str = "diagnosis", lines: Lines = loops_of_sums
+) -> Diagnosis:
     """Recognise sums that take only the ``terms(K)`` of 0, …, K - 1, or some of them twice."""
 
-    def sums(A: Array, B: Array) -> Array | None:
+    def taken(A: Array, B: Array) -> Array | None:
         k = terms(A.shape[1])
         return None if k is None else A[:, list(k)] @ B[list(k)]
 
-    return result_is(sums, advice, id)
+    return result_is(taken, advice, id, lines)
 
 
 #: The sums stop at k = K - 2.
@@ -118,6 +121,7 @@ last_term_alone = sums_take(
 last_tile_missing = sums_take(
     lambda K: range((K - 1) // TILE * TILE) or None,
     "the last pair of tiles is missing from every sum: after which iteration is the last pair multiplied?",
+    lines=outer_loops,
 )
 
 #: The sums lack the last column of each of A's tiles.

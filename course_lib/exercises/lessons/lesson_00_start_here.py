@@ -1,10 +1,13 @@
 """The exercises of the first lesson: three loops on one thread."""
 
+import ast
+
 import numpy as np
 
 from ..grading.budgets import global_loads, global_stores
 from ..grading.exercise import Outcome, Task, fill_in, find_bug, write
 from ..grading.explain import Explanation
+from ..grading.lines import around, at, loops_of_sums, stores
 from ..grading.matrices import PRODUCT, last_term_alone, last_term_missing, one_array, result_is
 
 
@@ -12,7 +15,8 @@ def _first_terms_missing(outcome: Outcome) -> str | None:
     """The sums begin at k = 1, or later, but take more than the last term."""
     A, B = outcome.inputs
     if any(np.array_equal(outcome.got, A[:, first:] @ B[first:]) for first in range(1, A.shape[1] - 1)):
-        return "the first products of every sum are missing: with which k does the innermost loop begin?"
+        advice = "the first products of every sum are missing: with which k does the innermost loop begin?"
+        return at(loops_of_sums(outcome), advice)
     return None
 
 
@@ -29,6 +33,7 @@ _ADDED = result_is(
 _ALL_ZERO = result_is(
     lambda A, B: np.zeros((len(A), B.shape[1])),
     "every element is 0: acc stays at zero. Add to acc in the innermost loop; it is stored after the loop.",
+    lines=stores,
 )
 
 #: One thread for all of C.
@@ -78,9 +83,11 @@ def _one_half_stored(outcome: Outcome) -> str | None:
     stored = np.isfinite(outcome.got)
     half = np.tri(len(stored), dtype=bool)
     if len(stored) > 1 and (np.array_equal(stored, half) or np.array_equal(stored, half.T)):
-        return "only one half of C was stored: each sum belongs in C[row, col] and in C[col, row]."
+        advice = "only one half of C was stored: each sum belongs in C[row, col] and in C[col, row]."
+        return at(stores(outcome), advice)
     if len(stored) > 1 and not stored.diagonal().any() and (stored | np.eye(len(stored), dtype=bool)).all():
-        return "the diagonal was never stored: each row needs the product with itself, too."
+        advice = "the diagonal was never stored: each row needs the product with itself, too."
+        return at(around(ast.For, stores)(outcome), advice)
     return None
 
 

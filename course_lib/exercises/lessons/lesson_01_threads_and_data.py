@@ -1,5 +1,6 @@
 """The exercises of the lesson on threads and data: rows, columns, elements, addresses and guards."""
 
+import ast
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ from ..grading.budgets import global_loads, global_stores
 from ..grading.exercise import TILE, Array, Outcome, Task, fill_in, find_bug, write
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
+from ..grading.lines import around, at, outer_loops, stores, sums, thread_numbers
 from ..grading.matrices import (
     PRODUCT,
     grid_over,
@@ -28,9 +30,11 @@ def _sums_run_on(outcome: Outcome) -> str | None:
     A, B = outcome.inputs
     wanted = A @ B
     if wanted.shape[0] > 1 and np.array_equal(outcome.got, np.cumsum(wanted, axis=0)):
-        return "each sum goes on where the row above ended: set acc to zero in every iteration of the loop over rows."
+        advice = "each sum goes on where the row above ended: set acc to zero in every iteration of the loop over rows."
+        return at(outer_loops(outcome), advice)
     if wanted.shape[1] > 1 and np.array_equal(outcome.got, np.cumsum(wanted, axis=1)):
-        return "each sum goes on where the column before ended: set acc to zero in every iteration of the loop."
+        advice = "each sum goes on where the column before ended: set acc to zero in every iteration of the loop."
+        return at(outer_loops(outcome), advice)
     return None
 
 
@@ -40,16 +44,18 @@ def _stored_after_the_loop(outcome: Outcome) -> str | None:
     rows, columns = np.flatnonzero(stored.any(axis=1)), np.flatnonzero(stored.any(axis=0))
     for loop, kept, size in (("rows", rows, stored.shape[0]), ("columns", columns, stored.shape[1])):
         if size > 1 and kept.tolist() == [size - 1]:
-            return (
+            advice = (
                 f"only the last of the {loop} was stored: the store comes after the loop over the {loop}; move it into "
                 "that loop, after the loop over k."
             )
+            return at(stores(outcome), advice)
     return None
 
 
 _ROWS_LEFT_OUT = shows(
     lambda outcome: np.isfinite(outcome.got[0]).any() and np.isnan(outcome.got).all(axis=1).any(),
     "some rows of C were never stored: the loop over rows has A.shape[0] iterations, one for each row of A.",
+    outer_loops,
 )
 
 
@@ -76,6 +82,7 @@ COLUMN_THREAD = fill_in(
 _THREADS_OF_ONE_BLOCK = shows(
     lambda outcome: np.isnan(outcome.got[4:]).all() and np.isnan(outcome.got[:, 8:]).all() and outcome.got.size > 32,
     "only the first block's elements were stored: add the columns, or rows, of all blocks before this one.",
+    thread_numbers,
 )
 
 
@@ -113,7 +120,7 @@ def _flat_product(A: Array, B: Array) -> Array:
     return A.reshape(width, width) @ B.reshape(width, width)
 
 
-def _other_place(outcome: Outcome) -> str | None:
+def _read_elsewhere(outcome: Outcome) -> str | None:
     A, B = _squares(outcome)
     # what A[row + k] and B[k + col] read
     near = [X.ravel()[np.add.outer(np.arange(len(X)), np.arange(len(X)))] for X in (A, B)]
@@ -134,6 +141,11 @@ def _other_place(outcome: Outcome) -> str | None:
             "every thread of a row reads the same column of B: element k of this thread's column is B[k * width + col]."
         )
     return None
+
+
+def _other_place(outcome: Outcome) -> str | None:
+    advice = _read_elsewhere(outcome)
+    return at(sums(outcome), advice) if advice else None
 
 
 #: The inner product on matrices that are lines of memory.
@@ -160,9 +172,13 @@ FLAT = fill_in(
 def _rows_without_thread(outcome: Outcome) -> str | None:
     stored = np.asarray(np.isfinite(outcome.got).any(axis=1))
     if len(stored) > TILE and stored[:TILE].all() and not stored[TILE:].any():
-        return "only the first block's rows were stored: the number of the block is missing from the row."
+        advice = "only the first block's rows were stored: the number of the block is missing from the row."
+        return at(thread_numbers(outcome), advice)
     if stored[0] and not stored.all():
-        return "some rows of C were never stored, and M of them exist: which rows do your threads and your guard reach?"
+        advice = (
+            "some rows of C were never stored, and M of them exist: which rows do your threads and your guard reach?"
+        )
+        return at(thread_numbers(outcome), advice)
     return None
 
 
@@ -192,6 +208,7 @@ _TOO_MUCH_GUARDED = shows(
     lambda outcome: np.isnan(outcome.got).any() and np.isfinite(outcome.got).any(),
     "some elements of C have no thread that stores them: the guard must let every thread with row < M and col < N do "
     "its work.",
+    around(ast.If, stores),
 )
 
 
@@ -231,6 +248,7 @@ _FIRST_ELEMENTS_ALONE = shows(
         and np.isnan(outcome.got).ravel().nonzero()[0].tolist() == [*range(_FEW, outcome.got.size)]
     ),
     f"only the first {_FEW} elements were stored: C has more, so a thread needs a loop over its elements.",
+    stores,
 )
 
 
@@ -243,7 +261,9 @@ def _run_on(A: Array, B: Array) -> Array:
 
 
 _SUMS_RUN_ON_BY_THREAD = result_is(
-    _run_on, "each sum goes on where the thread's element before ended: set acc to zero for every element."
+    _run_on,
+    "each sum goes on where the thread's element before ended: set acc to zero for every element.",
+    lines=outer_loops,
 )
 
 

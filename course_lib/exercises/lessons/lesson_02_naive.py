@@ -1,10 +1,13 @@
 """The exercises of the lesson on the naive kernel."""
 
+import ast
+
 import numpy as np
 
 from ..grading.budgets import global_loads, global_stores
 from ..grading.exercise import TILE, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
+from ..grading.lines import around, at, loads, loops_of_sums, stores, thread_numbers
 from ..grading.matrices import (
     PRODUCT,
     PRODUCT_OF_ROWS,
@@ -21,27 +24,31 @@ _SHAPES = ((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1))
 _LAST_TERM_MISSING = result_is(
     lambda A, B: A[:, :-1] @ B[:, :-1].T if A.shape[1] > 1 else None,
     "each sum lacks its last term, that of k = K - 1: a range ends one before the number in it.",
+    lines=loops_of_sums,
 )
 
 _NOT_TRANSPOSED = result_is(
     lambda A, B: A @ B if len({*A.shape, *B.shape}) == 1 else None,
     "this is A·B: element (row, col) of A·Bᵀ uses row `col` of B, not column `col`.",
+    lines=loads("B"),
 )
 
 
 def _row_and_column_swapped(outcome: Outcome) -> str | None:
     # A warp is 4 rows of 8 threads. With x along columns its store touches at most 2 sectors a row, 8 in all.
     if outcome.count("sectors", "store", "C") > 8 * outcome.count("requests", "store", "C"):
-        return "x and y look swapped: the column comes from blockIdx.x and threadIdx.x, the row from y."
+        advice = "x and y look swapped: the column comes from blockIdx.x and threadIdx.x, the row from y."
+        return at(thread_numbers(outcome), advice)
     return None
 
 
 def _part_not_stored(outcome: Outcome) -> str | None:
     if np.isnan(outcome.got).any() and not np.isnan(outcome.got[:8, :8]).any() and outcome.shape[0] != outcome.shape[1]:
-        return (
+        advice = (
             "part of C was never stored: C has M rows and N columns, x counts columns, and y counts rows. Which "
             "threads does your guard stop?"
         )
+        return at(around(ast.If, stores)(outcome), advice)
     return None
 
 
@@ -63,12 +70,14 @@ TRANSPOSED = fill_in(
 _FIRST_OF_A_ALONE = result_is(
     lambda A, B: A[:, :1] * B.sum(axis=0),
     "every step multiplies with the same element of A: load A[row, k] once in each iteration.",
+    lines=loads("A"),
 )
 
 
 _SAME_COLUMN_TWICE = shows(
     lambda outcome: np.array_equal(outcome.got[:, 0::2], outcome.got[:, 1::2]),
     "both columns hold the same sums: the right one needs B[k, left + 1].",
+    loads("B"),
 )
 
 
@@ -118,7 +127,9 @@ def sum_in_C(A, B, C):
 
 
 _ROWS_OF_B = result_is(
-    lambda A, B: A @ B.T, "this is A·Bᵀ: column y of B is B[k, y], and B[y, k] goes along its row y."
+    lambda A, B: A @ B.T,
+    "this is A·Bᵀ: column y of B is B[k, y], and B[y, k] goes along its row y.",
+    lines=loads("B"),
 )
 
 #: The device kernel of Sankar's report: guarded loop, unguarded store, B by rows.

@@ -6,6 +6,7 @@ from ...simulator.hardware import ceil_div
 from ..grading.budgets import barriers, global_loads, shared_loads
 from ..grading.exercise import Array, Budget, Task, fill_in, find_bug, write
 from ..grading.explain import Explanation
+from ..grading.lines import loads, stores
 from ..grading.matrices import PRODUCT, last_term_alone, last_term_missing, one_array, result_is, shows
 
 _WAIT = (
@@ -14,7 +15,9 @@ _WAIT = (
 )
 
 _BOTH_TRANSPOSED = result_is(
-    lambda A, B: A.T @ B.T, "both copies are transposed: the two sides of the = must have the same indices, [row, col]."
+    lambda A, B: A.T @ B.T,
+    "both copies are transposed: the two sides of the = must have the same indices, [row, col].",
+    lines=loads("A", "B"),
 )
 
 #: Two lines that copy an element of A and one of B to shared memory.
@@ -48,6 +51,7 @@ _WITHOUT_ENDS = result_is(
     _sums_within_blocks,
     "at the ends of a block the neighbours are missing from the sums: near[0] and near[65] hold the elements of A just "
     "before and just after the block's own.",
+    lines=loads("A"),
 )
 
 
@@ -57,6 +61,7 @@ _MOVED = shows(
         and any(np.array_equal(outcome.got[1:-1], np.roll(outcome.want, by)[1:-1]) for by in (1, -1))
     ),
     "every sum is that of the element next to it: element i is at near[t + 1], its neighbours on both sides.",
+    stores,
 )
 
 
@@ -77,6 +82,7 @@ NEIGHBOURS = fill_in(
         "n + 2·⌈n/64⌉",
         lambda outcome: outcome.count("accesses", "load", "A"),
         "the neighbours are loaded from A again: read them from near, where another thread has stored them.",
+        at=loads("A"),
     ),
     barriers("1", "one barrier is enough: between the stores into the shared array and the reads."),
     hints={

@@ -6,6 +6,7 @@ from ..grading.budgets import barriers, global_loads, global_stores, sectors_per
 from ..grading.exercise import TILE, Array, Outcome, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
+from ..grading.lines import loads, outer_loops
 from ..grading.matrices import (
     ITERATIONS_OF_TILES,
     PRODUCT,
@@ -20,6 +21,7 @@ from ..grading.matrices import (
 _ONLY_LAST_TILE = sums_take(
     lambda K: range((K - 1) // TILE * TILE, K),
     "only the last pair of tiles is in the sums: acc must keep its value from tile to tile.",
+    lines=outer_loops,
 )
 
 #: The inner loop of the tiled kernel, with exactly the barriers that it needs.
@@ -55,6 +57,7 @@ BARRIERS = fill_in(
 _SQUARE = result_is(
     lambda A: A @ A if A.shape[0] == A.shape[1] else None,
     "this is A·A: element (row, col) of A·Aᵀ multiplies row `row` of A with row `col` of A.",
+    lines=loads("A"),
 )
 
 
@@ -68,6 +71,7 @@ _DIAGONAL_TILES_ONLY = shows(
     _right_on_the_diagonal,
     "only the tiles on the diagonal are right: the second tile holds the rows of A that start at blockIdx.x * T, not "
     "at blockIdx.y * T.",
+    loads("A"),
 )
 
 
@@ -84,6 +88,7 @@ _ONE_ROW_FOR_A_COLUMN_OF_THREADS = result_is(
     _rows_by_column,
     "cols[ty, tx] is filled from row blockIdx.x * TILE + tx: row ty of the second tile holds row blockIdx.x * TILE + "
     "ty of A, so the row must use ty.",
+    lines=loads("A"),
 )
 
 #: C = A·Aᵀ by tiles; both tiles come from A.
@@ -132,6 +137,7 @@ GRAM = fill_in(
 _NOT_TRANSPOSED = result_is(
     lambda At, B: At @ B if At.shape[0] == At.shape[1] else None,
     "At was read as if it were A: element (row, start + tx) of A is at At[start + tx, row].",
+    lines=loads("At"),
 )
 
 
@@ -145,11 +151,13 @@ def _places_exchanged(At: Array, B: Array) -> Array | None:
 _TRANSPOSED_IN_THE_TILE = result_is(
     _places_exchanged,
     "row depends on ty, so this thread fills [ty, tx]: the element of A in that place is (row, start + tx).",
+    lines=loads("At"),
 )
 
 _FIRST_PAIR_AGAIN = result_is(
     lambda At, B: At.shape[0] // TILE * (At[:TILE].T @ B[:TILE]),
     "every iteration multiplies the first pair again: start, where this pair begins, is missing from the loads.",
+    lines=loads("At", "B"),
 )
 
 

@@ -12,6 +12,7 @@ from ...simulator.repairs.table import Candidate, Texts, row
 from ...trace.reading import ROWS, slacks, timeline_rows
 from ..grading.budgets import barriers, global_loads, shared_stores
 from ..grading.exercise import FILL_IN, TILE, Budget, Outcome, fill_in, make_cheaper
+from ..grading.lines import at, loads, stores
 from ..grading.matrices import ITERATIONS_OF_TILES, PRODUCT, grid_over, last_tile_missing
 from ..grading.routines import Case, routine
 
@@ -46,7 +47,7 @@ def _used_too_early(outcome: Outcome) -> int:
 
 def _before_use(hint: str) -> Budget:
     name = "loads after the first pair that are used before T multiplications"
-    return Budget(name, "none", _used_too_early, hint, traced=True)
+    return Budget(name, "none", _used_too_early, hint, traced=True, at=loads("A", "B"))
 
 
 def _first_tile_missing(outcome: Outcome) -> str | None:
@@ -57,15 +58,16 @@ def _first_tile_missing(outcome: Outcome) -> str | None:
     kernel = outcome.source.kernel if outcome.source else None
     products = [node.lineno for node in kernel.every(ast.AugAssign)] if kernel else []
     if kernel and products and any(fill.statement.lineno < min(products) for fill in kernel.fills):
-        return (
+        advice = (
             "the first pair of tiles is missing from every sum: the next pair overwrote it before it was multiplied. "
             "Store a_next and b_next into the tiles after the loop over k."
         )
-    return (
-        "the first pair of tiles is missing from every sum: it was never loaded. The iteration with start = 0 "
-        "loads the "
-        "pair that begins at 0."
+        return at((fill.statement.lineno for fill in kernel.fills if fill.statement.lineno < min(products)), advice)
+    advice = (
+        "the first pair of tiles is missing from every sum: it was never loaded. The iteration with start = 0 loads "
+        "the pair that begins at 0."
     )
+    return at(loads("A", "B")(outcome), advice)
 
 
 @row(
@@ -144,20 +146,23 @@ def _end_of_first_tile(outcome: Outcome) -> str | None:
     stored = np.asarray(np.isfinite(outcome.got).any(axis=0))
     first = np.arange(stored.size) // TILE % 2 == 0
     if not stored[first].any() or (stored.size > TILE and not stored[~first].any()):
-        return (
+        return at(
+            stores(outcome),
             "one of the block's two tiles of C was never stored. After the last pair of a tile is multiplied, its sums "
-            "must be stored, and then col may already be that of the next tile."
+            "must be stored, and then col may already be that of the next tile.",
         )
     (A, B), whole = outcome.inputs, outcome.want
     last = (A.shape[1] - 1) // TILE * TILE  # where the last pair begins
     if last == 0 or first.all():
         return None
     if np.array_equal(outcome.got, whole + ~first * np.roll(whole, TILE, axis=1)):
-        return "the sums of the second tile go on where those of the first ended: set acc to zero after the store."
+        advice = "the sums of the second tile go on where those of the first ended: set acc to zero after the store."
+        return at(stores(outcome), advice)
     if np.array_equal(outcome.got[:, first], A[:, :last] @ B[:last, first]):
-        return (
+        return at(
+            stores(outcome),
             "the last pair of tiles is missing from the first tile of C: this pair is multiplied in the iteration that "
-            "loads the first pair of the second tile. Store the sums after that multiplication."
+            "loads the first pair of the second tile. Store the sums after that multiplication.",
         )
     return None
 

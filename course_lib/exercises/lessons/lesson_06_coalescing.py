@@ -5,6 +5,7 @@ import numpy as np
 from ..grading.budgets import barriers, sectors_per_request
 from ..grading.exercise import TILE, Array, Launch, Shape, Task, fill_in, make_cheaper
 from ..grading.explain import Explanation
+from ..grading.lines import stores
 from ..grading.matrices import grid_over, one_array, result_is, shows
 from .lesson_01_threads_and_data import OWN_ELEMENT
 from .lesson_04_tiling import GRAM
@@ -18,6 +19,7 @@ def _aligned(shape: Shape) -> bool:
 _ONE_ITERATION_ALONE = shows(
     lambda outcome: np.isfinite(outcome.got).mean() == 1 / 4,
     "only a quarter of the elements is stored: each iteration must use different ones, so the index needs step.",
+    stores,
 )
 
 
@@ -57,6 +59,7 @@ SIDE_BY_SIDE = fill_in(
 _TURNED = result_is(
     lambda A: 2 * A.T,
     "this is the transposed matrix: row and col have changed places in one access, and not in the other.",
+    lines=stores,
 )
 
 _STILL_DOWN = (
@@ -104,7 +107,9 @@ def _tiles_moved(A: Array) -> Array | None:
 
 
 _TILES_NOT_TURNED = result_is(
-    _tiles_moved, "each tile is in its new place, but is not transposed itself: store tile[tx, ty], not tile[ty, tx]."
+    _tiles_moved,
+    "each tile is in its new place, but is not transposed itself: store tile[tx, ty], not tile[ty, tx].",
+    lines=stores,
 )
 
 _ALONG_A = "tx must run along a row of A when the tile is loaded: tile[ty, tx] = A[row, col]."

@@ -6,6 +6,7 @@ from ...simulator.hardware import BANKS, ceil_div
 from ..grading.budgets import conflicts, global_loads, sectors_per_request, shared_stores
 from ..grading.exercise import FILL_IN, Array, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
+from ..grading.lines import shared_arrays
 from ..grading.matrices import PRODUCT, PRODUCT_OF_ROWS, grid_over, one_array, result_is
 from ..grading.routines import Case, routine
 
@@ -30,8 +31,8 @@ WHICH_BANK = routine(
 
 def _shared_words(formula: str, hint: str) -> Budget:
     """Words of shared memory that a block declares."""
-
-    return Budget("words of shared memory", formula, lambda outcome: outcome.counts.shared_elements(), hint)
+    name = "words of shared memory"
+    return Budget(name, formula, lambda outcome: outcome.counts.shared_elements(), hint, at=shared_arrays)
 
 
 def _whole(shape: Shape) -> bool:
@@ -154,7 +155,8 @@ def _exchanged(A: Array, B: Array) -> Array | None:
 
 
 _ANOTHER_COLUMN = result_is(
-    _exchanged, "the load uses another column than the store: both must compute the same column from n and k."
+    _exchanged,
+    "the load uses another column than the store: both must compute the same column from n and k.",
 )
 
 

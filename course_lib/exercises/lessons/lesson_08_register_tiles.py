@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from ...simulator.edits import expression
-from ...simulator.repairs.kernel import Kernel
+from ...simulator.repairs.kernel import Kernel, in_lines
 from ...simulator.repairs.table import Candidate, Texts, row
 from ..grading.budgets import barriers, global_loads, global_stores, shared_loads
 from ..grading.exercise import FILL_IN, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, grid_over, result_is, shows, sums_take
+from ..grading.lines import at, loads, stores, sums, tile_reads
+from ..grading.matrices import PRODUCT, grid_over, result_is, sums_take
 from ..grading.routines import Case, routine
 
 #: Results of a thread in the outer product, and the depth of its tile of A.
@@ -69,16 +70,19 @@ USEFUL_SHARE = routine(
 _ONLY_LAST_STEP = sums_take(
     lambda K: range(R - 1, K, R) or None,
     "every row of B but one in eight is missing: b must be loaded again for each k.",
+    lines=loads("B"),
 )
 
 _SAME_ROW_OF_B = result_is(
     lambda A, B: A @ B[[k // R * R for k in range(A.shape[1])]],
     "all eight steps of a tile use the same row of B: b is B[start + k, col].",
+    lines=loads("B"),
 )
 
 _FIRST_ROWS_OF_B = result_is(
     lambda A, B: A @ B[[k % R for k in range(A.shape[1])]],
     "every tile uses the first eight rows of B: b is B[start + k, col], and its guard asks for start + k, too.",
+    lines=loads("B"),
 )
 
 #: The inner loops of the outer product: an element of B in a register is multiplied with a column of A's tile.
@@ -124,25 +128,27 @@ def _quadrants(outcome: Outcome) -> str | None:
         for j in (0, SIDE)
     }
     if right[0, 0] and not all(right.values()):
-        return (
+        return at(
+            (*sums(outcome), *stores(outcome)),
             "the upper left quarter of the tile is right and another is not: result (i, j) is the sum of products of "
-            "the elements from row ty + 8·i of the block's part of A and column tx + 8·j of its part of B."
+            "the elements from row ty + 8·i of the block's part of A and column tx + 8·j of its part of B.",
         )
     return None
 
 
-def _permuted(outcome: Outcome) -> bool:
-    """Whether the first tile has the right numbers, not all in their places."""
+def _in_other_places(outcome: Outcome) -> str | None:
+    """Recognise a first tile with the right numbers, not all in their places: in other rows, other columns, or both."""
     got, want = (array[:TILE, :TILE] for array in (outcome.got, outcome.want))
     moved = got.size == TILE * TILE and not np.array_equal(got, want)
-    return moved and np.array_equal(np.sort(got, axis=None), np.sort(want, axis=None))
-
-
-_IN_OTHER_PLACES = shows(
-    _permuted,
-    "all results of a tile are right, but in the wrong places: the rows and columns of the two reads and of the store "
-    "must be the same for acc[i, j].",
-)
+    if not moved or not np.array_equal(np.sort(got, axis=None), np.sort(want, axis=None)):
+        return None
+    kept = [np.array_equal(np.sort(got, axis=axis), np.sort(want, axis=axis)) for axis in (0, 1)]
+    which = "row" if kept[0] else "column" if kept[1] else "row and the column"
+    advice = (
+        f"all results of a tile are right, but not in their places: the {which} of this store and of the reads in "
+        f"{in_lines(tile_reads(outcome))} must be the same for acc[i, j]."
+    )
+    return at(stores(outcome), advice)
 
 
 #: A register tile of 2×2: four loads from shared memory for four multiplications.
@@ -159,7 +165,7 @@ TWO_BY_TWO = fill_in(
         "out-of-bounds": "both tiles have 8 rows and 16 columns, as A's is stored transposed: their first index is k.",
         "uninitialized-read": "acc has the elements [0, 0] to [1, 1], and all of them begin at 0.",
     },
-    symptoms=(_quadrants, _IN_OTHER_PLACES),
+    symptoms=(_quadrants, _in_other_places),
     why="the budget counts loads as you write them. Where each element is read for each product, the compiler notices "
     "that the numbers are the same: both kernels execute the same instructions. A kernel with one result a thread has "
     "nothing to share. It executes two shared loads for each product instead of one, and takes nearly twice as long.",
@@ -169,9 +175,10 @@ TWO_BY_TWO = fill_in(
 def _other_rows(outcome: Outcome) -> str | None:
     """Rows of the right product, each in another place or more than once."""
     if outcome.got.shape[0] == ROWS and outcome.got[:8].any() and not outcome.got[8:].any():
-        return "only one of a thread's four sums is added to: acc[i] is that of row y + 8 * i."
+        return at(sums(outcome), "only one of a thread's four sums is added to: acc[i] is that of row y + 8 * i.")
     if all((outcome.want == row).all(axis=1).any() for row in outcome.got):
-        return "each row of C is a right one, but of other rows: acc[i] belongs to row y + 8 * i of the tile of A."
+        advice = "each row of C is a right one, but of other rows: acc[i] belongs to row y + 8 * i of the tile of A."
+        return at(sums(outcome), advice)
     return None
 
 
@@ -264,7 +271,7 @@ SCATTERED = find_bug(
         "race": "two threads store into the same element: acc[i, j] belongs to the row and the column from which its A "
         "and its B were read, and these are no other thread's.",
     },
-    symptoms=(_IN_OTHER_PLACES, _quadrants),
+    symptoms=(_in_other_places, _quadrants),
 )
 
 SQUARE = Explanation(

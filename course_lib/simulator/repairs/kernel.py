@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any, NamedTuple, TypeVar
 
 from ..edits import Change, edited, expression
-from .uniform import Body, uniform_bodies
+from .uniform import Body, is_same, uniform_bodies, varying_names
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -75,6 +75,10 @@ class Kernel:
     def bodies(self) -> set[int]:
         """The bodies in which there may be a barrier."""
         return {id(body) for body in uniform_bodies(self.tree)}
+
+    def same_in_block(self, value: ast.AST) -> bool:
+        """Whether an expression has one value in all threads of a block."""
+        return is_same(value, varying_names(self.tree))
 
     @cached_property
     def all_bodies(self) -> list[Body]:
@@ -223,6 +227,12 @@ class Kernel:
 
     def new_barrier(self) -> ast.stmt:
         return ast.Expr(expression(self.barrier))
+
+
+def in_lines(lines: Iterable[int]) -> str:
+    """Return lines in words: line 3; lines 3 and 5; lines 3, 5 and 7."""
+    *before, last = map(str, sorted(set(lines)))
+    return f"lines {', '.join(before)} and {last}" if before else f"line {last}"
 
 
 def stores(part: ast.AST) -> Iterator[ast.Name]:

@@ -4,9 +4,9 @@ import ast
 import copy
 from collections.abc import Callable, Iterator
 
-from ..edits import Change, expression
+from ..edits import Change, expression, with_part
 from ..findings import Finding
-from .kernel import Kernel, same
+from .kernel import Fill, Kernel, array_of, in_lines, same
 from .table import Candidate, Texts, row
 
 #: Makes a candidate of a row.
@@ -75,7 +75,7 @@ def _places(kernel: Kernel, finding: Finding) -> Iterator[tuple[int, ast.stmt, s
         for place in places:
             last = body[place - 1]
             line = last.end_lineno or last.lineno
-            if place < len(body):
+            if not isinstance(owner, ast.For | ast.While) or place < len(body):
                 where = f"between lines {line} and {body[place].lineno}"
             else:
                 where = f"after line {line}, at the end of the body of the loop in line {owner.lineno}"
@@ -155,8 +155,77 @@ def split(make: Make, kernel: Kernel, finding: Finding) -> Made:
 
 @row(
     "barrier-divergence",
+    condition_of_each_thread=Texts(
+        hint="`{test}` differs between the threads of a block. All of them must come to the barrier in {barriers}, and "
+        "store what {stores} store{s} into shared memory: the condition must be the same for the whole block."
+    ),
+)
+def each_thread(make: Make, kernel: Kernel, finding: Finding) -> Made:
+    """A barrier and stores to shared memory in an if that not all threads enter: what differs must go."""
+    for owner in _around_barriers(kernel, finding):
+        inside = [*ast.walk(owner)]
+        fills = [fill.statement.lineno for fill in kernel.fills if fill.statement in inside]
+        waits = [node.lineno for node in kernel.barriers() if node in inside]
+        for test in _same_for_all(kernel, owner.test) if fills else ():
+            said = {"test": ast.unparse(owner.test), "barriers": in_lines(waits), "stores": in_lines(fills)}
+            yield make("condition-of-each-thread", owner, (owner.test, test), s="s" * (len(fills) == 1), **said)
+
+
+def _around_barriers(kernel: Kernel, finding: Finding) -> Iterator[ast.If]:
+    """The innermost ifs around the barriers of a finding, that threads enter for whom the test holds."""
+    for line in (finding.line, finding.other_line):
+        node = kernel.statement(line)
+        if node is not None and ast.unparse(node).endswith("syncthreads()"):
+            body, _, owner = kernel.chain(node)[0]
+            if isinstance(owner, ast.If) and body is owner.body:
+                yield owner
+
+
+def _same_for_all(kernel: Kernel, test: ast.expr) -> Iterator[ast.expr]:
+    """A condition without what differs between threads: a part of a sum, or a condition beside others."""
+    if kernel.same_in_block(test):
+        return
+    if isinstance(test, ast.BoolOp):
+        kept = [each for each in test.values if kernel.same_in_block(each)]
+        if kept:
+            yield ast.BoolOp(test.op, kept) if len(kept) > 1 else kept[0]
+    for node in ast.walk(test):
+        if isinstance(node, ast.BinOp):
+            for side in (node.left, node.right):
+                if kernel.same_in_block(side):
+                    yield with_part(test, node, side)
+
+
+@row(
+    "uninitialized-read",
+    stored_by_some_threads=Texts(
+        hint="only the threads for which {tests} holds store their element of {array} in {stored}, and all elements "
+        "are read: where there is no element to copy, it must hold 0."
+    ),
+)
+def stored_by_some(make: Make, kernel: Kernel, finding: Finding) -> Made:
+    """Elements of a shared array that stay without a value, since the if around their store has no else."""
+    owners: dict[ast.If, list[Fill]] = {}
+    for fill in kernel.fills:
+        _, _, owner = kernel.chain(fill.statement)[0]
+        if isinstance(owner, ast.If) and not owner.orelse and not kernel.same_in_block(owner.test):
+            owners.setdefault(owner, []).append(fill)
+    changes = [
+        (owner, ast.If(owner.test, owner.body, [ast.Assign([f.target], ast.Constant(0)) for f in fills]))
+        for owner, fills in owners.items()
+    ]
+    own = {owner: f for owner, fills in owners.items() for f in fills if array_of(f.target) == finding.array}
+    if own:
+        tests = " and ".join(f"`{ast.unparse(owner.test)}` (line {owner.lineno})" for owner in own)
+        fills = in_lines(fill.statement.lineno for fill in own.values())
+        at = min(fill.statement.lineno for fill in own.values())
+        yield make("stored-by-some-threads", at, *changes, tests=tests, array=finding.array, stored=fills)
+
+
+@row(
+    "barrier-divergence",
     barrier_in_an_if=Texts(
-        hint="only the threads for which `{test}` holds (line {owner}) come to this barrier, and all threads of the "
+        hint="only the threads for which `{test}` holds (line {owner}) come to {these}, and all threads of the "
         "block must: put only their loads and stores into the if."
     ),
 )
@@ -168,7 +237,9 @@ def in_an_if(make: Make, kernel: Kernel, finding: Finding) -> Made:
             continue
         for body, _, owner in kernel.chain(node):
             if isinstance(owner, ast.If) and body is owner.body and owner.lineno in (finding.line, finding.other_line):
-                said = {"test": ast.unparse(owner.test), "owner": owner.lineno}
+                inside = [each.lineno for each in kernel.barriers() if each in ast.walk(owner)]
+                these = f"the barriers of {in_lines(inside)}" if len(inside) > 1 else "this barrier"
+                said = {"test": ast.unparse(owner.test), "owner": owner.lineno, "these": these}
                 yield make("barrier-in-an-if", node, certain=True, **said)
 
 
@@ -250,4 +321,15 @@ def atomics(make: Make, kernel: Kernel, finding: Finding) -> Made:
             yield make("atomic", node, (node, ast.Expr(call)), **said)
 
 
-ROWS = (warp_barriers, missing_barriers, barriers, split, atomics, leaves, out_of_an_if, in_an_if)
+ROWS = (
+    warp_barriers,
+    missing_barriers,
+    barriers,
+    split,
+    atomics,
+    leaves,
+    each_thread,
+    stored_by_some,
+    out_of_an_if,
+    in_an_if,
+)

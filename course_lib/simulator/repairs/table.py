@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..edits import Change
-from .kernel import Kernel
+from .kernel import Kernel, in_lines
 
 #: The readers: `profile` prints repairs, `check` hints.
 REPAIR, HINT = "repair", "hint"
@@ -64,8 +64,11 @@ class Candidate:
 
     @property
     def hint(self) -> str:
-        """The mistake in words, with its line."""
-        return f"line {self.line}: {self.words.hint.format(**self.said)}"
+        """The mistake in words, with its line, or all of its lines if the words name no others."""
+        lines = {self.line}
+        if "line" not in self.words.hint:
+            lines |= {old.lineno for old, new in self.changes if isinstance(old, ast.expr)}
+        return f"{in_lines(lines)}: {self.words.hint.format(**self.said)}"
 
     def joined(self, others: Iterable["Candidate"]) -> "Candidate":
         """Return this candidate with the changes of others, too."""

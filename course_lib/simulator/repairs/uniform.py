@@ -18,6 +18,15 @@ def uniform_bodies(tree: ast.FunctionDef) -> list[Body]:
 
     None, if some threads may return while others go on.
     """
+    return _analysed(tree)[0]
+
+
+def varying_names(tree: ast.FunctionDef) -> set[str]:
+    """Return the names whose values may differ between the threads of a block."""
+    return _analysed(tree)[1]
+
+
+def _analysed(tree: ast.FunctionDef) -> tuple[list[Body], set[str]]:
     varying: set[str] = set()
     while True:  # names only become varying
         before = len(varying)
@@ -25,7 +34,7 @@ def uniform_bodies(tree: ast.FunctionDef) -> list[Body]:
         if not _visit(tree.body, True, varying, found):
             found = []
         if len(varying) == before:
-            return found
+            return found, varying
 
 
 def _visit(body: Body, same: bool, varying: set[str], found: list[Body]) -> bool:
