@@ -48,12 +48,6 @@ def edited(
     return made
 
 
-def with_part(tree: ast.expr, old: ast.AST, new: ast.AST) -> ast.expr:
-    """Return an expression with one of its parts replaced."""
-    changed: ast.expr = _replaced(tree, {old: new})
-    return changed
-
-
 def expression(text: str) -> ast.expr:
     """Return an expression of our own text, without a place in a file."""
     node = ast.parse(text, mode="eval").body

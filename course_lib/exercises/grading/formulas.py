@@ -18,27 +18,68 @@ from .exercise import Hint
 Make = Callable[..., Candidate]
 Made = Iterator[Candidate]
 
-_SIGNS: dict[type[ast.operator], tuple[str, str]] = {
-    ast.Add: ("+", "adds"),
-    ast.Sub: ("-", "subtracts"),
-    ast.Mult: ("*", "multiplies"),
-    ast.Div: ("/", "divides, and keeps the digits after the point"),
-    ast.FloorDiv: ("//", "divides, and rounds down"),
-    ast.Mod: ("%", "is the rest of a division"),
-    ast.Pow: ("**", "is a power"),
-    ast.BitXor: ("^", "compares bits"),
-    ast.BitOr: ("|", "combines bits"),
-    ast.BitAnd: ("&", "combines bits"),
+#: What an operator does, and what it gives.
+MEANS: dict[type[ast.operator], tuple[str, str]] = {
+    ast.Add: ("adds", "a sum"),
+    ast.Sub: ("subtracts", "a difference"),
+    ast.Mult: ("multiplies", "a product"),
+    ast.Div: ("divides, and keeps the digits after the point", "a quotient"),
+    ast.FloorDiv: ("divides, and drops the rest", "a quotient without its rest"),
+    ast.Mod: ("is the rest of a division", "the rest of a division"),
+    ast.Pow: ("is a power", "a power"),
+    ast.BitXor: ("compares bits", "a comparison of bits"),
+    ast.BitOr: ("combines bits", "a combination of bits"),
+    ast.BitAnd: ("combines bits", "a combination of bits"),
+}
+_SIGNS: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.BitXor: "^",
+    ast.BitOr: "|",
+    ast.BitAnd: "&",
 }
 
 
-def parameter_not_used(kernel: Kernel) -> Hint | None:
-    """The first parameter that the function does not read: every one of an exercise matters."""
+def unused_parameters(kernel: Kernel) -> list[str]:
+    """The parameters that the function does not read: every one of an exercise matters."""
     read = {node.id for node in kernel.every(ast.Name) if isinstance(node.ctx, ast.Load)}
-    for parameter in kernel.arguments:
-        if parameter not in read:
-            return Hint(f"{parameter} is not used, and the answer depends on it.", "parameter-not-used")
-    return None
+    return [parameter for parameter in kernel.arguments if parameter not in read]
+
+
+@row(
+    "unused",
+    stands_for_a_parameter=Texts(
+        hint="`{part}`: {old} stands where {parameter} belongs, so that the answer is the same whatever {parameter} is."
+    ),
+    parameter_missing=Texts(
+        hint="{parameter} is missing beside `{part}`, so that the answer is the same whatever {parameter} is."
+    ),
+    parameter_not_used=Texts(hint="{parameter} is not used, and the answer depends on it."),
+)
+def not_used(make: Make, kernel: Kernel, unused: list[str]) -> Made:
+    """A parameter that is not read: what stands in its place, or the factor or term that is missing beside a part."""
+    for parameter in unused:
+        for part in (*_numbers(kernel), *_read(kernel)):
+            said = {"part": _around(kernel, part), "old": ast.unparse(part), "parameter": parameter}
+            yield make("stands-for-a-parameter", part, (part, name(parameter)), **said)
+        for part in _computed(kernel):
+            for op in (ast.Mult(), ast.Div(), ast.FloorDiv(), ast.Mod(), ast.Add(), ast.Sub()):
+                new = ast.BinOp(part, op, name(parameter))
+                yield make("parameter-missing", part, (part, new), part=ast.unparse(part), parameter=parameter)
+    yield make("parameter-not-used", kernel.statements[-1], certain=True, parameter=unused[0])
+
+
+def _computed(kernel: Kernel) -> list[ast.expr]:
+    """The parts of a function that may be a number: terms, names, numbers and calls."""
+    kinds = (ast.BinOp, ast.Name, ast.Constant, ast.Call)
+    found = [part for part in kernel.every(*kinds) if not isinstance(getattr(part, "ctx", None), ast.Store)]
+    called = {node.func for node in kernel.every(ast.Call)}
+    return [part for part in found if part not in called and isinstance(part, ast.expr)]
 
 
 #: A relation of a result and the right one, with what is said if all results have it.
@@ -169,19 +210,19 @@ def too_many(make: Make, kernel: Kernel, _: Any) -> Made:
 
 @row(
     "formula",
-    other_operator=Texts(hint="`{part}`: the {sign} before `{right}` {means}, and that is not what is needed here."),
+    other_operator=Texts(hint="`{part}`: the {sign} before `{right}` {means}, and {needed} is needed here."),
     just_fits=Texts(hint="`{part}`: look at the case in which both sides are equal."),
 )
 def signs(make: Make, kernel: Kernel, _: Any) -> Made:
     """Another operator of a term, or of a comparison."""
     for node in kernel.every(ast.BinOp):
         if type(node.op) in _SIGNS:
-            sign, means = _SIGNS[type(node.op)]
+            sign, (means, _) = _SIGNS[type(node.op)], MEANS[type(node.op)]
             said = {"part": ast.unparse(node), "sign": sign, "means": means, "right": ast.unparse(node.right)}
             for other in _SIGNS:
                 if other not in (type(node.op), ast.Pow):  # a power of a power may have millions of digits
                     new = ast.BinOp(node.left, other(), node.right)
-                    yield make("other-operator", node, (node, new), **said)
+                    yield make("other-operator", node, (node, new), needed=MEANS[other][1], **said)
     pairs = ((ast.Lt, ast.LtE), (ast.LtE, ast.Lt), (ast.Gt, ast.GtE), (ast.GtE, ast.Gt))
     for test in kernel.every(ast.Compare):
         for old, new_sign in pairs:
@@ -194,6 +235,8 @@ def signs(make: Make, kernel: Kernel, _: Any) -> Made:
 @row(
     "formula",
     names_exchanged=Texts(hint="look at `{part}`: {one} and {other} are in each other's place."),
+    stands_for_a_parameter=Texts(hint="`{part}`: {old} is right for some calls only: a parameter belongs there."),
+    wrong_parameter=Texts(hint="`{part}`: {old} is the wrong parameter there."),
     one_name_or_number=Texts(hint="look at `{part}`: `{old}` is not what is needed there."),
     off_by_one=Texts(hint="look at `{part}`: `{old}` is one too {small} there."),
     off_by_one_throughout=Texts(hint="`{old}` is one too {small} in each of its places, in {lines}."),
@@ -213,7 +256,12 @@ def names_and_numbers(make: Make, kernel: Kernel, _: Any) -> Made:
     for part in (*read, *_numbers(kernel)):
         for new in _others(kernel, part):
             said = {"part": _around(kernel, part), "old": ast.unparse(part)}
-            yield make("one-name-or-number", part, (part, new), **said)
+            id = "one-name-or-number"
+            if ast.unparse(new) in kernel.arguments and isinstance(part, ast.Constant):
+                id = "stands-for-a-parameter"
+            elif ast.unparse(new) in kernel.arguments and said["old"] in kernel.arguments:
+                id = "wrong-parameter"
+            yield make(id, part, (part, new), **said)
     for parameter in sorted({node.id for node in read}, key=lambda id: (id not in kernel.arguments, id)):
         places = [node for node in read if node.id == parameter]
         lines = lines_of(places)
@@ -286,4 +334,4 @@ def _around(kernel: Kernel, node: ast.AST) -> str:
     return ast.unparse(above if isinstance(above, ast.expr) else kernel.statement_of(node)).splitlines()[0].rstrip(":")
 
 
-ROWS = (rounded_up_always, precedence, extremes, too_many, signs, names_and_numbers, two_names_and_numbers)
+ROWS = (not_used, rounded_up_always, precedence, extremes, too_many, signs, names_and_numbers, two_names_and_numbers)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...simulator.edits import Change, expression
-from ...simulator.repairs.kernel import Kernel, array_of, indices, name, names_in, subscripts
+from ...simulator.repairs.kernel import Kernel, array_of, indices, is_number, name, names_in, subscripts
 from ...simulator.repairs.table import Candidate, Texts, row
 from .seen import is_short_range
 
@@ -83,15 +83,10 @@ def sums_begun_in_the_loop(make: Make, kernel: Kernel, _: Any) -> Made:
     for loop in kernel.loops:
         added = {ast.unparse(node.target) for node in ast.walk(loop) if isinstance(node, ast.AugAssign)}
         for node in loop.body if loop is not first else ():
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in added and _is_number(node.value):
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in added and is_number(node.value):
                 begun = ast.If(ast.Constant(True), [node, first], [])
                 target = ast.unparse(node.targets[0])
                 yield make("sum-begins-again", node, (node, ast.Pass()), (first, begun), name=target)
-
-
-def _is_number(value: ast.expr) -> bool:
-    """Whether ``value`` is a number such as 0, 0.0 or float32(0)."""
-    return isinstance(value.args[0] if isinstance(value, ast.Call) and value.args else value, ast.Constant)
 
 
 @row("likely", other_width=Texts(hint="{other} is {value}; these tiles are {width} = {wide} wide."))

@@ -22,6 +22,7 @@ from ...simulator.repairs.kernel import (
     subscripts,
 )
 from ...simulator.repairs.table import Candidate, Texts, row
+from .formulas import MEANS
 from .likely import exchanged, turned
 
 Make = Callable[..., Candidate]
@@ -290,20 +291,11 @@ _INSTEAD: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.Pow: (ast.Mult,),
     ast.Div: (ast.FloorDiv, ast.Mult),
 }
-_MEANS = {
-    ast.Add: "adds",
-    ast.Sub: "subtracts",
-    ast.Mult: "multiplies",
-    ast.FloorDiv: "divides, and drops the rest",
-    ast.Mod: "is the rest of a division",
-    ast.Pow: "is a power",
-    ast.Div: "divides",
-}
 
 
 @row(
     "wrong",
-    other_operator=Texts(hint="`{part}`: {sign} {means}, and that is not what is needed here."),
+    other_operator=Texts(hint="`{part}`: {sign} {means}, and {needed} is needed here."),
     subtracted=Texts(hint="`{name} -= …` subtracts; a sum needs `{name} += …`."),
 )
 def operators(make: Make, kernel: Kernel, _: Any) -> Made:
@@ -315,8 +307,9 @@ def operators(make: Make, kernel: Kernel, _: Any) -> Made:
     found = [node for node in kernel.every(ast.BinOp) if type(node.op) in _OPERATORS]
     for node in found:
         alike = [each for each in found if type(each.op) is type(node.op) and _alike(each, node)]
-        said = {"part": ast.unparse(node), "sign": _OPERATORS[type(node.op)], "means": _MEANS[type(node.op)]}
         for other in _INSTEAD[type(node.op)]:
+            said = {"part": ast.unparse(node), "sign": _OPERATORS[type(node.op)], "means": MEANS[type(node.op)][0]}
+            said["needed"] = MEANS[other][1]
             yield make("other-operator", node, (node, ast.BinOp(node.left, other(), node.right)), **said)
             if len(alike) > 1 and alike[0] is node:
                 changes = [(each, ast.BinOp(each.left, other(), each.right)) for each in alike]
@@ -581,7 +574,7 @@ def _permuted(index: ast.expr) -> list[tuple[str, Changes]]:
 @row(
     "wrong",
     order_of_indices=Texts(hint="look at `{place}`: its indices are not in the right order."),
-    one_name_or_number=Texts(hint="look at `{place}`: {old} is not what is needed there."),
+    one_name_or_number=Texts(hint="look at `{place}`: {old} is not what is needed there{needed}."),
 )
 def one_name_or_number(make: Make, kernel: Kernel, _: Any) -> Made:
     """One name or number of an index, a guard or a statement; kinds of changes that are few come first."""
@@ -626,7 +619,8 @@ def one_name_or_number(make: Make, kernel: Kernel, _: Any) -> Made:
             old, new = changes[0]
             id = "order-of-indices" if isinstance(new, ast.Tuple) else "one-name-or-number"
             assert isinstance(old, ast.expr) and isinstance(new, ast.expr)
-            yield make(id, place, *changes, place=_shown(place), old=_what(old, new))
+            said = {"place": _shown(place), "old": _what(old, new), "needed": _where_set(kernel, new)}
+            yield make(id, place, *changes, **said)
 
 
 def _what(old: ast.expr, new: ast.expr) -> str:
@@ -638,6 +632,18 @@ def _what(old: ast.expr, new: ast.expr) -> str:
         case ast.Attribute(attr=direction) if isinstance(old, ast.Attribute) and direction in "xy":
             return f"the {old.attr} of `{ast.unparse(old)}`"
     return f"{'the number ' if isinstance(old, ast.Constant) else ''}`{ast.unparse(old)}`"
+
+
+def _where_set(kernel: Kernel, new: ast.expr) -> str:
+    """Where the name that is needed gets its value, if that is one line, in words."""
+    if not isinstance(new, ast.Name):
+        return ""
+    loops = {loop.lineno for loop in kernel.every(ast.For) if new.id in {n.id for n in stores(loop.target)}}
+    places = {n.lineno for n in stores(kernel.tree) if n.id == new.id}
+    if len(places) != 1:
+        return ""
+    (line,) = places
+    return f", but what the loop of line {line} counts" if line in loops else f", but a name that line {line} sets"
 
 
 def _is_counted(change: Changes, counted: list[str]) -> bool:

@@ -1,5 +1,6 @@
 """Exercises on Python functions that are not kernels: they are called with chosen arguments and graded by results."""
 
+import ast
 import contextlib
 import copy
 import hashlib
@@ -20,8 +21,9 @@ from ...simulator.bounded import MOST_LINES, Endless, bounded
 from ...simulator.repairs.kernel import Kernel
 from ...simulator.repairs.table import Candidate, RepairRow, Tries, candidates, proven, register
 from .exercise import WRITE, Hint
-from .formulas import ROWS, parameter_not_used, relation
+from .formulas import ROWS, relation, unused_parameters
 from .handed_in import validate_submission
+from .lines import at
 from .source import Submission, dots
 from .source import read as read_source
 from .verdict import FAILED, PASSED, Check, Verdict
@@ -115,6 +117,7 @@ def judge(exercise: Routine, function: Any, run: Run = bounded, calls: Iterable[
         if left is None or left.tree is None or not dots(left.tree) or not _right(exercise, left.function, run):
             return source
         source = left  # dots that are left below right lines do nothing
+    more = [_case(*call) for call in (more_calls(exercise.name) if calls is None else calls)]
     called = []
     for case in exercise.cases:
         called.append(_called(source.function, case, exercise.said(case), run))
@@ -124,10 +127,8 @@ def judge(exercise: Routine, function: Any, run: Run = bounded, calls: Iterable[
     hints = [hint for check, hint, _ in called if not check.passed]  # a wrong result says more than most exceptions
     hint = min(hints, key=lambda hint: getattr(hint, "id", "") == "raised", default="")
     if getattr(hint, "id", "") not in _SAID and hint:
-        hint = _mistake(exercise, source, called, run) or hint
-    for stored, want in () if hint else more_calls(exercise.name) if calls is None else calls:
-        arguments = tuple(np.float32(e["float32"]) if isinstance(e, dict) and "float32" in e else e for e in stored)
-        case = Case(arguments, want, "")
+        hint = _mistake(exercise, source, called, run, more) or hint
+    for case in () if hint else more:
         check, *_ = _called(source.function, case, exercise.said(case), run)
         if not check.passed:
             checks = (*checks, check)
@@ -139,6 +140,12 @@ def judge(exercise: Routine, function: Any, run: Run = bounded, calls: Iterable[
     return Verdict(exercise.name, FAILED if hint else PASSED, checks, hint or None, (), points, exercise.points)
 
 
+def _case(stored: list[Any], want: Any) -> Case:
+    """One of the further calls."""
+    arguments = (np.float32(e["float32"]) if isinstance(e, dict) and "float32" in e else e for e in stored)
+    return Case(tuple(arguments), want, "")
+
+
 #: Hints that name the mistake already.
 _SAID = ("endless", "power", "returns-nothing", "returns-text", "returns-many")
 
@@ -148,32 +155,41 @@ def _right(exercise: Routine, function: Any, run: Run) -> bool:
     return all(_called(function, case, "", run)[0].passed for case in exercise.cases)
 
 
-def _mistake(exercise: Routine, source: Submission, called: Sequence[tuple[Check, str, Any]], run: Run) -> Hint | None:
+def _mistake(
+    exercise: Routine,
+    source: Submission,
+    called: Sequence[tuple[Check, str, Any]],
+    run: Run,
+    more: Sequence[Case],
+) -> Hint | None:
     """The mistake that the text, all results together, or a proven change show; None if none does."""
     kernel = source.kernel
     if kernel is None:
         return None
-    raised = any(getattr(hint, "id", "") == "raised" for _, hint, _ in called)
-    if not raised and (unused := parameter_not_used(kernel)):
-        return unused
     wrong = [case for (check, *_), case in zip(called, exercise.cases, strict=False) if not check.passed]
-    results = [(got, case.want) for (_, _, got), case in zip(called, exercise.cases, strict=False)]
-    if len(results) == len(exercise.cases) and all(map(_are_numbers, results)):
-        if common := relation([(float(got), float(want)) for got, want in results]):  # type: ignore[arg-type]
-            advice = wrong[0].hint if common.id == "a-constant-factor" else ""
-            return Hint(f"{common} {advice[:1].upper()}{advice[1:]}".rstrip(), common.id)
-
     nearly: list[tuple[Candidate, Case]] = []
     tries = Tries(_MOST_TRIES)
 
     def holds(candidate: Candidate, kernel: Kernel = kernel) -> bool:
+        if candidate.certain:
+            return True
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
             changed = kernel.changed(candidate.changes)
-            failed = [*itertools.islice(_failing(exercise, changed, run, tries), 2)]
-        if len(failed) == 1 and len(wrong) >= _SEVERAL:
+            failed = [*itertools.islice(_failing((*exercise.cases, *more), changed, run, tries), 2)]
+        if len(failed) == 1 and failed[0].hint and len(wrong) >= _SEVERAL:
             nearly.append((candidate, failed[0]))
         return not failed
 
+    raised = any(getattr(hint, "id", "") == "raised" for _, hint, _ in called)
+    if (unused := unused_parameters(kernel)) and not raised:
+        if cause := proven(candidates(kernel, "unused", unused), holds, tries):
+            return Hint(cause.hint, cause.id)
+    results = [(got, case.want) for (_, _, got), case in zip(called, exercise.cases, strict=False)]
+    if len(results) == len(exercise.cases) and all(map(_are_numbers, results)):
+        if common := relation([(float(got), float(want)) for got, want in results]):  # type: ignore[arg-type]
+            advice = wrong[0].hint if common.id == "a-constant-factor" else ""
+            said = f"{common} {advice[:1].upper()}{advice[1:]}".rstrip()
+            return Hint(at((node.lineno for node in kernel.every(ast.Return)), said), common.id)
     found = proven(candidates(kernel, "formula", rows=exercise.rows), holds, tries)
     if found is not None:
         # where only the place is known, the advice of the first call that is wrong says more
@@ -185,9 +201,9 @@ def _mistake(exercise: Routine, source: Submission, called: Sequence[tuple[Check
     return None
 
 
-def _failing(exercise: Routine, changed: Any, run: Run, tries: Tries) -> Iterator[Case]:
+def _failing(cases: Iterable[Case], changed: Any, run: Run, tries: Tries) -> Iterator[Case]:
     """The cases in which a changed function is wrong."""
-    for case in exercise.cases:
+    for case in cases:
         check, hint, _ = _called(changed, case, "", run)
         if getattr(hint, "id", "") == "endless":
             tries.spend(_ENDLESS)

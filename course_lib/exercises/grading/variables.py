@@ -6,17 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...simulator.edits import Change, expression
-from ...simulator.repairs.kernel import Kernel, array_of, indices, name, names_in, same, stores
+from ...simulator.repairs.kernel import Kernel, array_of, indices, is_number, name, names_in, same, stores
 from ...simulator.repairs.table import Candidate, Texts, row
 from .seen import Asked
 
 Make = Callable[..., Candidate]
 Made = Iterator[Candidate]
-
-
-def _is_number(value: ast.expr) -> bool:
-    """Whether ``value`` is a number such as 0, 0.0 or float32(0)."""
-    return isinstance(value.args[0] if isinstance(value, ast.Call) and value.args else value, ast.Constant)
 
 
 def _added_to(node: ast.stmt) -> str:
@@ -46,7 +41,7 @@ def two_names_of_a_sum(make: Make, kernel: Kernel, work: Asked) -> Made:
     begun = {
         node.targets[0].id: node
         for node in kernel.every(ast.Assign)
-        if isinstance(node.targets[0], ast.Name) and _is_number(node.value)
+        if isinstance(node.targets[0], ast.Name) and is_number(node.value)
     }
     read = {n.id for n in kernel.every(ast.Name) if isinstance(n.ctx, ast.Load)}
     for first in sorted(begun.keys() - read - added.keys()):
@@ -77,9 +72,9 @@ def never_added_to(make: Make, kernel: Kernel, work: Asked) -> Made:
     grown, begun = dict[str, ast.stmt](), set[str]()
     for node in kernel.statements:
         match node:
-            case ast.AugAssign(target):
+            case ast.AugAssign(target, ast.Add() | ast.Sub()):
                 grown[ast.unparse(target)] = node
-            case ast.Assign(targets, value) if _is_number(value):
+            case ast.Assign(targets, value) if is_number(value):
                 begun |= {ast.unparse(t) for t in targets if isinstance(t, ast.Name) or _has_fixed_place(t)}
             case ast.Assign(targets):
                 grown |= {ast.unparse(target): node for target in targets}

@@ -1,6 +1,7 @@
 """The text of a kernel, as rules of repairs ask for it."""
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from ..edits import Change, edited, expression
 from .uniform import Body, is_same, uniform_bodies, varying_names
 
+_CAST = re.compile(r"(\w+\.)*(u?int|float)\d*")
 Node = TypeVar("Node", bound=ast.AST)
 
 
@@ -247,6 +249,13 @@ def names_in(part: ast.AST) -> list[ast.Name]:
 def name(id: str) -> ast.Name:
     """A name that is read."""
     return ast.Name(id, ast.Load())
+
+
+def is_number(value: ast.expr) -> bool:
+    """Whether this is a number such as 0, 0.0 or float32(0)."""
+    if isinstance(value, ast.Call) and _CAST.fullmatch(ast.unparse(value.func)) and value.args:
+        value = value.args[0]
+    return isinstance(value, ast.Constant)
 
 
 def is_shape(node: ast.AST) -> bool:

@@ -3,8 +3,9 @@
 import ast
 import copy
 from collections.abc import Callable, Iterator
+from typing import Any
 
-from ..edits import Change, expression, with_part
+from ..edits import Change, expression
 from ..findings import Finding
 from .kernel import Fill, Kernel, array_of, in_lines, same
 from .table import Candidate, Texts, row
@@ -153,22 +154,33 @@ def split(make: Make, kernel: Kernel, finding: Finding) -> Made:
             yield make("read-barrier-write", one, (owner, new), change=text)
 
 
-@row(
-    "barrier-divergence",
-    condition_of_each_thread=Texts(
-        hint="`{test}` differs between the threads of a block. All of them must come to the barrier in {barriers}, and "
-        "store what {stores} store{s} into shared memory: the condition must be the same for the whole block."
-    ),
+_EACH_THREAD = (
+    "`{test}` differs between the threads of a block. All of them must come to {these}, and store what {stores} into "
+    "shared memory: neither belongs under such a condition."
 )
+
+
+@row("barrier-divergence", condition_of_each_thread=Texts(hint=_EACH_THREAD))
 def each_thread(make: Make, kernel: Kernel, finding: Finding) -> Made:
     """A barrier and stores to shared memory in an if that not all threads enter: what differs must go."""
     for owner in _around_barriers(kernel, finding):
-        inside = [*ast.walk(owner)]
-        fills = [fill.statement.lineno for fill in kernel.fills if fill.statement in inside]
-        waits = [node.lineno for node in kernel.barriers() if node in inside]
-        for test in _same_for_all(kernel, owner.test) if fills else ():
-            said = {"test": ast.unparse(owner.test), "barriers": in_lines(waits), "stores": in_lines(fills)}
-            yield make("condition-of-each-thread", owner, (owner.test, test), s="s" * (len(fills) == 1), **said)
+        test = _same_for_all(kernel, owner.test)
+        said = _under(kernel, owner)
+        if said["stores"] and test is not None and test is not owner.test:
+            yield make("condition-of-each-thread", owner, (owner.test, test), **said)
+
+
+def _under(kernel: Kernel, owner: ast.If) -> dict[str, Any]:
+    """What is said of the barriers and of the stores to shared memory in an if; "stores" is empty without any."""
+    inside = {*ast.walk(owner)}
+    fills = {fill.statement.lineno for fill in kernel.fills if fill.statement in inside}
+    waits = [node.lineno for node in kernel.barriers() if node in inside]
+    return {
+        "test": ast.unparse(owner.test),
+        "owner": owner.lineno,
+        "these": f"the barriers of {in_lines(waits)}" if len(waits) > 1 else f"the barrier of {in_lines(waits)}",
+        "stores": f"{in_lines(fills)} store{'s' * (len(fills) == 1)}" if fills else "",
+    }
 
 
 def _around_barriers(kernel: Kernel, finding: Finding) -> Iterator[ast.If]:
@@ -181,25 +193,26 @@ def _around_barriers(kernel: Kernel, finding: Finding) -> Iterator[ast.If]:
                 yield owner
 
 
-def _same_for_all(kernel: Kernel, test: ast.expr) -> Iterator[ast.expr]:
-    """A condition without what differs between threads: a part of a sum, or a condition beside others."""
-    if kernel.same_in_block(test):
-        return
-    if isinstance(test, ast.BoolOp):
-        kept = [each for each in test.values if kernel.same_in_block(each)]
-        if kept:
-            yield ast.BoolOp(test.op, kept) if len(kept) > 1 else kept[0]
-    for node in ast.walk(test):
-        if isinstance(node, ast.BinOp):
-            for side in (node.left, node.right):
-                if kernel.same_in_block(side):
-                    yield with_part(test, node, side)
+def _same_for_all(kernel: Kernel, part: ast.expr) -> ast.expr | None:
+    """A condition, or a part of one, without what differs between the threads of a block; None if nothing is left."""
+    if kernel.same_in_block(part):
+        return part
+    match part:
+        case ast.BoolOp(op, values):
+            kept = [each for value in values if (each := _same_for_all(kernel, value))]
+            return ast.BoolOp(op, kept) if len(kept) > 1 else next(iter(kept), None)
+        case ast.Compare(left, ops, others):
+            sides = [side for each in (left, *others) if (side := _same_for_all(kernel, each))]
+            return ast.Compare(sides[0], ops, sides[1:]) if len(sides) == len(others) + 1 else None
+        case ast.BinOp(left, ast.Add(), right):
+            return _same_for_all(kernel, left) or _same_for_all(kernel, right)
+    return None
 
 
 @row(
     "uninitialized-read",
     stored_by_some_threads=Texts(
-        hint="only the threads for which {tests} holds store their element of {array} in {stored}, and all elements "
+        hint="only the threads for which {tests} holds store their element of {array}{stored}, and all elements "
         "are read: where there is no element to copy, it must hold 0."
     ),
 )
@@ -210,37 +223,34 @@ def stored_by_some(make: Make, kernel: Kernel, finding: Finding) -> Made:
         _, _, owner = kernel.chain(fill.statement)[0]
         if isinstance(owner, ast.If) and not owner.orelse and not kernel.same_in_block(owner.test):
             owners.setdefault(owner, []).append(fill)
-    changes = [
-        (owner, ast.If(owner.test, owner.body, [ast.Assign([f.target], ast.Constant(0)) for f in fills]))
-        for owner, fills in owners.items()
-    ]
-    own = {owner: f for owner, fills in owners.items() for f in fills if array_of(f.target) == finding.array}
-    if own:
-        tests = " and ".join(f"`{ast.unparse(owner.test)}` (line {owner.lineno})" for owner in own)
-        fills = in_lines(fill.statement.lineno for fill in own.values())
-        at = min(fill.statement.lineno for fill in own.values())
-        yield make("stored-by-some-threads", at, *changes, tests=tests, array=finding.array, stored=fills)
+    own = [owner for owner, fills in owners.items() if finding.array in {array_of(fill.target) for fill in fills}]
+    for chosen in [*([owner] for owner in own), *([own, [*owners]] if len(owners) > 1 else [])]:
+        changes = []
+        for owner in chosen:
+            zeros: list[ast.stmt] = [ast.Assign([fill.target], ast.Constant(0)) for fill in owners[owner]]
+            changes.append((owner, ast.If(owner.test, owner.body, zeros)))
+        tests = " and ".join(f"`{ast.unparse(owner.test)}` (line {owner.lineno})" for owner in chosen)
+        lines = {fill.statement.lineno for owner in chosen for fill in owners[owner]}
+        arrays = " and ".join(dict.fromkeys(array_of(fill.target) for owner in chosen for fill in owners[owner]))
+        stored = f" in {in_lines(lines)}" if len(lines) > 1 else ""
+        yield make("stored-by-some-threads", min(lines), *changes, tests=tests, array=arrays, stored=stored)
 
 
 @row(
     "barrier-divergence",
+    condition_of_each_thread=Texts(hint=_EACH_THREAD),
     barrier_in_an_if=Texts(
-        hint="only the threads for which `{test}` holds (line {owner}) come to {these}, and all threads of the "
-        "block must: put only their loads and stores into the if."
+        hint="only the threads for which `{test}` holds (line {owner}) come to {these}, and all threads of the block "
+        "must: put only their loads and stores into the if."
     ),
 )
 def in_an_if(make: Make, kernel: Kernel, finding: Finding) -> Made:
     """A barrier inside an if that not all threads enter: the finding itself shows it."""
-    for line in (finding.line, finding.other_line):
-        node = kernel.statement(line)
-        if node is None or not ast.unparse(node).endswith("syncthreads()"):
-            continue
-        for body, _, owner in kernel.chain(node):
-            if isinstance(owner, ast.If) and body is owner.body and owner.lineno in (finding.line, finding.other_line):
-                inside = [each.lineno for each in kernel.barriers() if each in ast.walk(owner)]
-                these = f"the barriers of {in_lines(inside)}" if len(inside) > 1 else "this barrier"
-                said = {"test": ast.unparse(owner.test), "owner": owner.lineno, "these": these}
-                yield make("barrier-in-an-if", node, certain=True, **said)
+    for owner in _around_barriers(kernel, finding):
+        if owner.lineno in (finding.line, finding.other_line):
+            said = _under(kernel, owner)
+            id, at = ("condition-of-each-thread", owner) if said["stores"] else ("barrier-in-an-if", finding.line)
+            yield make(id, at, certain=True, **said)
 
 
 def _reads_memory(test: ast.expr) -> bool:

@@ -14,6 +14,7 @@ k stays:         for k in range(TILE):\n ->         k = 0\n        while k < TIL
 on where the tile begins: range(TILE) -> range(start, start + TILE) ? begins-inside-the-tile
 leaves the iteration:         cuda.syncthreads()\n        for k ->         if row >= M:\n            continue\n        cuda.syncthreads()\n        for k ? leaves-before-a-barrier
 an unknown T: range(TILE) -> range(BLOCK_SIZE) ? unknown-width
+no zeros:         A_tile[tx, ty] = 0\n        B_tile[ty, tx] = 0\n -> ? stored-by-some-threads
 no parentheses: cuda.syncthreads() -> cuda.syncthreads ? call-without-parentheses
 syncthreads without cuda: cuda.syncthreads() -> syncthreads() ? part-of-cuda
 bits are combined, but a barrier is missing ? barrier-before-overwriting

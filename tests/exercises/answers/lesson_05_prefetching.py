@@ -16,7 +16,7 @@ stored before the multiplication ? first-tile-missing
 # written-buffer
 two of three wrong: {WRITTEN} -> return (iteration + buffers) % 2 ? two-names-or-numbers
 the one that is read: {WRITTEN} -> return iteration % buffers ? off-by-one
-no end: {WRITTEN} -> return iteration + 1 ? parameter-not-used
+no end: {WRITTEN} -> return iteration + 1 ? parameter-missing: beside `iteration + 1`
 two only: {WRITTEN} -> return 1 - iteration % 2 ? parameter-not-used
 the other of two: {WRITTEN} -> return 1 - iteration ? parameter-not-used
 
@@ -27,6 +27,8 @@ no way back: now = 1 - now -> now += 1 ? buffers-in-turn
 one pair too few: if start < K -> if start < K - TILE ? one-term-too-many
 never exchanged:             now = 1 - now\n -> ? no-turn
 no question: if start < K -> if True ? shared-stores-per-thread
+a condition of each thread: if start < K -> if row < M and col < N ? condition-of-each-thread
+its own column: if start < K -> if start + tx < K and row < M ? condition-of-each-thread
 barrier outside:             cuda.syncthreads() ->         cuda.syncthreads() ? barriers-per-warp
 
 # across-tiles

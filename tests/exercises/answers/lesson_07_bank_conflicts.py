@@ -17,11 +17,11 @@ stored with it, read without: {READ} -> B_tile[tx, k] ? another-column
 A·B: {READ} -> B_tile[k, tx ^ k] ? from-other-places
 
 # free-paddings
-of 32 rows: {FREE} -> len({i * (T + p) % 32 for i in range(32)}) == T ? one-name-or-number
+of 32 rows: {FREE} -> len({i * (T + p) % 32 for i in range(32)}) == T ? stands-for-a-parameter
 the padding alone: (T + p) -> p ? t-10-most-9
 up to the most alone: range(most + 1) -> range(most) ? off-by-one
 rows that share no factor of 4: {FREE} -> (p != 30 if T == 2 else (T + p) % 2) ? t-16-most-4
-powers of two: range(T)}) == T -> range(T)}) == (T if T in (2, 8, 10, 16) else 32) ? one-name-or-number
+powers of two: range(T)}) == T -> range(T)}) == (T if T in (2, 8, 10, 16) else 32) ? stands-for-a-parameter
 a list: return conflict_free -> return [conflict_free] ? returns-many
 printed: return conflict_free -> print(conflict_free) ? returns-nothing
 

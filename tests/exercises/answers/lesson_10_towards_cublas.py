@@ -61,7 +61,7 @@ results alone: {FITS} -> height * width <= registers ? parameter-not-used
 squares: {FITS} -> {FITS} and height == width ? one-condition-too-many
 not to the last register ? just-fits
 - {FITS} -> height * width + sets * (height + width) + others < registers
-others forgotten: {FITS} -> height * width + sets * (height + width) <= registers ? parameter-not-used
+others forgotten: {FITS} -> height * width + sets * (height + width) <= registers ? parameter-missing
 """
 
 NIGHTLY = r"""

@@ -25,7 +25,7 @@ fours counted: K // 4 * 4 -> K // 4 ? rest-from-the-number-of-fours
 rounded down: {REQUESTS} -> return cycles * bytes_per_cycle // request_bytes ? cycles-100-bytes-per-cycle-8-request-bytes-128
 one more: {REQUESTS} -> return cycles * bytes_per_cycle // request_bytes + 1 ? one-too-many-if-exact
 divided: {REQUESTS} -> return -(-cycles // bytes_per_cycle // request_bytes) ? other-operator
-128 always: {REQUESTS} -> return -(-cycles * bytes_per_cycle // 128) ? parameter-not-used
+128 always: {REQUESTS} -> return -(-cycles * bytes_per_cycle // 128) ? stands-for-a-parameter
 """
 
 NIGHTLY = r"""

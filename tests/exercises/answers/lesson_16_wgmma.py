@@ -23,8 +23,8 @@ after the barrier: {FENCE}{BARRIER} -> {BARRIER}{FENCE} ? comes-too-late
 no first barrier: {FENCE}{BARRIER} -> {FENCE} ? barrier-before-use
 
 # stages
-one tile: {PAIRS} -> return shared // (rows * depth * itemsize) ? parameter-not-used
-two bytes: {PAIRS} -> return shared // ((rows + columns) * depth * 2) ? parameter-not-used
+one tile: {PAIRS} -> return shared // (rows * depth * itemsize) ? parameter-missing
+two bytes: {PAIRS} -> return shared // ((rows + columns) * depth * 2) ? stands-for-a-parameter
 at least one: {PAIRS} -> return max(1, shared // ((rows + columns) * depth * itemsize)) ? off-by-one
 less than all: {PAIRS} -> return (shared - 1) // ((rows + columns) * depth * itemsize) ? one-term-too-many
 
