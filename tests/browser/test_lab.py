@@ -1,6 +1,7 @@
 """JupyterLab as a student meets it: it opens the first lesson, runs a notebook and shows a widget."""
 
 import json
+import re
 import urllib.request
 
 import pytest
@@ -59,3 +60,22 @@ def test_a_link_in_the_prose_moves_the_stepper_below_it(open_notebook):
     expect(page.locator(".tt-count")).to_contain_text("step 5 of")
     expect(page.locator(".tt-thread")).to_have_value("3")
     assert "step=5" not in page.url
+
+
+def test_shift_enter_shows_the_whole_bar_of_a_stepper(open_notebook):
+    """JupyterLab scrolls to the cell below, and the start of the picture would be above the window."""
+    notebook = open_notebook(
+        [
+            "# a lesson begins with text\n" * 80,
+            "import numpy as np\nfrom course_lib import Stepper, simulate\nfrom course_lib.kernels.tiled import tiled\n"
+            "A = np.ones((16, 16), np.float32)\n"
+            "Stepper(simulate(tiled(4), trace=True)[(4, 4), (4, 4)](A, A, A.copy()))",
+            "# and goes on\n" * 80,
+        ]
+    )
+    notebook.page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 1; }")
+
+    notebook.page.keyboard.press("Shift+Enter")
+
+    expect(notebook.page.locator(".tt-bar")).to_be_in_viewport(ratio=0.99)
+    expect(notebook.cell(2)).to_have_class(re.compile("jp-mod-active"))

@@ -25,6 +25,7 @@ const UNITS = [
 const LINK = "Copy a link to this step";
 const PIECE = 20; // ms of work at a time while a trace is read
 const SAVE_AFTER = 300; // ms without a change
+const SETTLED = 3; // drawings of the page after which it has the size that it keeps
 const NEAR = "50% 0px"; // of a screen above and below what is in sight
 
 /**
@@ -64,6 +65,11 @@ async function inPieces(pieces) {
     }
     await breath();
   }
+}
+
+/** Wait until the page has been drawn as often. @param {number} count */
+async function frames(count) {
+  for (let i = 0; i < count; i++) await new Promise(requestAnimationFrame);
 }
 
 const breath = () => new Promise((resolve) => setTimeout(resolve));
@@ -192,7 +198,28 @@ export class Player {
   approach() {
     this.sight.disconnect();
     if (this.gone) return Promise.resolve();
-    return (this.drawn ??= this.load());
+    return (this.drawn ??= this.load().then(() => this.show()));
+  }
+
+  /**
+   * In JupyterLab, scroll to what the reader has just run: with Shift+Enter, Lab scrolls to the cell below it, and half of the
+   * picture would be above the window.
+   */
+  async show() {
+    if (!this.asked()) return;
+    await frames(SETTLED); // the still above is hidden, and Lab has scrolled
+    if (this.gone || !this.asked()) return;
+    const { height } = this.root.getBoundingClientRect();
+    const room = this.root.closest(".jp-WindowedPanel-outer")?.clientHeight ?? innerHeight;
+    this.root.scrollIntoView({ block: height > room ? "start" : "nearest" });
+  }
+
+  /** Whether its cell, or the one above it, is chosen in JupyterLab, and no cell is edited. */
+  asked() {
+    const cell = this.root.closest(".jp-Cell");
+    const notebook = this.root.closest(".jp-Notebook:not(.jp-mod-editMode)");
+    const chosen = [cell, cell?.nextElementSibling].some((each) => each?.classList.contains("jp-mod-active"));
+    return notebook !== null && chosen;
   }
 
   destroy() {

@@ -1,6 +1,6 @@
 // Two tracks under the picture: when loads from global memory are under way, and when the block multiplies.
 
-import { html, write } from "../dom.js";
+import { html } from "../dom.js";
 import { ORDER } from "../strips.js";
 import { aheadIn, tracksOf } from "../tracks.js";
 
@@ -46,9 +46,9 @@ export class Tracks {
     const ahead = pairs.map(({ run, tracks }) => ({ run, counts: aheadIn(tracks) }));
     const told = ahead.map(({ run, counts }) => `${two ? `${run.trace.name} ` : ""}${counts.join(" of ")}`);
     const also = ahead.some(({ counts }) => counts[0])
-      ? `; pairs of tiles multiplied while another is loaded: ${told.join(", ")}`
-      : "";
-    write(this.says, when + also);
+      ? ["; pairs of tiles multiplied while another is loaded: ", html("b", {}, told.join(", "))]
+      : [];
+    this.says.replaceChildren(when, ...also);
     this.says.title = order ? "" : ORDER;
     const letters = Math.max(...runs.map(({ trace }) => trace.name.length));
     place.style.setProperty("--tt-names", two ? `${0.66 * letters + 1}em` : "0em");
@@ -59,7 +59,7 @@ export class Tracks {
             const bar = html(
               "i",
               { class: `tt-bar-${what}`, "data-buffer": Math.min(buffer, 1) },
-              pair === null ? "" : String(pair),
+              ...(pair === null ? [] : [html("b", {}, String(pair))]),
             );
             Object.assign(bar.style, { left: share(from, end), width: share(to - from, end) });
             return bar;
