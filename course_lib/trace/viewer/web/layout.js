@@ -270,16 +270,23 @@ function flow(shapes, box, em) {
  */
 function inRows(shapes, box, em, side) {
   const caption = CAPTION * em;
-  let [x, y, deep] = [0, 0, 0];
-  let wide = 0;
-  const places = shapes.map(({ width, height, most, least, foot = 0, lesser, near }) => {
+  const sizes = shapes.map(({ width, height, most, least, foot = 0, lesser }) => {
     const own = lesser
       ? Math.max(LESSER * side, Math.min(Math.max(NOTABLY * side, Math.min(lesser.least, MORE[1] * side)), lesser.most))
       : side;
     const scale = Math.min(most, own / Math.max(width, height));
-    const [w, h] = [Math.max(width * scale, least), height * scale + foot + caption];
+    return { scale, w: Math.max(width * scale, least), h: height * scale + foot + caption };
+  });
+  let [x, y, deep] = [0, 0, 0];
+  let wide = 0;
+  const places = sizes.map(({ scale, w, h }, i) => {
+    const { near } = shapes[i];
     if (near && x) x -= GAP - NEAR;
-    if (x && x + w > box.width) [x, y, deep] = [0, y + deep + GAP, 0];
+    // those of one array are in one row, if a row is wide enough
+    let together = w;
+    for (let k = i + 1; !near && shapes[k]?.near; k++) together += NEAR + sizes[k].w;
+    const needed = together <= box.width ? together : w;
+    if (x && x + needed > box.width) [x, y, deep] = [0, y + deep + GAP, 0];
     const place = { x: box.x + x, y: box.y + y + caption, scale };
     x += w + GAP;
     wide = Math.max(wide, x - GAP);

@@ -247,6 +247,7 @@ export class Stage {
     this.alignment = this.meet();
     this.filming = true;
     this.size = ""; // of the root when all was placed
+    this.sentence = { width: 0, height: 0 }; // the highest at a width of its place
     this.lens = "";
     /** @type {HTMLElement[]}  for each run, the sentence of its step and its findings */
     this.said = [];
@@ -348,6 +349,7 @@ export class Stage {
     const narrow = root.clientWidth < PHONE * em;
     root.toggleAttribute("data-narrow", narrow);
     this.timeline.look();
+    this.keepRoom();
     const body = part(root, "body");
     const style = getComputedStyle(body);
     const edges = (/** @type {"Left" | "Top"} */ side, /** @type {"Right" | "Bottom"} */ other) =>
@@ -395,6 +397,16 @@ export class Stage {
     for (const view of this.open.get(lens)?.views ?? []) view.fit?.(room[0]);
     for (const view of this.views) view.scroll?.();
     this.size = `${root.clientWidth} ${root.clientHeight}`;
+  }
+
+  /** Keep the room that the longest sentence so far needs: the picture must not change its size from step to step. */
+  keepRoom() {
+    const say = part(this.root, "say");
+    const width = say.clientWidth;
+    if (this.sentence.width !== width) this.sentence = { width, height: 0 };
+    say.style.minHeight = "";
+    this.sentence.height = Math.max(this.sentence.height, say.offsetHeight);
+    say.style.minHeight = `${this.sentence.height}px`;
   }
 
   /** The height that a notebook leaves with its bars, and a slide with its heading; a full screen has all. */
@@ -527,10 +539,11 @@ export class Stage {
           : sentence(machine);
     const where = `block ${trace.label(machine.block.at)}${frame ? "" : `, thread ${trace.threadLabel(machine.thread)}`}`;
     const said = [html("span", { class: "tt-where" }, where), html("p", { class: "tt-sentence" }, ...words)];
+    const [first, second] = this.runs.length > 1 ? said.reverse() : said; // of two runs, the kernel's name is the first word
     return html(
       "div",
       {},
-      ...(this.runs.length > 1 ? said.reverse() : said), // of two runs, the kernel's name is the first word
+      ...[first, " ", second],
       ...[...found, ...wrong].map((words) => html("p", { class: "tt-wrong" }, ...words)),
     );
   }

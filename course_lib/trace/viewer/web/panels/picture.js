@@ -22,6 +22,7 @@ import { widthsOf } from "../widths.js";
 /** @typedef {import("../trace.js").Value} Value */
 
 const LARGEST = 3.7; // ems for an element
+const THREAD = 1.4; // ems for a thread of which nothing is shown but whether it is active
 const NUMBERED = 32; // a matrix with a longer side has no numbers
 const [MARGIN, NARROW] = [15, 3]; // of a drawing with indices and of one without, in its own units
 const FOOT = 1.05; // ems of a line below a drawing
@@ -220,7 +221,8 @@ export class Picture extends Panel {
       });
       const node = this.figure(name, held.length ? "1 in each thread" : "of the block", plane, array.hue);
       node.classList.add("tt-of-threads");
-      this.drawings.push({ plane, node, group: "aside", role: "", most: LARGEST, name, lines: 0, held: name });
+      const most = held.length ? LARGEST : THREAD;
+      this.drawings.push({ plane, node, group: "aside", role: "", most, name, lines: 0, held: name });
       return { name, plane };
     });
   }
