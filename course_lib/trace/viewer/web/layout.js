@@ -35,6 +35,7 @@
  * @property {[number, number][]} lines  the characters of each line of the source, without its comment and with it
  * @property {number} least  pixels of digits that are shown
  * @property {number} [rows]  of the source around a line, at most
+ * @property {boolean} [apart]  whether counter and source need none of the height, see `picturesFirst`
  * @property {boolean} [strict]  whether no more height may be used for legible digits
  * @property {string} [how]  the only arrangement that is asked for, where it is possible
  * @property {number} [largest]  of two runs, pixels of a unit of the matrices, at most: both have the same
@@ -122,7 +123,7 @@ export function arrange(wanted) {
  * @returns {Omit<Layout, "legible" | "share"> & {side: number}}
  */
 function placed(wanted, height, band, good) {
-  const { width, em, counter, aside } = wanted;
+  const { width, em, counter, aside, apart } = wanted;
   const count = { width: COUNTER * em, height: counter * em };
   const least = Math.max(band, (MAP + CAPTION) * em);
   /** @type {(Omit<Layout, "product" | "main" | "legible" | "share"> & {side: number, top: ReturnType<typeof globals>})[]} */
@@ -142,7 +143,7 @@ function placed(wanted, height, band, good) {
         code,
         counter: counter ? (above ?? counted) : null,
         drawn,
-        height: Math.max(drawn, y + low.height, code.y + code.height),
+        height: apart ? drawn : Math.max(drawn, y + low.height, code.y + code.height),
       });
     };
     // the source beside the drawings; their place is narrower if the source needs fewer rows so
@@ -161,7 +162,7 @@ function placed(wanted, height, band, good) {
     const across = Math.min(CODE.most * em, beside ? width - low.width - GAP : width);
     const high = codeHigh(wanted, across);
     const foot = beside ? Math.max(high, low.height) : high + low.height + GAP;
-    const flowed = flow(aside, { x: 0, y, width, height: rest - foot - GAP }, em);
+    const flowed = flow(aside, { x: 0, y, width, height: apart ? rest : rest - foot - GAP }, em);
     const end = Math.max(y, ...ends(aside, flowed.places)) + (aside.length ? GAP : 0);
     const code = beside
       ? { x: low.width + GAP, y: end, width: across, height: foot }

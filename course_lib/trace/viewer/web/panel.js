@@ -33,6 +33,7 @@
  * @property {number} [largest]  pixels of a unit of the matrices, at most
  * @property {boolean} [compared]  whether another run is beside it
  * @property {boolean} [strict]  whether no more height may be used for legible digits
+ * @property {boolean} [apart]  whether counter and source need none of the height
  * @property {string} [how]  the only arrangement that is asked for, one of HOWS of layout.js
  */
 

@@ -27,7 +27,7 @@ const LENSES = [Findings, Warp, Banks, Fragments, Waits, Launch];
 const BESIDE = 70; // ems of a page on which an open view is beside the picture, not below it
 const SHARE = 0.42; // of the page for an open view
 const PHONE = 40; // ems of a page in one column
-const HALF = 32; // ems of the height of each of two runs below each other, at least: so both counters are in sight
+const PICTURE = 18; // ems of the height of each of two pictures below each other, at least: both are in sight on a phone
 const [COUNTER, LINE] = [3.8, 1.25]; // ems of the counter's number and bar, and of a line of it or of a run's name
 const BARS = 130; // pixels of a notebook's, as the stylesheet has them
 const BETWEEN = 1.5; // ems between the pictures and the lenses of two runs, as the stylesheet has it
@@ -371,10 +371,10 @@ export class Stage {
     const width = column ? space.width : (space.width - gaps) / 2;
     const high = column ? (space.height - gaps) / runs.length : space.height;
     const stacked = narrow && runs.length > 1;
-    const height = stacked ? Math.max(high, HALF * em) : high;
+    const height = stacked ? PICTURE * em : high;
     const wide = beside ? whole.width * SHARE : (whole.width - gaps) / runs.length;
     const room = runs.map((run) => ({
-      ...{ width, height, em, lens: wide, compared: runs.length > 1 },
+      ...{ width, height, em, lens: wide, compared: runs.length > 1, apart: stacked },
       counter: run.film.fetched ? (run.counter.lines + Number(stacked)) * LINE + COUNTER : 0, // with its kernel's name
       lines: run.lengths,
     }));

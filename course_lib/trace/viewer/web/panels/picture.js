@@ -378,7 +378,7 @@ export class Picture extends Panel {
   }
 
   /** Where everything would be in a place of this size. @param {import("../panel.js").Size} size */
-  arranged({ width, height, em, counter, lines, largest, how, strict, compared = false }) {
+  arranged({ width, height, em, counter, lines, largest, how, strict, apart, compared = false }) {
     const { drawings } = this;
     const shape = (/** @type {Drawing} */ drawing) => {
       const { plane, node, most, name } = drawing;
@@ -411,6 +411,7 @@ export class Picture extends Panel {
       least: smallest(this.place),
       how,
       strict,
+      apart,
       product: product_,
       main: of("main"),
       aside: of("aside"),
