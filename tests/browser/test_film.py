@@ -8,10 +8,12 @@ import nightly
 import numpy as np
 import pytest
 from launches import uses as kernels
+from launches.samples import numbers
 from oracles import uses
 from playwright.sync_api import expect
 
 from course_lib import simulate
+from course_lib.kernels import rung
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 
@@ -395,6 +397,32 @@ def test_the_counter_says_how_many_numbers_the_other_kernel_loads(show, launch_o
         assert said == [[second, str(loads[1])], [first, str(loads[0])]]
     else:
         assert said == [[], [first, str(loads[0] // loads[1])]]
+
+
+#: Two kernels whose blocks do different work: their rungs, sizes (M, K, N) and parameters.
+UNLIKE = [
+    (("naive", (8, 16, 8), {"block_width": 4}), ("tiled", (8, 16, 8), {"tile_width": 8})),
+    (("tiled", (8, 16, 16), {"tile_width": 8}), ("outer_product", (16, 32, 64), {})),
+    (("outer_product", (16, 32, 64), {}), ("register_1d", (64, 16, 64), {})),
+    (("register_1d", (64, 16, 64), {}), ("register_2d", (128, 8, 128), {})),
+]
+
+
+@pytest.mark.parametrize("pair", UNLIKE, ids=lambda pair: "_".join(name for name, *_ in pair))
+def test_kernels_of_different_work_are_compared_by_each_multiply_add(show, pair):
+    """Its loads from shared and from global memory, as numbers that know their origin count them."""
+    runs, wanted = [], []
+    for name, (M, K, N), params in pair:
+        arguments = numbers(M, K), numbers(K, N, seed=1), np.zeros((M, N), np.float32)
+        grid, block = rung(name).launch(M, N, K, **params)
+        kernel = rung(name).make(**params)
+        runs.append(simulate(kernel, trace=True)[grid, block](*arguments))
+        counts = uses.of_block(kernel, grid, block, arguments)
+        wanted.append([counts.shared / counts.multiplied, counts.fetched / counts.multiplied])
+    page = show(Stepper(runs[0]), _other=Stepper(runs[1])._data, step=2)
+    for run, each in zip(page.locator(".tt-run").all(), wanted, strict=True):
+        said = [float(text) for text in run.locator(".tt-counter b").all_text_contents()]
+        assert said == [float(f"{number:.2g}") for number in each]
 
 
 @pytest.mark.parametrize("name", ["naive", "tiled", "naive_ragged", "racy", "outer_product", "prefetched", "stencil"])

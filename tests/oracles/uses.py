@@ -15,9 +15,12 @@ from greenlet import getcurrent, greenlet
 
 @dataclass
 class Counts:
-    """Of one block: numbers loaded, operands of arithmetic among them, products that were added to something."""
+    """Of one block: numbers loaded from global and from shared memory, operands of arithmetic among those of global
+    memory, products that were added to something.
+    """
 
     fetched: int = 0
+    shared: int = 0
     used: int = 0
     multiplied: int = 0
 
@@ -60,11 +63,13 @@ class Array:
     shape: tuple
     counts: Counts
     source: np.ndarray | None = None
+    shared: bool = False
     held: dict = field(default_factory=dict)
 
     def __getitem__(self, index):
         index = index if isinstance(index, tuple) else (index,)
         if self.source is None:
+            self.counts.shared += self.shared
             return self.held.get(index, 0.0)
         self.counts.fetched += 1
         return Number(float(self.held.get(index, self.source[index])), self.counts, loaded=True)
@@ -87,7 +92,7 @@ def of_block(kernel, grid, block, arguments, at=(0, 0)):
 
     def allocate(shape, dtype):
         calls = here[getcurrent()].calls = here[getcurrent()].calls + 1
-        return shared.setdefault(calls, Array(shape, counts))
+        return shared.setdefault(calls, Array(shape, counts, shared=True))
 
     def grid_of(dims):
         x, y = (at[d] * block[d] + here[getcurrent()].thread[d] for d in range(2))

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from launches import samples as launches
 from launches.samples import launch, product
+from oracles.tracks import bars_of, lines_with, runs_of
 
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer.payload import encode
@@ -37,51 +39,28 @@ def tracks(node):
     return read
 
 
-def runs_of(timeline, lines):
-    """For each warp, the steps (from 0) that execute one of these lines, by the line."""
-    warps = np.unique(timeline.warps).tolist()
-    return [
-        [np.flatnonzero((timeline.warps == w) & (timeline.lines == line)).tolist() for line in lines] for w in warps
-    ]
+#: Launches, and how deep their tiles are; the last two hold several results in each thread.
+TILED = {
+    "tiled": (launches.LAUNCHES["tiled"], 2),
+    "tiled_16": (launches.LAUNCHES["tiled_16"], 4),
+    "tiled_two_warps": (launches.LAUNCHES["tiled_two_warps"], 8),
+    "prefetched": (launches.LAUNCHES["prefetched"], 2),
+    "prefetched_16": (launches.LAUNCHES["prefetched_16"], 4),
+    "register_1d": (product("register_1d", 64, 16, 64), 8),
+    "register_2d": (product("register_2d", 128, 16, 128), 8),
+}
 
 
-def lines_with(trace, text):
-    return [number for number, line in trace.source if text in line]
-
-
-def pairs_of(timeline, lines, pairs):
-    """For each pair of tiles, the steps of these lines: a warp executes a line as often for each pair."""
-    found = [[] for _ in range(pairs)]
-    for steps in (each for warp in runs_of(timeline, lines) for each in warp):
-        each = max(1, len(steps) // pairs)
-        for i, step in enumerate(steps):
-            if i // each < pairs:
-                found[i // each].append(step)
-    return found
-
-
-@pytest.mark.parametrize("name", ["tiled", "tiled_16", "tiled_two_warps", "prefetched", "prefetched_16"])
+@pytest.mark.parametrize("name", TILED)
 def test_a_bar_for_each_pair_of_tiles(tracks, name):
     """Loads last from the first load of a pair to the barrier after its last store; products from first to last."""
-    trace = launch(name).trace
-    K = trace.arrays["A"].shape[1]
-    T = trace.arrays["A_tile" if "A_tile" in trace.arrays else "A_tiles"].shape[-1]
-    pairs, buffers = -(-K // T), 2 if "A_tiles" in trace.arrays else 1
-    shared = [line for text in ("A_tile", "B_tile") for line in lines_with(trace, text)]
-    stores = [line for line in shared if "] = " in dict(trace.source)[line]]
-    loads = [*lines_with(trace, "= A["), *lines_with(trace, "= B[")]
+    run, depth = TILED[name]
+    trace = run().trace
+    pairs, buffers = -(-trace.arrays["A"].shape[1] // depth), 2 if "A_tiles" in trace.arrays else 1
     for at, shown in zip(trace.columns.blocks.tolist(), tracks(trace), strict=True):
-        timeline = Timeline(trace, tuple(at))
-        loaded, stored = pairs_of(timeline, loads, pairs), pairs_of(timeline, stores, pairs)
-        multiplied = pairs_of(timeline, lines_with(trace, "acc +="), pairs)
-        wanted = [
-            (min(first), min(release for release in timeline.releases if release > max(last)))
-            for first, last in zip(loaded, stored, strict=True)
-        ]
-        assert [(bar["from"], bar["to"]) for bar in shown["loads"]] == wanted
-        assert [(bar["from"], bar["to"]) for bar in shown["multiplies"]] == [
-            (min(steps), max(steps) + 1) for steps in multiplied
-        ]
+        loads, multiplies = bars_of(Timeline(trace, tuple(at)), pairs)
+        assert [(bar["from"], bar["to"]) for bar in shown["loads"]] == loads
+        assert [(bar["from"], bar["to"]) for bar in shown["multiplies"]] == multiplies
         assert [bar["pair"] for bar in shown["loads"]] == [*range(pairs)]
         assert len({bar["buffer"] for bar in shown["loads"]}) == buffers
         overlaps = [
