@@ -28,6 +28,7 @@
  * @property {number} width  of the stage, in pixels
  * @property {number} height  in pixels; more is used only for legible digits, and where the least does not fit
  * @property {number} em  size of the text, in pixels
+ * @property {number} [letters]  size of the source's text, in pixels
  * @property {{A: Shape, B: Shape, C: Shape} | null} product
  * @property {Shape[]} main  arrays in global memory that are no matrices of the product
  * @property {Shape[]} aside  shared and local arrays, and what threads hold
@@ -63,7 +64,8 @@ const CAPTION = 1; // ems above each drawing, for its name
 const CODE = { least: 19, most: 52, usual: 30, rows: 12, few: 7 }; // ems of its width; rows at most that five lines have, and where room is short
 const HEAD = 2.3; // ems above the lines
 const COLUMNS = 30; // ems of a source with comments, and with counts beside its lines
-const LINE = { high: 1.06, letter: 0.535, number: 2.9, counts: 5 }; // ems
+const LINE = { high: 1.06, letter: 0.535, number: 2.9, counts: 5 }; // ems of the text, if the source's is SOURCE of them
+const SOURCE = 0.88;
 /** Where counter and source may be. */
 export const HOWS = ["low beside", "low below", "top beside", "top below"];
 export const STACKED = "low below"; // of two runs below each other, see `picturesFirst`
@@ -234,14 +236,15 @@ export function picturesFirst([upper, lower], between) {
 }
 
 /** The height of the source for the current line and those around it, wherever that is. @param {Wanted} wanted @param {number} width */
-function codeHigh({ lines, em, rows: most = CODE.rows }, width) {
+function codeHigh({ lines, em, letters: size = SOURCE * em, rows: most = CODE.rows }, width) {
   const wide = width >= COLUMNS * em;
-  const room = width / em - LINE.number - 1.5 - (wide ? LINE.counts : 0);
+  const unit = size / SOURCE;
+  const room = width / unit - LINE.number - 1.5 - (wide ? LINE.counts : 0);
   const letters = Math.max(8, Math.floor(room / LINE.letter));
   const shown = lines.map(([code, all]) => (wide ? all : code)).filter((length) => length);
   const rows = shown.map((length) => Math.ceil(length / letters));
   const around = rows.map((_, i) => rows.slice(Math.max(0, i - AROUND), i + AROUND + 1).reduce((sum, n) => sum + n, 0));
-  return (HEAD + LINE.high * Math.min(most, Math.max(0, ...around))) * em;
+  return HEAD * em + LINE.high * Math.min(most, Math.max(0, ...around)) * unit;
 }
 
 /**

@@ -29,6 +29,7 @@
  * @property {number} counter  ems of the height of what is counted beside it; 0 without any
  * @property {number} lens  width of the place of a lens of this run, in pixels
  * @property {number} em  size of the text in pixels
+ * @property {number} [letters]  size of the source's text in pixels
  * @property {[number, number][]} lines  the characters of each line of the source, without its comment and with it
  * @property {number} [largest]  pixels of a unit of the matrices, at most
  * @property {boolean} [compared]  whether another run is beside it

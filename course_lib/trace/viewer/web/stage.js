@@ -373,9 +373,11 @@ export class Stage {
     const stacked = narrow && runs.length > 1;
     const height = stacked ? PICTURE * em : high;
     const wide = beside ? whole.width * SHARE : (whole.width - gaps) / runs.length;
+    const counts = getComputedStyle(root).getPropertyValue("--tt-counts") !== "none"; // a slide may be too small for them
+    const letters = Number.parseFloat(getComputedStyle(part(runs[0].node, "source")).fontSize);
     const room = runs.map((run) => ({
-      ...{ width, height, em, lens: wide, compared: runs.length > 1, apart: stacked },
-      counter: run.film.fetched ? (run.counter.lines + Number(stacked)) * LINE + COUNTER : 0, // with its kernel's name
+      ...{ width, height, em, letters, lens: wide, compared: runs.length > 1, apart: stacked },
+      counter: counts && run.film.fetched ? (run.counter.lines + Number(stacked)) * LINE + COUNTER : 0, // with its kernel's name
       lines: run.lengths,
     }));
     if (runs.length > 1) {

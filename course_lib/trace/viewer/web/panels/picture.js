@@ -378,7 +378,7 @@ export class Picture extends Panel {
   }
 
   /** Where everything would be in a place of this size. @param {import("../panel.js").Size} size */
-  arranged({ width, height, em, counter, lines, largest, how, strict, apart, compared = false }) {
+  arranged({ width, height, em, letters, counter, lines, largest, how, strict, apart, compared = false }) {
     const { drawings } = this;
     const shape = (/** @type {Drawing} */ drawing) => {
       const { plane, node, most, name } = drawing;
@@ -405,6 +405,7 @@ export class Picture extends Panel {
       width,
       height,
       em,
+      letters,
       counter,
       lines,
       largest,

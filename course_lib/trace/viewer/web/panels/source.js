@@ -117,7 +117,10 @@ export class Source extends Panel {
     if (this.truth.parentNode !== this.current) this.current.append(this.truth);
   }
 
-  /** Keep the current line in the middle, with the lines around it; asked last, so that the page is laid out once a step. */
+  /**
+   * Keep the current line in the middle, with the lines around it, and a finding's lines in sight where they fit; asked
+   * last, so that the page is laid out once a step.
+   */
   scroll() {
     const { current, list } = this;
     if (!current) return;
@@ -128,7 +131,11 @@ export class Source extends Panel {
     const last = shown[Math.min(shown.length - 1, at + AROUND)];
     const least = last.offsetTop + last.offsetHeight - list.clientHeight;
     const middle = current.offsetTop + current.offsetHeight / 2 - list.clientHeight / 2;
-    const top = Math.round(least > first ? middle : Math.min(first, Math.max(least, middle)));
+    const around = least > first ? middle : Math.min(first, Math.max(least, middle));
+    const found = shown.filter((node) => node === current || node.classList.contains("tt-broken"));
+    const [head, foot] = [found[0], found[found.length - 1]];
+    const low = foot.offsetTop + foot.offsetHeight - list.clientHeight;
+    const top = Math.round(low > head.offsetTop ? around : Math.min(head.offsetTop, Math.max(low, around)));
     if (list.scrollTop !== top) list.scrollTop = top;
   }
 }

@@ -50,6 +50,7 @@ export class Tracks {
       : [];
     this.says.replaceChildren(when, ...also);
     this.says.title = order ? "" : ORDER;
+    place.toggleAttribute("data-timed", Boolean(order));
     const letters = Math.max(...runs.map(({ trace }) => trace.name.length));
     place.style.setProperty("--tt-names", two ? `${0.66 * letters + 1}em` : "0em");
     place.replaceChildren(
