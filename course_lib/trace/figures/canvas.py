@@ -28,6 +28,10 @@ _DRAWN_DPI = 120  # 1.25 pixels per shown pixel: sharp on a projector, and still
 _POINTS = 11
 #: The size of a slide's text, and the room for a picture on it, all in CSS pixels: below the words, and beside them.
 _TEXT, _BELOW, _BESIDE = 24, (1240, 500), (680, 640)
+#: The part of a picture's width that what it draws has at least, beside names and legends.
+_NARROW = 0.35
+#: Stands for the number of texts that cover each other where even less than that is left.
+_NO_ROOM = 1_000
 #: A picture at most this many times as wide as high stands beside the words of its slide.
 TALL = 1.35
 
@@ -70,7 +74,7 @@ class Picture:
         size = tuple(self._figure.get_size_inches())
         _shrink(self._figure)
         try:
-            return _drawn(self._figure)
+            return self.png if size == tuple(self._figure.get_size_inches()) else _drawn(self._figure)
         finally:
             self._figure.set_size_inches(size)
 
@@ -92,6 +96,8 @@ def _shrink(figure: Figure) -> None:
     It stays as large as it must be, so that no text covers another.
     """
     covered = _covered(figure)
+    if covered == _NO_ROOM:
+        return
     for _ in range(8):  # the texts do not shrink, so once is not enough
         box = figure.get_tightbbox()
         wide, high = _SHOWN_DPI * (box.width + 0.3), _SHOWN_DPI * (box.height + 0.3)
@@ -109,12 +115,14 @@ def _shrink(figure: Figure) -> None:
 
 
 def _covered(figure: Figure) -> int:
-    """Return how many pairs of texts cover each other; many where the figure is too small to be laid out."""
+    """Return how many pairs of texts cover each other; many where what is drawn has no room left."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         figure.draw_without_rendering()
     if told:
-        return 1_000
+        return _NO_ROOM
+    if any(ax.bbox.width < _NARROW * figure.get_tightbbox().width * figure.dpi for ax in figure.axes):
+        return _NO_ROOM
     texts = [each for each in figure.findobj(Text) if each.get_visible() and each.get_text().strip()]
     boxes = [each.get_window_extent() for each in texts]
     return sum(one.overlaps(other) for at, one in enumerate(boxes) for other in boxes[:at])
