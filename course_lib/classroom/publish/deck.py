@@ -28,6 +28,7 @@ from urllib.parse import parse_qsl
 from jinja2 import Environment
 from nbconvert.filters import ansi2html, strip_ansi
 from nbconvert.filters.markdown_mistune import markdown2html_mistune
+from nbformat.v4 import new_output
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
@@ -55,6 +56,8 @@ TALL_SKETCH = 500
 _ASIDE = re.compile(
     r"\(.*\)$|Time: about|Each section answers|\| question \| section \||Further reading|Next: ", re.DOTALL
 )
+#: What is for readers of the lesson, and not for the speaker either.
+_READERS = re.compile(r"Time:|Further reading|Next: ")
 #: Of a text above an exercise.
 _HINT = "<summary>Hint"
 #: A reference, which a reader follows.
@@ -166,7 +169,7 @@ class _Cutter:
             if shown:
                 self.shown(cell, [f'<div class="words">{markdown(shown)}</div>'])
         steps = [
-            (words if len(words) > 4 else f"step {dict(parse_qsl(link[1:]))['step']}", link)
+            (plain(words) if len(words) > 4 else f"step {dict(parse_qsl(link[1:]))['step']}", link)
             for words, link in _STEP.findall(source)
         ]
         if steps and self.open.full and not self.stays:
@@ -259,8 +262,16 @@ class _Cutter:
 
 
 def _outputs(cell: Any) -> list[Any]:
-    shown = [output for output in cell.outputs if output.get("name") != "stderr"]
-    return [output for output in shown if output.get("data") or output.get("text", "").strip()]
+    """Return what a cell shows; what it printed piece by piece is one output."""
+    shown: list[Any] = []
+    for output in cell.outputs:
+        if output.get("name") == "stderr" or not (output.get("data") or output.get("text", "").strip()):
+            continue
+        if shown and output.output_type == shown[-1].output_type == "stream":
+            shown[-1] = new_output("stream", text=shown[-1].text + output.text)  # type: ignore[no-untyped-call]
+        else:
+            shown.append(output)
+    return shown
 
 
 def _essential(source: str) -> str:
@@ -338,7 +349,7 @@ def _chosen(source: str, chosen: Sequence[str] | None) -> list[str]:
                 missing = [words for words in missing if not start.startswith(words)]
             if at is not None:
                 kept[at] += piece + joint
-            elif not piece.startswith("#"):
+            elif not piece.startswith("#") and not _READERS.match(plain(block)):
                 left.append(piece)
         said.append("\n".join(left) if block.startswith("- ") else " ".join(left))
         for at, text in enumerate(kept):

@@ -2,21 +2,30 @@
 const WIDGETS = ".tt-root, .tt-schedule, .tt-launches";
 // Text and code are as large as their slide allows, in pixels of a slide that is 720 high.
 const TEXT = { alone: 40, largest: 32, smallest: 24 };
-const CODE = { largest: 26, smallest: 18 };
+const CODE = { largest: 30, smallest: 18 };
+
+/** Whether code or a table is wider than its slide. */
+function tooWide(slide) {
+  return [...slide.querySelectorAll("pre, .table")].some((each) => each.scrollWidth > each.clientWidth + 1);
+}
 
 /** Whether all of a slide's content is in its frame. */
 function fits(slide) {
   const body = slide.querySelector(".body");
-  const wide = [...body.querySelectorAll("pre, .table")];
-  return body.scrollHeight <= body.clientHeight + 1 && wide.every((each) => each.scrollWidth <= each.clientWidth + 1);
+  return body.scrollHeight <= body.clientHeight + 1 && !tooWide(slide);
 }
 
 function fit(slide) {
   if (!slide?.querySelector(".body")) return;
-  const largest = slide.querySelector("pre, table, .picture, .live, .asks") ? TEXT.largest : TEXT.alone;
-  for (let less = 0; less <= largest - TEXT.smallest; less++) {
-    slide.style.setProperty("--text", `${largest - less}px`);
-    slide.style.setProperty("--code", `${Math.max(CODE.largest - less, CODE.smallest)}px`);
+  const resize = (text, code) => {
+    slide.style.setProperty("--text", `${Math.max(text, TEXT.smallest)}px`);
+    slide.style.setProperty("--code", `${Math.max(code, CODE.smallest)}px`);
+  };
+  const text = slide.querySelector("pre, table, .picture, .live, .asks") ? TEXT.largest : TEXT.alone;
+  let code = CODE.largest;
+  for (resize(text, code); code > CODE.smallest && tooWide(slide); resize(text, --code));
+  for (let less = 0; less <= CODE.largest - CODE.smallest || less <= text - TEXT.smallest; less++) {
+    resize(text - less, code - less);
     if (fits(slide)) break;
   }
   for (const live of slide.querySelectorAll(".live")) {
