@@ -57,11 +57,12 @@ class Finding:
         kind: one of ``KINDS``, which gives its severity.
         line: the line that violates the rule, as numbered in the student's file or notebook cell.
         message: one sentence: what, where, what to do.
-        other_line: the other line that takes part (the earlier access of a race, the return that keeps a
-            thread from a barrier), or None.
+        other_line: the other line that takes part, or None: of a race, the smaller of its two line numbers, whichever
+            access came first; of a barrier, the line of the return that keeps a thread from it.
         array: the kernel's own name for the array, or None.
-        index: the element of the first occurrence, one number per dimension, or None.
-        threads: the threads of the first occurrence, each ``((bx, by, bz), (tx, ty, tz))``.
+        index: the element of one occurrence, one number per dimension, or None. It is the first occurrence; of a race,
+            the first between two warps and with different values, if there is one.
+        threads: the threads of the same occurrence, each ``((bx, by, bz), (tx, ty, tz))``.
         verbs: of a race, what each of the threads does: the first in ``other_line``, the second in ``line``.
         count: how many times threads violated the rule at these lines; for a race, how many instructions raced; for
             "float64", how many operands were promoted.

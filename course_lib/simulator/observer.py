@@ -60,7 +60,11 @@ class Hooks:
         """A read, in ``lanes`` (a mask), of an element of a local array that has not been written."""
 
     def missing(self, what: str, name: str, line: int, vector: WarpVector, lanes: Mask) -> None:
-        """A use, in ``lanes``, of a "variable", a "register" of another lane or a function's "result" without value."""
+        """A use, in ``lanes``, of what has no value there.
+
+        ``what``: a "variable", a "register" of another lane, the "result" of a function, or "none", where a variable or
+        a result that may be None is None.
+        """
 
     def barrier(self, arrivals: Arrivals, complete: bool) -> None:
         """A barrier at which warps met. ``arrivals`` are (vector, mask); ``complete``: all threads arrived."""

@@ -23,9 +23,9 @@ def simulate(
         schedule: which warp of a block runs first between two barriers: "in-order", "reversed", "shuffled" or
             the seed of a shuffle. A correct kernel gives the same results for all of them.
         trace: record every statement of every warp, for the viewer. For small launches.
-        max_steps: loop iterations of a warp allowed in one launch, so that a loop that never ends is reported; by
-            default 20,000,000, of which one execution of a ``while`` loop may take 100,000, and five minutes of
-            processor time.
+        max_steps: loop iterations allowed in one launch, of all its warps together, so that a loop that never ends is
+            reported; by default 20,000,000, of which one execution of a ``while`` loop may take 100,000, and five
+            minutes of processor time. An iteration of the same warp of many blocks that run together counts once.
 
     Returns:
         An object to be launched as a numba kernel is: ``[grid, block](*arguments)``. Arguments are numbers and

@@ -85,7 +85,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--registers", type=int, metavar="N", help="registers of a thread, as a compiler reports them")
     modelled = [gpu for gpu in measurements.gpus() if measurements.MACHINE in measurements.kinds(gpu)]
     p.add_argument("--gpu", choices=modelled, default=measurements.DEFAULT_GPU, help="a recorded GPU")
-    p.add_argument("--max-steps", type=int, metavar="N", help="iterations of a warp, before a loop counts as endless")
+    p.add_argument("--max-steps", type=int, metavar="N", help="loop iterations that one launch may run")
     p.add_argument(
         "--allow",
         action="append",

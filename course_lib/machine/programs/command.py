@@ -61,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
         help="with warning, the exit status is also 1 for findings that only cost time, as float64 (error)",
     )
     p.add_argument("--limit", type=float, metavar="S", help="seconds that the program may run (any time)")
-    p.add_argument("--max-steps", type=int, metavar="N", help="iterations of a warp, before a loop counts as endless")
+    p.add_argument("--max-steps", type=int, metavar="N", help="loop iterations that one launch may run")
     modelled = [gpu for gpu in measurements.gpus() if measurements.MACHINE in measurements.kinds(gpu)]
     p.add_argument(
         "--gpu", choices=modelled, default=measurements.DEFAULT_GPU, help="the recorded GPU that the program asks for"

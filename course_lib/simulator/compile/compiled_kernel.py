@@ -21,14 +21,15 @@ from ..language.types.variables import Variable
 class CompiledKernel:
     """A kernel, compiled for a launch and the types of its arguments.
 
-    For each warp, the engine makes a site for each of ``sites``, (line, op, elements a lane, variable), and calls
-    ``make`` with them. The result is a generator function of (warp vector, mask, place in program order, *arguments)
-    that yields a :class:`~course_lib.simulator.runtime.barrier.Barrier` when the warp arrives at one.
+    For each warp of a block, the engine makes a site for each of ``sites``, (line, op, elements a lane, variable), and
+    calls ``make`` with them. The result is a generator function of (warp vector, mask, place in program order,
+    *arguments). The vector holds this warp of all blocks that run together; the generator yields a
+    :class:`~course_lib.simulator.runtime.barrier.Barrier` when it arrives at one.
 
     Attributes:
         program: the kernel's typed program.
-        sources, cooperative, fences, copies, products, syncwarps, groups, asks_grid, parts: see
-            :class:`~.context.Analysis`.
+        sources, cooperative, fences, copies, products, syncwarps, groups, uses_grid_size, parts: see
+            :class:`~course_lib.simulator.language.translation.translation.Analysis`.
         promotions: arithmetic that is in float64 by accident, by line and operand.
         changes: names that changed since the kernel was first compiled, by line and name.
         outside: the global arrays of the program that it reads, as constants.

@@ -1,6 +1,6 @@
 """Observers that count what a launch requests from memory, one count a file.
 
-To add a count, write a file here and add its class to the list, which :func:`simulate` reads.
+To add a count, write a file here and add its class to the list, which each launch reads (``simulation.py``).
 """
 
 from .banks import BanksObserver

@@ -68,8 +68,8 @@ class SeenPattern:
 class Site:
     """One expression of the kernel that accesses memory, in one warp.
 
-    ``line`` is the line in the student's file, ``op`` "load", "store" or "atomic". ``engine`` receives the counted
-    patterns and the violated bounds.
+    ``line`` is the line in the student's file, ``op`` "load", "store" or "atomic"; or "bulk" for the copy of a tile by
+    the TMA (:mod:`mbarriers`). ``engine`` receives the counted patterns and the violated bounds.
 
     :meth:`locate` takes the cheapest pattern: the latest one, if array, mask and varying indices are the same objects;
     else a known one with the same content, possibly *shifted* (if the indices of all lanes are larger by the same

@@ -167,7 +167,10 @@ class WarpVector(LaneVector):
         return divisor
 
     def report_missing(self, what: str, have: Mask, mask: Mask, name: str, line: int) -> None:
-        """Report the active lanes that are not in ``have``, those in which the "variable" or "result" has a value."""
+        """Report the active lanes that are not in ``have``: those in which the value exists.
+
+        ``what`` is that of :meth:`~course_lib.simulator.observer.Hooks.missing`.
+        """
         if have is True or have is mask:
             return
         missing = self.full(mask) & ~self.full(have)

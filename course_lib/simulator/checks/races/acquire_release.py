@@ -145,7 +145,7 @@ class Releases:
         self.length[word] = length + 1
 
     def _known_in(self, block: int, now: int) -> Acquired:
-        """Accesses that the block has acquired; after a barrier, all its threads share them."""
+        """The releases that the block has acquired; after a barrier, all its threads share them."""
         known = self.acquired.setdefault(block, Acquired())
         if known.barriers < now:
             for acquired in known.by_one.values():
@@ -155,7 +155,7 @@ class Releases:
         return known
 
     def acquisitions_of(self, block: int, own: int, now: int) -> Acquisitions:
-        """Accesses that a thread has acquired that has passed ``now`` barriers."""
+        """The releases that a thread has acquired which has passed ``now`` barriers."""
         known = self._known_in(block, now)
         return {**known.by_all, **known.by_one.get(own, {})}
 

@@ -118,7 +118,10 @@ class SharedLog:
 
 
 class GlobalLog:
-    """The accesses to one array of global memory, of the whole launch: in kernels without fences."""
+    """The accesses to one array of global memory, of the whole launch.
+
+    It is used in kernels without fences in which each syncwarp has all lanes.
+    """
 
     def __init__(self, observer: Reporter, array: GlobalArray) -> None:
         self.observer, self.array = observer, array

@@ -43,7 +43,7 @@ class RacesObserver(Reporter):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The races. None says that a syncwarp is enough if another one of this launch needs a barrier of the block."""
+        """The races. If one of them needs a barrier of the block, no other one says that a syncwarp is enough."""
         for log in self.of_launch.values():
             log.check()
         return self._found()
@@ -73,7 +73,7 @@ class RacesObserver(Reporter):
         if isinstance(array, GlobalArray) and not self.every_thread:
             return self.of_launch.setdefault(array.memory, GlobalLog(self, array.memory))
         if isinstance(array, SharedArray | GlobalArray):
-            return self._at_once  # fences order accesses, so the position of each access is needed
+            return self._at_once  # fences and syncwarps of a part of a warp order accesses by their position
         return None
 
     def copy_started(self, site: Site, pattern: Pattern, base: int, values: tuple[Any, ...]) -> None:

@@ -76,7 +76,10 @@ class Access:
 
 
 class ActiveLanes:
-    """The active lanes of one access, as columns: thread, block, ``accessor`` and ``when`` (see Slot)."""
+    """The active lanes of one access, as columns: thread, block, ``accessor`` and ``when`` (see Slot).
+
+    After a syncwarp of a part of a warp there is one more: ``place``, the number of the lane's block in the chunk.
+    """
 
     def __init__(self, access: Access, mask: Lanemask, epoch: Ints) -> None:
         vector = access.vector

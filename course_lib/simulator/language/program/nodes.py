@@ -1,7 +1,7 @@
 """The nodes of the typed program's expressions, and the code that is generated for each.
 
 An expression has a type, and the reason if that is float64 by accident (:mod:`reasons`). Operators and most functions
-apply the code of a row of the tables in :mod:`calls` or :mod:`operators` to operands of the row's types.
+apply the code of a row of :mod:`..tables.functions` or :mod:`..tables.operators` to operands of the row's types.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def _operand(out: Writer, operand: Expr) -> str:
 
 
 class Cast(Expr):
-    """``value`` converted to ``type``, item by item if it is a tuple; see :func:`.operators.cast`."""
+    """``value`` converted to ``type``, item by item if it is a tuple; see :meth:`.Writer.cast`."""
 
     value: Expr
 

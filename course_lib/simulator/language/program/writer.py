@@ -133,6 +133,7 @@ class Writer:
         self._taken = {*function.source.locals}
         self._source_lines = dict(function.source.all_lines)
         self._comment = ""  # for the next line of code
+        self._commented = 0  # the line of the source in the latest comment
         self.all_lanes = self.mask = self.new_name("all_lanes")
         self.place, self.branch_of_call = self.new_name("place"), self.new_name("branch")
         self.returned = self.new_name("returned")
@@ -169,7 +170,8 @@ class Writer:
     def comment(self, line: int) -> None:
         """Put a line of the source, with its number, before the code that follows."""
         text = " ".join(self._source_lines.get(line, "").split())
-        self._comment = f"{line}: {text}" if text else ""
+        self._comment = f"{line}: {text}" if text and line != self._commented else ""
+        self._commented = line
 
     def new_name(self, base: str) -> str:
         """A name that the function does not have yet: ``base``, or one that begins with it."""

@@ -38,7 +38,7 @@ from . import (
 from .translated import Translated
 from .translation import Translation
 
-#: ``form(context, call, used)`` translates a call; ``used``: its value is used.
+#: ``form(translation, call, used)`` translates a call; ``used``: its value is used.
 Form = Callable[[Translation, ast.Call, bool], Expr]
 
 

@@ -1,6 +1,6 @@
 """Intrinsics that are defined outside the simulator and describe themselves.
 
-README.md in this folder says what each kind means.
+README.md of :mod:`language` says what each kind means.
 """
 
 import ast

@@ -1,8 +1,8 @@
 """Translate a kernel's syntax tree to its typed program.
 
 Each version of a variable has its own type; versions are unified where control flow merges, as in numba. A loop is
-translated again until the types at the begin and the end of an iteration agree; each device function is translated once
-for the types of its arguments.
+translated again until the types at the begin and the end of an iteration agree; a device function is translated once
+for each combination of what its arguments are: their types, the reasons for these, and what is known of their values.
 """
 
 import ast

@@ -68,7 +68,7 @@ class Analysis:
         fences, copies, products: the kernel calls threadfence; it starts asynchronous copies, products of warpgroups.
         syncwarps: it calls syncwarp.
         groups: it calls syncwarp with a mask that may name a part of the warp.
-        asks_grid: the program contains the size of the grid.
+        uses_grid_size: the program contains the size of the grid.
         parts: the parts of arrays to which a statement stores one number because it gives few indices, by line.
         dynamic: the element type of the dynamic shared memory, once it is known.
         functions: the compiled device functions, by what they were compiled for.
@@ -86,7 +86,10 @@ class Analysis:
 
 
 class Translation(ABC):
-    """One function while it is translated to ``made``; ``env`` holds its variables at the current statement."""
+    """One function while it is translated.
+
+    ``function`` is the typed program that it becomes, and ``env`` holds its variables at the current statement.
+    """
 
     functions: Container[str]  # of numba.cuda that the simulator runs
 

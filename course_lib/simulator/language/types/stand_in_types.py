@@ -50,7 +50,7 @@ class NumbaType:
 
 
 class NumbaScalar(NumbaType):
-    """The type of a number. ``bitwidth`` is its size in bits, ``dtype`` its type in NumPy."""
+    """The type of a number. ``bitwidth`` is its size in bits, ``dtype_of_numpy`` its type in NumPy."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
