@@ -18,8 +18,8 @@ import numpy as np
 from ..machine import measurements
 from ..machine.waiting.error_bound import largest_error
 from ..simulator.findings import SimulatorError
+from ..simulator.formatting import html_table, text_table
 from ..simulator.hardware import MAX_THREADS_PER_BLOCK, ceil_div
-from ..simulator.tables import html_table, text_table
 from .capstone_costs import (
     INSTRUCTIONS,
     MOST_REGISTERS,

@@ -9,7 +9,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from ..simulator.tables import as_code
+from ..simulator.formatting import as_code
 from ..trace.viewer.page import Bundle
 from ..trace.viewer.still import CLASS, Still
 from .guesses import equal, key, lists_of, numbers_of

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .findings import Finding
-from .tables import html_table, plural, text_table
+from .formatting import html_table, plural, text_table
 
 __all__ = ["AnnotatedSource", "Finding", "Run", "Traffic", "TrafficRow"]
 

@@ -12,9 +12,10 @@ from .check_all import LAUNCHES, Checked, Launch, check_all
 from .checks import JUDGES
 from .counters import COUNTERS
 from .counters.banks import wavefronts_by_block
-from .counters.coalescing import sectors_by_block
+from .counters.sectors import sectors_by_block
 from .counters.traffic import TrafficObserver
 from .findings import Finding, KernelDivisionError, KernelError, LaunchError
+from .formatting import plural
 from .hardware import FORALL, HOPPER, ceil_div
 from .language.program.writer import Tracing
 from .launch.engine import Engine
@@ -24,7 +25,6 @@ from .occupancy import occupancy
 from .run import AnnotatedSource, Run, Traffic, TrafficRow
 from .runtime.arrays import Pattern
 from .runtime.loops import PartOfGrid, WaitsForOthers
-from .tables import plural
 
 #: The judges of the launches that run, for whoever ends the process before they do.
 RUNNING: list[list[Observer]] = []

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..simulator.findings import Finding
 from ..simulator.hardware import WARP_SIZE
-from ..simulator.language.program.statements import Function
+from ..simulator.language.program.statement_nodes import Function
 from . import columns as c
 from .columns import BARRIER, OPS, Columns
 

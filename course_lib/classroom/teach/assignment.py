@@ -10,7 +10,7 @@ from string import Template
 from typing import Any
 
 from ...exercises.grading.explain import Explanation
-from ...simulator.tables import plural
+from ...simulator.formatting import plural
 from ..lessons import title
 from ..pages.frame import write
 from .cells import GRADED, NOTEBOOKS, lesson_cells, lesson_named, notebook, places, released_test, texts_above

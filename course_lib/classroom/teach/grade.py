@@ -15,7 +15,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from ...simulator.tables import plural
+from ...simulator.formatting import plural
 from .cells import GRADED, lesson_named, places
 from .isolated import SECONDS, judged_notebook, limits_for
 from .judge import MISSING, UNREADABLE, Judged

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from ...simulator.tables import as_code
+from ...simulator.formatting import as_code
 
 
 def rendered(template: str, **data: Any) -> str:

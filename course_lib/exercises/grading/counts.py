@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...simulator.counters.coalescing import distinct, sectors_of
+from ...simulator.counters.sectors import distinct, sectors_of
 from ...simulator.language.program.nodes import Apply, Const
 from ...simulator.launch.prepare import Prepared
 from ...simulator.observer import Arrivals, Observer

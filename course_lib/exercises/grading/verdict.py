@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...simulator.tables import as_code
+from ...simulator.formatting import as_code
 from ...trace.outputs import VIEW
 from ...trace.palette import COLOURS
 from ...trace.viewer.stepper import PANELS

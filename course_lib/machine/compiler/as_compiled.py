@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...simulator.device_memory import AllocationView
+from ...simulator.formatting import html_table, plural
 from ...simulator.language.source.reading import read
 from ...simulator.run import TrafficRow
-from ...simulator.tables import html_table, plural
 from ..programs.simulated import Simulated
 from .code import MachineCode, MachineInstruction
 from .emulator import compiled

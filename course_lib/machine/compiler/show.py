@@ -12,8 +12,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from ...simulator.formatting import plural, text_table
 from ...simulator.occupancy import Occupancy, occupancy
-from ...simulator.tables import plural, text_table
 from ...trace.palette import COLOURS, FAINT, GROUND, ISSUING, SKY
 from .. import measurements
 from ..programs.simulated import simulated

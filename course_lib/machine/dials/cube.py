@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ...simulator.tables import plural
+from ...simulator.formatting import plural
 from ...trace.palette import COLOURS, GROUND
 from ...trace.viewer.shapes import WIDTH, Polygon, Shape, Text, tint
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...simulator.formatting import plural
 from ...simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, ceil_div
-from ...simulator.tables import plural
 from ...trace.palette import COLOURS, FAINT, GROUND, INK, ISSUING
 from ...trace.viewer.shapes import CARD_EDGE, WIDTH, Box, Shape, Text, tint
 from .. import model

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from ...simulator.tables import html_table, text_table
+from ...simulator.formatting import html_table, text_table
 from ...trace.figures.canvas import describe, legend, name_strips, new_axes
 from ...trace.palette import COLOURS, FAINT, GROUND, ISSUING, SKY
 from .. import measurements, model

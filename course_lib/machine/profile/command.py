@@ -25,9 +25,9 @@ from typing import Any
 from ...lazy import called, is_missing, lacking
 from ...simulator.check_all import LAUNCHES, Checked
 from ...simulator.findings import KINDS, SimulatorError
+from ...simulator.formatting import plural
 from ...simulator.language.source.reading import read
 from ...simulator.run import COUNTS
-from ...simulator.tables import plural
 from ...simulator.testing import exceeded, not_allowed
 from ...trace.simulate import simulate
 from .. import measurements

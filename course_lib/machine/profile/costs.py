@@ -12,7 +12,7 @@ from ..waiting.player import Instruction
 TIMES, SHARE = 2.0, 0.1
 #: Atomics are slow from so many lanes on a word on in global memory, which then takes twice the sectors of neighbouring
 #: elements, and from so many wavefronts on in shared memory, where one warp alone then takes longer, as the recording
-#: says (``counters/rounds.py``). A few lanes that meet are common.
+#: says (``counters/atomic_rounds.py``). A few lanes that meet are common.
 MANY = {"serialized": 8.0, "atomic_wavefronts": 16.0}
 
 

@@ -10,11 +10,11 @@ from math import prod
 from typing import Any
 
 from ...simulator.findings import KernelError, LaunchError, UnsupportedKernelError
+from ...simulator.formatting import plural
 from ...simulator.hardware import ceil_div
 from ...simulator.launch.prepare import prepare
 from ...simulator.occupancy import occupancy
 from ...simulator.run import Run, trimmed
-from ...simulator.tables import plural
 from ...trace.simulate import simulate
 from ...trace.trace import Trace
 from .. import measurements, waiting

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ...simulator.findings import Finding
+from ...simulator.formatting import as_code
 from ...simulator.run import COUNTS, AnnotatedSource
-from ...simulator.tables import as_code
 from ...simulator.testing import Exceeded
 from ...trace.locate import locate
 from ...trace.viewer.page import document, module, place, style

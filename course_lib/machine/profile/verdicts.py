@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...simulator.findings import KINDS, Finding
+from ...simulator.formatting import plural
 from ...simulator.geometry import linear
 from ...simulator.hardware import WARP_SIZE
 from ...simulator.run import Run, trimmed
-from ...simulator.tables import plural
 from ...trace.iterations import pair_of
 from ...trace.trace import Trace
 from .costs import Cost

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from ...simulator.findings import KINDS, LaunchError
-from ...simulator.tables import plural
+from ...simulator.formatting import plural
 from .launches import Found, Launches, Policy, Simulates
 from .report import report
 from .simulated import simulated

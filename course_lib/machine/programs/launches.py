@@ -18,10 +18,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...simulator.findings import KINDS, Finding, KernelError, SimulatorError
+from ...simulator.formatting import plural
 from ...simulator.language.source.reading import python_function
 from ...simulator.launch.prepare import prepare
 from ...simulator.simulation import error_text
-from ...simulator.tables import plural
 from ..compiler.identity import functions_of, kernel_key
 from .simulated import Simulated, iterations, simulated
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 from ...simulator.findings import Finding
-from ...simulator.tables import plural
+from ...simulator.formatting import plural
 from .launches import Found, Launches, LaunchPlace, ScriptLaunch, accepted, failing
 
 #: What `--allow` takes, beside kinds of findings, for launches that are not simulated.

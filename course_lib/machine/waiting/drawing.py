@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from matplotlib.axes import Axes
 
-from ...simulator.tables import plural
+from ...simulator.formatting import plural
 from ...trace.figures.canvas import describe
 from ...trace.palette import COLOURS, FAINT, ISSUING, SKY
 from ..figures import Span, spans

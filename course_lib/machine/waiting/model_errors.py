@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ...simulator.tables import html_table, text_table
+from ...simulator.formatting import html_table, text_table
 from .. import measurements
 from ..gpu.types import Result
 from .predictions import STALLS, counted_of

@@ -14,8 +14,8 @@ import anywidget
 import numpy as np
 import traitlets
 
+from ...simulator.formatting import plural
 from ...simulator.hardware import SECTOR_BYTES
-from ...simulator.tables import plural
 from ...trace.simulate import simulate
 from ...trace.viewer.page import Bundle, page
 from ...trace.viewer.still import Still

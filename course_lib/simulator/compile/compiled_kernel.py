@@ -7,7 +7,7 @@ from typing import Any
 from ..geometry import Launch
 from ..language.program.generation import generate
 from ..language.program.scope import SCOPE
-from ..language.program.statements import Function
+from ..language.program.statement_nodes import Function
 from ..language.program.stored_arrays import written
 from ..language.program.writer import Module, Tracing
 from ..language.source.constants import Change

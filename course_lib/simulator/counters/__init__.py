@@ -3,13 +3,13 @@
 To add a count, write a file here and add its class to the list, which each launch reads (``simulation.py``).
 """
 
+from .atomic_rounds import AtomicRoundsObserver
 from .banks import BanksObserver
-from .coalescing import CoalescingObserver
-from .rounds import RoundsObserver
+from .sectors import SectorsObserver
 from .traffic import Counter
 
 #: Observers that count, besides the traffic itself: ``columns()`` returns each count by its name in
 #: :class:`~course_lib.simulator.run.TrafficRow`.
-COUNTERS: tuple[type[Counter], ...] = (CoalescingObserver, BanksObserver, RoundsObserver)
+COUNTERS: tuple[type[Counter], ...] = (SectorsObserver, BanksObserver, AtomicRoundsObserver)
 
 __all__ = ["COUNTERS"]

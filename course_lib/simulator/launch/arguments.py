@@ -7,8 +7,9 @@ import numpy as np
 
 from ..device_memory import AllocationView
 from ..findings import LaunchError, LaunchTypeError
+from ..formatting import plural
 from ..language.source.function import Source
-from ..language.types import signatures
+from ..language.types import decorator_signatures
 from ..language.types.objects import of_value
 from ..language.types.reasons import Reason
 from ..language.types.record_types import type_of_records, unfit_records
@@ -16,7 +17,6 @@ from ..language.types.value_types import SCALARS, ArrayType, TupleType, TypingEr
 from ..language.types.variables import Variable, Variables
 from ..runtime.arithmetic import cast
 from ..runtime.memory import AllocatedArray, FieldArray, GlobalArray
-from ..tables import plural
 
 
 def take(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tuple[Any, ...], Variables]:
@@ -30,11 +30,11 @@ def take(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tupl
     mark_aliases(arrays_in(values))
     variables = {n: variable_of(n, a, v) for n, a, v in zip(names, arguments, values, strict=True)}
     try:
-        declared = signatures.declared(kernel, source)
+        declared = decorator_signatures.declared(kernel, source)
         if not declared:
             return values, variables
         types, layouts = tuple(v.type for v in variables.values()), tuple(map(layout_of, values))
-        chosen = signatures.choose(declared, types, source.name, layouts)
+        chosen = decorator_signatures.choose(declared, types, source.name, layouts)
     except TypingError as error:
         raise LaunchError(str(error)) from None
     kinds = dict(zip(variables, chosen.arguments, strict=True))
@@ -45,12 +45,12 @@ def take(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tupl
     return values, {n: v if v.type == kinds[n] else Variable(kinds[n]) for n, v in variables.items()}
 
 
-def layout_of(value: Any) -> signatures.ArrayLayout | None:
+def layout_of(value: Any) -> decorator_signatures.ArrayLayout | None:
     """Return how an array lies in memory, as numba says it of an argument; None of a number."""
     if not isinstance(value, GlobalArray):
         return None
     of = value.host.flags
-    return signatures.ArrayLayout("C" if of.c_contiguous else "F" if of.f_contiguous else "A", of.writeable)
+    return decorator_signatures.ArrayLayout("C" if of.c_contiguous else "F" if of.f_contiguous else "A", of.writeable)
 
 
 def check_count(source: Source, given: int) -> None:

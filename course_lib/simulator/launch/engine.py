@@ -12,7 +12,7 @@ from ..geometry import Chunk
 from ..observer import Hooks, Observer
 from ..runtime.access import REMEMBERED, MatrixSite, Site, WideSite
 from ..runtime.barrier import AtGrid, Barrier, Pause
-from ..runtime.host import Host
+from ..runtime.engine_interface import EngineInterface
 from ..runtime.loops import LoopWatch, PartOfGrid, Steps, WaitsForOthers
 from ..runtime.masks import Mask
 from ..runtime.mbarriers import Mbarriers
@@ -55,7 +55,7 @@ def order(schedule: str | int) -> Callable[[Sequence[int]], list[int]]:
     return shuffled
 
 
-class Engine(Host):
+class Engine(EngineInterface):
     """Runs a prepared launch; :meth:`run` reports its events to ``observers``."""
 
     def __init__(

@@ -17,7 +17,7 @@ from ..findings import KernelError
 from ..hardware import SECTOR_BYTES
 from .arithmetic import cast
 from .arrays import Array, Ints, Pattern
-from .host import Host
+from .engine_interface import EngineInterface
 from .masks import Mask, widened, without
 
 #: For each dimension, one number or an array of numbers.
@@ -87,7 +87,7 @@ class Site:
         self,
         line: int,
         op: str,
-        engine: Host,
+        engine: EngineInterface,
         capacity: int,
         width: int = 1,
         seen_by_all_warps: "dict[tuple[Any, ...], SeenPattern] | None" = None,

@@ -14,7 +14,7 @@ from .arrays import Array
 from .barrier import Pause
 from .choice import array_of
 from .copies import Copies, SourceUse
-from .host import Host
+from .engine_interface import EngineInterface
 from .loops import LoopWatch, WaitsForOthers
 from .masks import Mask
 from .mbarriers import Mbarriers
@@ -28,7 +28,7 @@ class WarpVector(LaneVector):
 
     def __init__(
         self,
-        engine: Host,
+        engine: EngineInterface,
         lanes: WarpLanes,
         chunk: Chunk,
         loops: LoopWatch,

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from ...simulator.tables import plural
+from ...simulator.formatting import plural
 from ..palette import COLOURS, EDGE, GROUND, OTHER, WASH
 from ..replay import Timeline
 from ..structure import roles

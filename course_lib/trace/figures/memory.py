@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from ...simulator.formatting import plural
 from ...simulator.hardware import BANKS, SECTOR_BYTES
-from ...simulator.tables import plural
 from ..palette import COLOURS, GROUND
 from .canvas import bare, cell, describe, legend, mixed, new_axes
 

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
 
+from ...simulator.formatting import plural
 from ...simulator.hardware import WARP_SIZE, ceil_div
-from ...simulator.tables import plural
 from ..palette import COLOURS, GROUND, INK, WASH
 from ..replay import Timeline
 from .canvas import Colour, bare, cell, describe, legend, mixed, new_axes

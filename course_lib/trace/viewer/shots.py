@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...simulator.tables import plural
+from ...simulator.formatting import plural
 from ..columns import OPS, RESUMED, Touches
 from ..replay import Film
 from ..structure import accumulators

@@ -2,7 +2,7 @@
 
 import textwrap
 
-from .statements import Function
+from .statement_nodes import Function
 from .writer import Module, Tracing, Writer
 
 

@@ -388,7 +388,7 @@ class Frozen(Expr):
 
 
 class CallWarp(Expr, acts=True):
-    """``function`` applied to the lanes' values (:mod:`intrinsics`).
+    """``function`` applied to the lanes' values (:mod:`..translation.custom_intrinsics`).
 
     ``together``: all lanes of the warp must arrive, because a lane's result depends on the others' values.
     """

@@ -4,7 +4,7 @@ from functools import reduce
 
 from ..types.value_types import ArrayType, RecordsType, TupleType
 from . import nodes
-from .statements import CallDevice, Function
+from .statement_nodes import CallDevice, Function
 
 #: Names of parameters; None: any of them.
 Names = frozenset[str] | None

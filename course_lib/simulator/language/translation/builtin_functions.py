@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from ...findings import RaisedException
-from ...tables import plural
+from ...formatting import plural
 from ..program import builders, nodes
 from ..program.builders import after, compile_time, items_evaluated_once, tuple_of
 from ..program.nodes import CompileTimeObject, Expr

@@ -1,7 +1,8 @@
 """Calls: what a kernel calls, and the function that translates it.
 
 Functions of numbers are rows of :mod:`..tables.functions`. Each other call (it takes an array or a shape, or allocates)
-has a function of its own. Intrinsics that are defined outside the simulator describe themselves (:mod:`intrinsics`).
+has a function of its own. Intrinsics that are defined outside the simulator describe themselves
+(:mod:`custom_intrinsics`).
 """
 
 import ast
@@ -28,11 +29,11 @@ from . import (
     atomics,
     barriers,
     builtin_functions,
+    custom_intrinsics,
     device_functions,
-    functions,
-    intrinsics,
     numbers,
     positions,
+    table_functions,
     tuples,
 )
 from .translated import Translated
@@ -44,15 +45,15 @@ Form = Callable[[Translation, ast.Call, bool], Expr]
 
 def _rows(table: Mapping[str, tables.Row]) -> dict[str, Form]:
     """The translation of each function of a table."""
-    return {name: partial(functions.of_row, row) for name, row in table.items()}
+    return {name: partial(table_functions.of_row, row) for name, row in table.items()}
 
 
 #: The functions of cmath.
 CMATH: dict[str, Form] = {
     **_rows(tables.CMATH),
-    "log": functions.complex_log,
-    "rect": partial(functions.of_row, tables.RECT),
-    "polar": functions.polar,
+    "log": table_functions.complex_log,
+    "rect": partial(table_functions.of_row, tables.RECT),
+    "polar": table_functions.polar,
 }
 #: The functions of numba.cuda.
 CUDA: dict[str, Form] = {
@@ -60,7 +61,7 @@ CUDA: dict[str, Form] = {
     **{name: partial(atomics.hinted, name) for name in (*atomics.HINTED_LOADS, *atomics.HINTED_STORES)},
     **{f"libdevice.{name}": partial(numbers.parts, name, "d->d") for name in numbers.TUPLES},
     **{f"libdevice.{name}f": partial(numbers.parts, name, "f->f") for name in numbers.TUPLES},
-    "match_all_sync": functions.match_all,
+    "match_all_sync": table_functions.match_all,
     "const.array_like": allocations.constant_array,
     "grid": positions.grid,
     "gridsize": positions.gridsize,
@@ -87,14 +88,14 @@ PYTHON: dict[object, Form] = {
     divmod: builtin_functions.quotient_and_remainder,
     complex: numbers.complex_number,
     print: builtin_functions.say,
-    round: functions.rounded,
+    round: table_functions.rounded,
     **builtin_functions.BUILTINS,
     math.frexp: partial(numbers.parts, "frexp", "f->f d->d"),
     math.modf: partial(numbers.parts, "modf", "d->d f->f"),
     **{getattr(math, name): form for name, form in _rows(tables.MATH).items()},
     **{getattr(cmath, name): form for name, form in CMATH.items()},
     **{getattr(np, name): form for name, form in _rows(tables.NUMPY_TESTS).items()},
-    **{getattr(np, name): partial(functions.of_numpy, row) for name, row in tables.NUMPY.items()},
+    **{getattr(np, name): partial(table_functions.of_numpy, row) for name, row in tables.NUMPY.items()},
 }
 
 
@@ -128,8 +129,8 @@ def _call_of(translation: Translation, node: ast.Call, obj: object, used: bool) 
         return _cuda(translation, node, obj, used)
     if isinstance(obj, Inner):
         return device_functions.inner(translation, node, obj, used)
-    if intrinsics.declared(obj) is not None:
-        return intrinsics.call(translation, node, obj)
+    if custom_intrinsics.declared(obj) is not None:
+        return custom_intrinsics.call(translation, node, obj)
     form = PYTHON.get(obj) if isinstance(obj, (type, type(abs), np.ufunc)) else None
     if form is not None:
         return form(translation, node, used)

@@ -7,11 +7,11 @@ from types import MappingProxyType
 
 from ..program import builders, nodes
 from ..program.builders import cast
-from ..program.statements import CallDevice
+from ..program.statement_nodes import CallDevice
 from ..source.errors import refuse
 from ..source.function import Inner, Source
 from ..source.reading import read
-from ..types import overloads, signatures
+from ..types import decorator_signatures, numba_overloads
 from ..types.value_types import ArrayType, Type
 from .refusals import bind_arguments
 from .translated import Translated
@@ -22,17 +22,19 @@ def device(translation: Translation, node: ast.Call, obj: object, used: bool) ->
     """A call of a device function, which is compiled once for each combination of argument types."""
     source = read(obj)
     translation.analysis.lookups.append((read, (obj,), source))
-    return _called(translation, node, source, used, signatures.declared(obj, source))
+    return _called(translation, node, source, used, decorator_signatures.declared(obj, source))
 
 
 def overloaded(translation: Translation, node: ast.Call, function: object, used: bool) -> nodes.Expr | None:
     """A call of a function for which numba's ``@overload`` gives another; None if it has none for these types."""
-    if not overloads.templates(function):
+    if not numba_overloads.templates(function):
         return None
     given = [Translated(translation.expr(part), part) for part in node.args]
     named = [(str(part.arg), Translated(translation.expr(part.value), part.value)) for part in node.keywords]
     kinds = [_kind_of_argument(part.value) for part in given]
-    found = overloads.implementation(function, kinds, {name: _kind_of_argument(part.value) for name, part in named})
+    found = numba_overloads.implementation(
+        function, kinds, {name: _kind_of_argument(part.value) for name, part in named}
+    )
     if found is None:
         return None
     node = ast.copy_location(ast.Call(node.func, [*given], [ast.keyword(*part) for part in named]), node)
@@ -43,7 +45,7 @@ def _kind_of_argument(value: nodes.Expr) -> Type:
     """The type of an argument for an overload, which may take functions."""
     obj = builders.compile_time(value)
     is_function = obj is not None and (isinstance(obj[0], Inner) or hasattr(obj[0], "py_func"))
-    return overloads.FUNCTION if is_function else value.type
+    return numba_overloads.FUNCTION if is_function else value.type
 
 
 def inner(translation: Translation, node: ast.Call, source: Inner, used: bool) -> nodes.Expr:
@@ -78,7 +80,7 @@ def _called(
     node: ast.Call,
     source: Source,
     used: bool,
-    declared: tuple[signatures.Signature, ...] = (),
+    declared: tuple[decorator_signatures.Signature, ...] = (),
     *,
     free: Mapping[str, nodes.Expr] = MappingProxyType({}),
 ) -> nodes.Expr:
@@ -91,7 +93,7 @@ def _called(
     values = [given[p] for p in parameters]
     result = None
     if declared:
-        signature = signatures.choose(declared, tuple(v.type for v in values), source.name)
+        signature = decorator_signatures.choose(declared, tuple(v.type for v in values), source.name)
         values = [
             v if isinstance(kind, ArrayType) else replace(cast(v, kind), why=None)
             for v, kind in zip(values, signature.arguments, strict=True)

@@ -12,7 +12,7 @@ from typing import NoReturn
 import numpy as np
 
 from ...findings import UnsupportedKernelError
-from ...tables import plural
+from ...formatting import plural
 from ..program.builders import after, applied, cast, cut, tuple_of
 from ..program.nodes import CompileTimeObject, Const, Expr, Local, MakeView, Nothing, Select, Slice
 from ..source.errors import refuse

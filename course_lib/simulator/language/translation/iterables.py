@@ -9,7 +9,7 @@ import numpy as np
 
 from ..program.builders import applied, cast, evaluated_once, tuple_of, with_name
 from ..program.nodes import Const, Expr, Local, LoopValue
-from ..program.statements import EACH, NUMBERED, RANGE, TOGETHER, Iterable
+from ..program.statement_nodes import EACH, NUMBERED, RANGE, TOGETHER, Iterable
 from ..source.errors import refuse
 from ..tables import alternatives, gaps
 from ..tables.operators import BINARY

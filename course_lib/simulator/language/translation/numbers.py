@@ -4,7 +4,7 @@ import ast
 from dataclasses import replace
 from functools import reduce
 
-from ...tables import plural
+from ...formatting import plural
 from ..program import builders, nodes
 from ..program.builders import cast
 from ..source.errors import refuse

@@ -15,7 +15,7 @@ from ...findings import UnsupportedKernelError
 from ...geometry import Launch
 from ..program.builders import compile_time, evaluated_once, store, with_name
 from ..program.nodes import CompileTimeObject, Const, EvaluatedOnce, Expr, MakeTuple, Nothing
-from ..program.statements import (
+from ..program.statement_nodes import (
     Assign,
     Block,
     Break,

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from ...formatting import plural
 from ...geometry import Launch
-from ...tables import plural
 from ..program import builders, nodes
 from ..program.builders import cast
-from ..program.statements import Function
+from ..program.statement_nodes import Function
 from ..source.constants import Constants, is_constant
 from ..source.errors import refuse
 from ..source.function import Inner, Source, inner

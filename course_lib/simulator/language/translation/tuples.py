@@ -6,7 +6,7 @@ only an index that is computed at run time is looked up then.
 
 import ast
 
-from ...tables import plural
+from ...formatting import plural
 from ..program.builders import after, evaluated_once, items_evaluated_once, literal_integer, tuple_of
 from ..program.nodes import After, Apply, Const, Expr, Item, MakeTuple
 from ..source.errors import refuse

@@ -9,7 +9,7 @@ from .loops import Steps
 from .printed import Printed
 
 
-class Host:
+class EngineInterface:
     """The engine, as lanes and arrays see it."""
 
     launch: Launch

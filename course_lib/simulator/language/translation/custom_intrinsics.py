@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tables import plural
+from ...formatting import plural
 from ..program.builders import listed, literal_integer, load, store
 from ..program.nodes import Apply, CallWarp, CompileTimeObject, Expr
 from ..source.errors import refuse

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from ...formatting import plural
 from ...runtime.arithmetic import cast as machine_cast
-from ...tables import plural
 from ..program.builders import cast, elementwise, evaluated_once, function_of, tuple_of
 from ..program.nodes import Apply, Const, Expr, Select
 from ..source.errors import refuse

@@ -37,7 +37,7 @@ REDUCED = (*SUMS, "max", "min", "and_", "or_", "xor")
 SINGLE = ("exch", "cas", "compare_and_swap")
 
 
-class RoundsObserver(Counter):
+class AtomicRoundsObserver(Counter):
     """Counts rounds, those that are served one by one, and their wavefronts in shared memory."""
 
     names = ("rounds", "serialized", "atomic_wavefronts")

@@ -19,7 +19,7 @@ from .copy_wavefronts import WIDE_BYTES, copied_places, copy_costs
 from .traffic import Counter, key_of
 
 
-class CoalescingObserver(Counter):
+class SectorsObserver(Counter):
     """Counts distinct sectors, computed once for each pattern and each position of its base in a sector."""
 
     names = ("sectors",)
