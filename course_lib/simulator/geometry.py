@@ -172,6 +172,6 @@ class Chunk:
         self.linear = rows * gx + columns
 
     @property
-    def places(self) -> np.ndarray:
-        """The index of each block in the chunk, as the last two axes of a vector."""
+    def block_numbers(self) -> np.ndarray:
+        """The number of each block in the chunk, as the last two axes of a vector."""
         return np.arange(self.count).reshape(1, 1, *self.shape)

@@ -73,9 +73,13 @@ class Hooks:
         """A barrier that all threads of the grid passed."""
 
     def divergence(
-        self, place: tuple[int, ...], vectors: Sequence[WarpVector], missing: dict[int, np.ndarray], waiting: Waiting
+        self,
+        program_point: tuple[int, ...],
+        vectors: Sequence[WarpVector],
+        missing: dict[int, np.ndarray],
+        waiting: Waiting,
     ) -> None:
-        """A barrier, at this ``place`` in the program, that in some blocks of the chunk only some threads reached.
+        """A barrier, at this ``program_point``, that in some blocks of the chunk only some threads reached.
 
         ``vectors`` are all warps; ``missing`` holds the masks of the threads that did not arrive, by warp.
         """

@@ -40,10 +40,14 @@ class BarriersObserver(Observer):
                 vector.went_on(mask)
 
     def divergence(
-        self, place: tuple[int, ...], vectors: Sequence[WarpVector], missing: dict[int, np.ndarray], waiting: Waiting
+        self,
+        program_point: tuple[int, ...],
+        vectors: Sequence[WarpVector],
+        missing: dict[int, np.ndarray],
+        waiting: Waiting,
     ) -> None:
         """Say which thread reached the barrier, which one did not, and where that one is or which way it took."""
-        arrived = {warp: barrier for warp, barrier in waiting.items() if barrier.place == place}
+        arrived = {warp: barrier for warp, barrier in waiting.items() if barrier.program_point == program_point}
         arrivals = [(vectors[warp], barrier.mask) for warp, barrier in sorted(arrived.items())]
         barrier = next(iter(arrived.values()))
         line, branch = barrier.line, barrier.branch

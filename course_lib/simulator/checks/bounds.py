@@ -24,8 +24,8 @@ class BoundsObserver(Observer):
 
     def _first(self, site: Site, index: Index, lanes: Mask) -> tuple[int, ...]:
         vector = site.vector
-        place = vector.first_lane(lanes)
-        return tuple(int(np.broadcast_to(np.asarray(i), vector.shape)[place]) for i in index)
+        lane = vector.first_lane(lanes)
+        return tuple(int(np.broadcast_to(np.asarray(i), vector.shape)[lane]) for i in index)
 
     def out_of_bounds(self, site: Site, array: Any, index: Index, dimension: int, lanes: Mask) -> None:
         if array.missing:

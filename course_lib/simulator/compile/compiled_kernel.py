@@ -22,7 +22,7 @@ class CompiledKernel:
     """A kernel, compiled for a launch and the types of its arguments.
 
     For each warp of a block, the engine makes a site for each of ``sites``, (line, op, elements a lane, variable), and
-    calls ``make`` with them. The result is a generator function of (warp vector, mask, place in program order,
+    calls ``make`` with them. The result is a generator function of (warp vector, mask, program point of the call,
     *arguments). The vector holds this warp of all blocks that run together; the generator yields a
     :class:`~course_lib.simulator.runtime.barrier.Barrier` when it arrives at one.
 

@@ -214,8 +214,8 @@ class Engine(EngineInterface):
                     advance(again, {})
                     continue
                 waiting = {warp: at for warp, at in reached.items() if isinstance(at, Barrier)}
-                first = min(barrier.place for barrier in waiting.values())
-                group = [warp for warp, barrier in waiting.items() if barrier.place == first]
+                first = min(barrier.program_point for barrier in waiting.values())
+                group = [warp for warp, barrier in waiting.items() if barrier.program_point == first]
                 barrier = waiting[group[0]]
                 replies = self._meet(vectors, waiting, group)
                 if barrier.grid:
@@ -256,7 +256,7 @@ class Engine(EngineInterface):
             if partial.any():
                 here = {vector.warp: mask for vector, mask in arrivals}
                 missing = {v.warp: ~v.full(here.get(v.warp, False)) & partial for v in vectors}
-                self.report("divergence", waiting[group[0]].place, vectors, missing, waiting)
+                self.report("divergence", waiting[group[0]].program_point, vectors, missing, waiting)
         self.report("barrier", arrivals, complete)
         return self._reduce(arrivals, waiting, group)
 

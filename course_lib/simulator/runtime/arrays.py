@@ -122,8 +122,8 @@ class Array:
         keys = self.keys(pattern, base)
         shape = pattern.vector.shape
         data = self.storage().view(dtype)
-        if (place := pattern.only_lane) is not None:
-            key, *given = (_at(value, place) for value in (keys, *values))
+        if (lane := pattern.only_lane) is not None:
+            key, *given = (_at(value, lane) for value in (keys, *values))
             old = data[key]
             data[key] = ATOMIC[operation](old, *given)
             return old
@@ -189,11 +189,11 @@ def spread(keys: Any, value: Any, mask: Mask) -> tuple[Any, Any]:
     return widened(keys, shape)[mask], widened(value, shape)[mask]
 
 
-def _at(value: Any, place: tuple[int, ...]) -> Any:
-    """The value of the lane at ``place`` of a vector, whose axes may have length 1."""
+def _at(value: Any, lane: tuple[int, ...]) -> Any:
+    """The value of the lane at the position ``lane`` of a vector, whose axes may have length 1."""
     if type(value) is not np.ndarray or value.ndim == 0:
         return value
-    return value[tuple(p if size > 1 else 0 for p, size in zip(place, value.shape, strict=True))]
+    return value[tuple(p if size > 1 else 0 for p, size in zip(lane, value.shape, strict=True))]
 
 
 class Pattern:
@@ -248,10 +248,10 @@ class Pattern:
         lanes = self.vector.full(self.mask)
         return widened(self.array.keys(self, base), self.vector.shape)[lanes], lanes
 
-    def index_at(self, base: int, place: tuple[int, ...]) -> tuple[int, ...]:
-        """The array index that the lane at ``place`` of the vector accesses."""
+    def index_at(self, base: int, lane: tuple[int, ...]) -> tuple[int, ...]:
+        """The array index that the lane at the position ``lane`` of the vector accesses."""
         offsets = 0 if self.offsets is None else self.offsets
-        return self.array.index_of(base + int(np.broadcast_to(offsets, self.vector.shape)[place]))
+        return self.array.index_of(base + int(np.broadcast_to(offsets, self.vector.shape)[lane]))
 
     @property
     def access_bytes(self) -> int:

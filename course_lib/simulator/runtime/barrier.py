@@ -29,13 +29,13 @@ class AtGrid:
 class Barrier(NamedTuple):
     """Yielded by a warp that arrives at a barrier, where it waits for the other warps of its blocks.
 
-    ``place`` is its place in program order: positions in the source and iteration counts, outermost first.
+    ``program_point`` is where it is in program order: positions in the source and iteration counts, outermost first.
     ``branch`` is the line of the innermost if or loop around it, or None; ``mask`` holds the lanes that arrived;
     ``reduction`` is None, or the name and the predicate of ``syncthreads_count``, ``_and`` or ``_or``. ``grid``: the
     blocks then wait for all others.
     """
 
-    place: tuple[int, ...]
+    program_point: tuple[int, ...]
     line: int
     branch: int | None
     mask: object

@@ -85,10 +85,10 @@ class PendingCopy(Pending):
 
 class Copies(Groups[PendingCopy]):
     def start(
-        self, site: Any, target: Any, place: tuple[Any, ...], value: Any, mask: Any
+        self, site: Any, target: Any, index: tuple[Any, ...], value: Any, mask: Any
     ) -> tuple[Pattern, int] | None:
         """Start a copy of ``value`` to ``target``; return its pattern and base, or None if no lane takes part."""
-        pattern, base = site.locate(target, place, mask)
+        pattern, base = site.locate(target, index, mask)
         if pattern.mask is False:
             return None
         values = value if isinstance(value, tuple) else (value,)

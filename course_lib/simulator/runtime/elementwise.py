@@ -23,19 +23,19 @@ def elementwise(
     mask: Mask,
     *,
     line: int,
-    whole: bool = False,
+    exact: bool = False,
 ) -> None:
     """Store ``function(*inputs)`` in all elements of ``target``, in C order.
 
-    An input is a number (a lane vector), or an array whose shape broadcasts to that of the target, or, if ``whole``, is
-    the same, and whose elements are neighbours. ``sites`` are those of the arrays, then that of the target.
+    An input is a number (a lane vector), or an array whose shape broadcasts to that of the target; if ``exact``, it is
+    the same, and the elements are neighbours. ``sites`` are those of the arrays, then that of the target.
     """
     *loads, site = sites
     target = as_view(target)
     arrays = [as_view(array) for array in inputs if isinstance(array, (Array, View, Choice))]
     for array in arrays:
-        _check_shape(array, target, site.vector.full(mask), whole, line)
-        if whole and not contiguous(array):
+        _check_shape(array, target, site.vector.full(mask), exact, line)
+        if exact and not contiguous(array):
             raise UnsupportedKernelError(
                 f"numba copies arrays without gaps alone, and this part of {array.name} has gaps; copy single elements",
                 line,
@@ -83,10 +83,10 @@ def _broadcast(index: tuple[int, ...], array: Any) -> tuple[Vector, ...]:
     return tuple(np.where(np.asarray(size) == 1, 0, i)[()] for i, size in zip(own, array.shape, strict=True))
 
 
-def _check_shape(array: Any, target: Any, lanes: np.ndarray, whole: bool, line: int) -> None:
+def _check_shape(array: Any, target: Any, lanes: np.ndarray, exact: bool, line: int) -> None:
     sizes = zip(array.shape, target.shape[target.ndim - array.ndim :], strict=True)
     for have, want in sizes:
-        wrong = np.broadcast_to((np.asarray(have) != want) & (whole | (np.asarray(have) != 1)), lanes.shape) & lanes
+        wrong = np.broadcast_to((np.asarray(have) != want) & (exact | (np.asarray(have) != 1)), lanes.shape) & lanes
         if wrong.any():
             raise KernelError(
                 f"a dimension of {array.name} has {_largest(have, wrong)} elements, and that of {target.name} "

@@ -135,11 +135,11 @@ def iterate(
     dtype: type[Any],
     *,
     line: int,
-    whole: bool,
+    none_leaves: bool,
 ) -> Iterator[tuple[Any, Mask]]:
     """Run a ``for ... in range``: yield (value, mask) while a lane of ``live[0]`` has values left.
 
-    The body removes lanes from ``live[0]`` when they break or return; ``whole``: it never does.
+    The body removes lanes from ``live[0]`` when they break or return; ``none_leaves``: it never does.
     """
     if not (step.all() if type(step) is np.ndarray else step):
         raise KernelError("the step of range() is 0, so the loop would never end; give it another", line=line)
@@ -147,7 +147,7 @@ def iterate(
         low = -1 << 8 * np.dtype(dtype).itemsize - 1  # numba counts with signed integers, also for uint64, which wrap
         way, by = ((number - low) % (-2 * low) + low for number in (int(stop) - int(start), int(step)))
         count = max(-(-way // by), 0)
-        if whole and count > steps.left:
+        if none_leaves and count > steps.left:
             steps.stop(line)
         value, step = dtype(start), dtype(step)
         for _ in range(count):

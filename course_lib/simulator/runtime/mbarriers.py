@@ -93,7 +93,7 @@ class Mbarriers:
         self,
         vector: Any,
         tile: Any,
-        place: Any,
+        first: Any,
         matrix: Any,
         corner: tuple[Any, Any],
         array: Any,
@@ -115,7 +115,7 @@ class Mbarriers:
         of = self._known(array, keys, line)
         blocks = lanes.any(axis=(0, 1)).reshape(-1)
         order = np.argsort(keys % array.chunk.count)  # that of the blocks, which have one copying lane each
-        given = (np.broadcast_to(np.asarray(x, np.int64), vector.shape) for x in (place, *corner))
+        given = (np.broadcast_to(np.asarray(x, np.int64), vector.shape) for x in (first, *corner))
         keys, first, row, column = (x[order] for x in (keys, *(x[lanes] for x in given)))
         site = self._site(vector, "bulk", line)
         requests = self._requests(site, tile, matrix, box, blocks, (first, row, column))

@@ -150,7 +150,7 @@ class SharedArray(Array):
         self.data = np.full((self.extent, *chunk.shape), poison(self.dtype), dtype=self.dtype)
         self.address = 0  # of its first byte, in the block's shared memory
         self.alignment = 0  # bytes, as the kernel asks for them
-        self.places = chunk.places
+        self.block_numbers = chunk.block_numbers
 
     def gather(self, pattern: Pattern, base: int) -> Any:
         offsets = pattern.offsets
@@ -168,7 +168,7 @@ class SharedArray(Array):
             super().scatter(pattern, base, value)
 
     def keys(self, pattern: Pattern, base: int) -> Any:
-        return pattern.elements(base) * self.chunk.count + self.places
+        return pattern.elements(base) * self.chunk.count + self.block_numbers
 
     def storage(self) -> np.ndarray:
         return self.data.reshape(-1)

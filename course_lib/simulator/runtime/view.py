@@ -26,12 +26,12 @@ from .masks import UNDEFINED, Mask, Vector, blend, intersection, union, without
 class View:
     """A part of ``base``, an array or a view.
 
-    For each dimension of the base, ``places`` has an index, or (dimension of the view, first index, step). ``shape``
+    For each dimension of the base, ``selection`` has an index, or (dimension of the view, first index, step). ``shape``
     holds numbers, or lane vectors if lanes have views of different sizes.
     """
 
     base: Array | View
-    places: tuple[Any, ...]
+    selection: tuple[Any, ...]
     shape: tuple[Vector, ...]
 
     @property
@@ -65,31 +65,31 @@ class View:
 
     def inside(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
         """The index of the base that ``index`` of this view means."""
-        return tuple((index[p[0]] * p[2] + p[1])[()] if isinstance(p, tuple) else p for p in self.places)
+        return tuple((index[p[0]] * p[2] + p[1])[()] if isinstance(p, tuple) else p for p in self.selection)
 
     def of_array(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
         """The index of the array that ``index`` of this view means."""
         return self.base.of_array(self.inside(index))
 
-    def at(self, place: tuple[int, ...], shape: tuple[int, ...]) -> View:
-        """The view of the lane at ``place`` of a vector of this shape; its sizes are numbers."""
-        sizes = tuple(int(np.broadcast_to(np.asarray(size), shape)[place]) for size in self.shape)
-        return type(self)(self.base, self.places, sizes)
+    def at(self, lane: tuple[int, ...], shape: tuple[int, ...]) -> View:
+        """The view of the lane at the position ``lane`` of a vector of this shape; its sizes are numbers."""
+        sizes = tuple(int(np.broadcast_to(np.asarray(size), shape)[lane]) for size in self.shape)
+        return type(self)(self.base, self.selection, sizes)
 
     def blended(self, mask: Mask, old: View) -> View | None:
         """The view that is this one in the lanes of ``mask``, and ``old`` in the others; None if there is none."""
-        if type(old) is not type(self) or old.base is not self.base or len(old.places) != len(self.places):
+        if type(old) is not type(self) or old.base is not self.base or len(old.selection) != len(self.selection):
             return None
-        places = []
-        for new, before in zip(self.places, old.places, strict=True):
+        selection = []
+        for new, before in zip(self.selection, old.selection, strict=True):
             if isinstance(new, tuple) != isinstance(before, tuple) or (isinstance(new, tuple) and new[0] != before[0]):
                 return None
             if isinstance(new, tuple):
-                places.append((new[0], blend(mask, new[1], before[1]), blend(mask, new[2], before[2])))
+                selection.append((new[0], blend(mask, new[1], before[1]), blend(mask, new[2], before[2])))
             else:
-                places.append(blend(mask, new, before))
+                selection.append(blend(mask, new, before))
         sizes = (blend(mask, a, b) for a, b in zip(self.shape, old.shape, strict=True))
-        return type(self)(self.base, tuple(places), tuple(sizes))
+        return type(self)(self.base, tuple(selection), tuple(sizes))
 
 
 class Reshaped(View):
@@ -107,14 +107,14 @@ class Reshaped(View):
 
 
 class Retyped(View):
-    """The elements of ``base`` as those of another type, which ``places`` holds.
+    """The elements of ``base`` as those of another type, which ``selection`` holds.
 
     In one dimension it may be a larger type: each of its elements then consists of several of ``base``.
     """
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        found: np.dtype[Any] = self.places[0]
+        found: np.dtype[Any] = self.selection[0]
         return found
 
     @property
@@ -126,7 +126,7 @@ class Retyped(View):
         return index if self.times == 1 else ((index[0] * self.times)[()],)
 
     def blended(self, mask: Mask, old: View) -> View | None:
-        if type(old) is not Retyped or old.places != self.places:
+        if type(old) is not Retyped or old.selection != self.selection:
             return None
         base = one_array(mask, self.base, old.base)
         return None if base is None else retyped(base, self.dtype.name)
@@ -216,27 +216,27 @@ def of_each(function: Callable[..., Any]) -> Callable[..., Any]:
 @of_each
 def view(array: Array | View, parts: tuple[Any, ...], line: int) -> View:
     """``array[parts]``: an index, or (start, stop, step) of a slice, for each dimension; None for a new one."""
-    places: list[Any] = []
+    selection: list[Any] = []
     shape: list[Vector] = []
     for part in parts:
         if part is None:
             shape.append(np.int64(1))
         elif isinstance(part, tuple):
             first, last, by = part
-            start, length, step = bounds(first, last, by, array.shape[len(places)], line)
-            places.append((len(shape), start, step))
+            start, length, step = bounds(first, last, by, array.shape[len(selection)], line)
+            selection.append((len(shape), start, step))
             shape.append(length)
         else:
-            places.append(part)
-    return View(array, tuple(places), tuple(shape))
+            selection.append(part)
+    return View(array, tuple(selection), tuple(shape))
 
 
 @of_each
 def transposed(array: Array | View) -> View:
     last = array.ndim - 1
     zero, one = np.int64(0), np.int64(1)
-    places = tuple((last - d, zero, one) for d in range(array.ndim))
-    return View(array, places, tuple(reversed(array.shape)))
+    selection = tuple((last - d, zero, one) for d in range(array.ndim))
+    return View(array, selection, tuple(reversed(array.shape)))
 
 
 def reshaped(array: Any, sizes: tuple[Vector, ...], full: Any, mask: Mask, line: int) -> View | Choice:
@@ -291,13 +291,15 @@ def contiguous(array: Any, axis: int = 0) -> bool:
             gaps |= size > 1 and stride != wanted
             wanted *= size
         return not gaps
-    order = [p[0] for p in array.places if isinstance(p, tuple)]
-    first = next((d for d, p in enumerate(array.places) if isinstance(p, tuple) and p[0] >= axis), len(array.places))
-    taken = [p for p in array.places[first:] if isinstance(p, tuple)]
+    order = [p[0] for p in array.selection if isinstance(p, tuple)]
+    first = next(
+        (d for d, p in enumerate(array.selection) if isinstance(p, tuple) and p[0] >= axis), len(array.selection)
+    )
+    taken = [p for p in array.selection[first:] if isinstance(p, tuple)]
     sizes = zip((array.shape[p[0]] for p in taken[1:]), array.base.shape[first + 1 :], strict=False)
     return (
         order == sorted(order)
-        and len(taken) == len(array.places) - first  # after the first slice there is no index
+        and len(taken) == len(array.selection) - first  # after the first slice there is no index
         and all(np.all(np.asarray(step) == 1) for _, _, step in taken)
         and all(np.all(np.asarray(size) == whole) for size, whole in sizes)
         and contiguous(array.base, first)
@@ -313,7 +315,7 @@ def stride(array: Any, axis: int) -> Vector:
     if isinstance(array, Reshaped):
         return np.int64(array.dtype.itemsize * prod(array.shape[axis + 1 :]))
     if isinstance(array, View):
-        found = [(d, p[2]) for d, p in enumerate(array.places) if isinstance(p, tuple) and p[0] == axis]
+        found = [(d, p[2]) for d, p in enumerate(array.selection) if isinstance(p, tuple) and p[0] == axis]
         return stride(array.base, found[0][0]) * found[0][1] if found else np.int64(0)  # of a new dimension
     return np.int64(array.strides[axis] * array.itemsize)
 

@@ -198,10 +198,10 @@ class WarpVector(LaneVector):
         if uniform and known is None and (met == here.any(axis=(0, 1))).all():
             self.order = (clock + met[None, None], None)
             return
-        lanes, places = self.lanes.count, self.chunk.count
-        here, members, clock = (np.broadcast_to(a, self.shape).reshape(lanes, places) for a in (here, members, clock))
+        lanes, blocks = self.lanes.count, self.chunk.count
+        here, members, clock = (np.broadcast_to(a, self.shape).reshape(lanes, blocks) for a in (here, members, clock))
         if known is None:
-            known = np.broadcast_to(clock - 1, (lanes, lanes, places))
+            known = np.broadcast_to(clock - 1, (lanes, lanes, blocks))
         own = np.arange(lanes)
         for named in np.unique(members[here]):
             group = here & (members == named)
@@ -269,8 +269,8 @@ class WarpVector(LaneVector):
     def products(self) -> Products:
         return Products(self)
 
-    def descriptor(self, array: Any, place: Any, leading: Any, stride: Any, code: int, line: int) -> Any:
-        """The 64-bit descriptor, for wgmma, of a matrix in shared memory that begins at element ``place``."""
+    def descriptor(self, array: Any, first: Any, leading: Any, stride: Any, code: int, line: int) -> Any:
+        """The 64-bit descriptor, for wgmma, of a matrix in shared memory that begins at element ``first``."""
         if array.space != "shared":
             raise KernelError(
                 f"a descriptor describes shared memory, and {array.name} is in {array.space} memory", line=line
@@ -282,10 +282,10 @@ class WarpVector(LaneVector):
                 f"give cuda.shared.array the alignment {needed} as its third argument",
                 line=line,
             )
-        address = array.address + np.asarray(place, np.int64) * array.itemsize
+        address = array.address + np.asarray(first, np.int64) * array.itemsize
         if (address % 16).any():
             raise KernelError(
-                f"a descriptor begins on a 16-byte boundary, and {array.name}[{int(np.max(place))}] does not", line=line
+                f"a descriptor begins on a 16-byte boundary, and {array.name}[{int(np.max(first))}] does not", line=line
             )
         fields = ((address, 0), (leading, 16), (stride, 32))
         bits: Any = np.uint64(code << 62)
@@ -377,7 +377,7 @@ class WarpVector(LaneVector):
         load: Site,
         store: Site,
         target: Array,
-        place: Index,
+        target_index: Index,
         array: Array,
         index: Index,
         *,
@@ -392,7 +392,7 @@ class WarpVector(LaneVector):
             zero = array.dtype.type(0)
             loaded = load.load(array, index, there) if there.any() else (zero,) * load.width
             value = tuple(np.where(there, x, zero) for x in (loaded if load.width > 1 else (loaded,)))
-        started = self.copies.start(store, target, place, value, mask)
+        started = self.copies.start(store, target, target_index, value, mask)
         if started is None:
             return
         self.engine.report("copied", store, *started, array, index)

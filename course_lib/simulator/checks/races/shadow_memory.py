@@ -78,7 +78,7 @@ class Access:
 class ActiveLanes:
     """The active lanes of one access, as columns: thread, block, ``accessor`` and ``when`` (see Slot).
 
-    After a syncwarp of a part of a warp there is one more: ``place``, the number of the lane's block in the chunk.
+    After a syncwarp of a part of a warp there is one more: ``block_number``, that of the lane's block in the chunk.
     """
 
     def __init__(self, access: Access, mask: Lanemask, epoch: Ints) -> None:
@@ -89,9 +89,9 @@ class ActiveLanes:
         self.thread, self.block = vector.active(access.pattern.mask)
         self.accessor = (self.thread + 1 << LINE_BITS) + access.line
         self.when = widened((epoch << CLOCK_BITS) + clock, vector.shape)[mask]
-        self.place: Ints | None = None  # of each lane's block in the chunk
+        self.block_number: Ints | None = None  # of each lane's block in the chunk
         if self.known is not None:
-            self.place = widened(vector.chunk.places, vector.shape)[mask]
+            self.block_number = widened(vector.chunk.block_numbers, vector.shape)[mask]
 
     @property
     def barriers(self) -> Ints:
@@ -101,7 +101,7 @@ class ActiveLanes:
     def take(self, chosen: Ints) -> ActiveLanes:
         some = object.__new__(ActiveLanes)
         some.access, some.mask, some.known = self.access, self.mask, self.known
-        for name in ("thread", "block", "accessor", "when", "place"):
+        for name in ("thread", "block", "accessor", "when", "block_number"):
             column = getattr(self, name)
             setattr(some, name, None if column is None else column[chosen])
         return some
@@ -117,7 +117,7 @@ class ActiveLanes:
         threads_per_block = self.access.vector.launch.threads_per_block
         origin = self.block * threads_per_block + first
         lanes = np.clip(threads - origin, 0, self.known.shape[1] - 1)  # results for other warps are not used
-        return np.asarray(self.known[self.thread - origin, lanes, self.place] >= clock)
+        return np.asarray(self.known[self.thread - origin, lanes, self.block_number] >= clock)
 
 
 #: A slot packs thread and line into one number, and barriers of the block and syncwarps of the lane into another.

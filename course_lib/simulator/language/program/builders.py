@@ -117,14 +117,14 @@ def store(array: Expr, index: tuple[Expr, ...], value: Expr, line: int, width: i
 
 
 def elementwise(
-    array: Expr, function: Callable[..., object], inputs: tuple[Expr, ...], line: int, whole: bool = False
+    array: Expr, function: Callable[..., object], inputs: tuple[Expr, ...], line: int, exact: bool = False
 ) -> Apply:
     """Store ``function(*inputs)`` to every element of an array; inputs are numbers, or arrays by element.
 
-    ``whole``: an input is copied as it is in memory, so it must have the array's shape, and no gaps.
+    ``exact``: an input is copied as it is in memory, so it must have the array's shape, and no gaps.
     """
     count = len(inputs)
-    given = f"{{{count}}}, {{{count + 1}}}, {listed(0, count)}, {{mask}}, line={{line}}, whole={whole}"
+    given = f"{{{count}}}, {{{count + 1}}}, {listed(0, count)}, {{mask}}, line={{line}}, exact={exact}"
     sites = (*(("load", 1) for value in inputs if isinstance(value.type, ArrayType)), ("store", 1))
     args = (*inputs, array, CompileTimeObject(obj=function))
     return Apply(code=f"elementwise(warp.steps, [{{sites}}], {given})", args=args, line=line, sites=sites, stores=array)

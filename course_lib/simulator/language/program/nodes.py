@@ -6,6 +6,7 @@ apply the code of a row of :mod:`..tables.functions` or :mod:`..tables.operators
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -151,11 +152,11 @@ class Apply(Expr):
     """An operation applied to ``args``; ``text`` is the source of a comparison, for the trace.
 
     ``code`` is Python: ``{0}``, ``{1}`` are the operands, ``{dtype}`` is that of the result, and ``warp`` is the warp.
-    If it names ``{mask}``, the lanes that take part, or ``{line}``, it must run in program order, and once. ``{place}``
-    is this execution's place in program order, and ``{branch}`` the line of the branch around it. ``sites`` are
-    the accesses that it makes, (op, elements a lane); ``{sites}`` in its code. ``stores`` is the array that it changes,
-    and ``variable`` the one that the source indexes, if it is one. ``chooses``: its value may be another array in each
-    lane. ``{load}``, ``{store}`` and ``{atomic}`` begin the call that accesses a whole array.
+    If it names ``{mask}``, the lanes that take part, or ``{line}``, it must run in program order, and once.
+    ``{program_point}`` is this execution's place in program order, and ``{branch}`` the line of the branch around it.
+    ``sites`` are the accesses that it makes, (op, elements a lane); ``{sites}`` in its code. ``stores`` is the array
+    that it changes, and ``variable`` the one that the source indexes, if it is one. ``chooses``: its value may be
+    another array in each lane. ``{load}``, ``{store}`` and ``{atomic}`` begin the call that accesses a whole array.
     """
 
     code: str
@@ -188,11 +189,20 @@ class Apply(Expr):
         if self.type == NONE:
             out.emit(last)
             return Code("None")
-        return out.assigned(last, f"{self.variable}_element" if self.variable else "value")
+        return out.assigned(last, self._name_of_result(last))
+
+    def _name_of_result(self, code: str) -> str:
+        """A name for the value in the generated code: the element of an array, or the result of what is called."""
+        if self.sites:
+            return f"{self.variable or 'array'}_element"
+        called = re.search(r"warp\.(\w+)\(", code) or re.search(r"(\w+)\(", code)
+        return f"{called[1]}_result" if called else "value"
 
     def _write_tested(self, out: Writer, operands: list[str]) -> Code:
         """Write a comparison whose operands and outcome a trace shows."""
-        left, right = (out.assigned(operand).text for operand in operands)
+        left, right = (
+            out.assigned(operand, side).text for side, operand in zip(("left", "right"), operands, strict=True)
+        )
         truth = out.assigned(self._code(out, [left, right]), "truth")
         out.emit(f"warp.report('tested', {self.line}, {self.text!r}, ({left}, {right}), {truth.text}, {out.mask})")
         return truth
@@ -203,8 +213,8 @@ class Apply(Expr):
         words = {"mask": out.mask, "line": out.at(self.line), "sites": sites}
         if "{dtype}" in self.code:
             words["dtype"] = out.module.dtype(str(self.type))
-        if "{place}" in self.code:
-            words |= {"place": out.next_place(), "branch": out.branch()}
+        if "{program_point}" in self.code:
+            words |= {"program_point": out.next_program_point(), "branch": out.branch()}
         out.module.finds_choices |= self.chooses
         for how in ACCESSES:
             words[how] = f"{how}_through({sites}, " if out.module.chooses else f"{sites}.{how}("

@@ -113,7 +113,7 @@ class Assign(Stmt):
             out.emit(f"{version} = {code.text}")
         else:
             if not code.name:
-                code = out.assigned(code.text)
+                code = out.assigned(code.text, f"new_{self.name}")
             blended = out.blended(out.mask, code.text, version, kind)
             out.emit(f"{version} = {code.text} if {out.mask} is {region} else {blended}")
         if self.name in out.function.maybe_unassigned:
@@ -163,24 +163,25 @@ class If(Stmt):
 class Iterable(ProgramPart):
     """What a for loop runs through; ``code`` makes its iterator of ``parts``, which are ``{0}`` together.
 
-    In it, ``{live}`` are the lanes of the loop, ``{whole}`` says that none leaves before the end, and ``{dtype}`` is
-    that of a range.
+    In it, ``{live}`` are the lanes of the loop, ``{none_leaves}`` says that none leaves before the end, and ``{kind}``
+    is the type of a range.
     """
 
     code: str
     parts: tuple[Expr | Iterable, ...]
     line: int
 
-    def write(self, out: Writer, live: str, whole: bool) -> str:
-        whole &= self.code != TOGETHER
+    def write(self, out: Writer, live: str, none_leaves: bool) -> str:
+        none_leaves &= self.code != TOGETHER
         first, codes = self.parts[0], []
         for part in self.parts:
-            codes.append(part.write(out, live, whole) if isinstance(part, Iterable) else out.text(part))
-        dtype = out.module.dtype(str(first.type)) if isinstance(first, Expr) and first.is_scalar else ""
-        return self.code.format(", ".join(codes), live=live, whole=whole, dtype=dtype, line=out.at(self.line))
+            codes.append(part.write(out, live, none_leaves) if isinstance(part, Iterable) else out.text(part))
+        kind = str(first.type) if isinstance(first, Expr) and first.is_scalar else ""
+        parts = ", ".join(codes)
+        return self.code.format(parts, live=live, none_leaves=none_leaves, kind=kind, line=out.at(self.line))
 
 
-RANGE = "iterate(warp.steps, {live}, {0}, {dtype}.type, line={line}, whole={whole})"
+RANGE = "iterate(warp.steps, {live}, {0}, np.{kind}, line={line}, none_leaves={none_leaves})"
 EACH, NUMBERED, TOGETHER = "each(warp.steps, {live}, {0}, {line})", "enumerated({0})", "zipped([{0}])"
 
 
@@ -390,7 +391,7 @@ class Function:
             start.append(" = ".join(out.lanes_assigned(each) for each in sorted(self.maybe_unassigned)) + " = False")
         start += self._start_of_device(out)
         branch = [out.branch_of_call] if self.barriers and not self.kernel else []
-        head = f"    def {name}({', '.join(('warp', out.all_lanes, out.place, *branch, *parameters))}):\n"
+        head = f"    def {name}({', '.join(('warp', out.all_lanes, out.program_point, *branch, *parameters))}):\n"
         body = "".join(f"        {line}\n" for line in start) + "".join(out.lines)
         if not self.kernel:
             body += f"        return {out.result}{f', {out.has_result}' if self.partial else ''}\n"
@@ -426,7 +427,7 @@ class CallDevice(Expr, acts=True):
         name = out.module.name(self.function, out.at(self.line))
         arguments = "".join(f", {codes[i]}" for i in range(len(self.args)))
         branch = f", {out.branch()}" if self.function.barriers else ""
-        call = f"{name}(warp, {out.mask}, {out.next_place()}{branch}{arguments})"
+        call = f"{name}(warp, {out.mask}, {out.next_program_point()}{branch}{arguments})"
         if out.module.yields(self.function):
             call = f"(yield from {call})"
         result_name = f"{self.function.source.name}_result"

@@ -119,8 +119,8 @@ class Writer:
         region_masks: by region, the mask of the lanes for which its variables have a meaning (:mod:`..source.regions`).
         broke: of each open loop, the mask of the lanes that left it by break.
         loop_value: the value of the iterator in the innermost for loop.
-        place: the place of the call in program order; ``path``: what follows in it here, ``position``: its latest part;
-            ``counted``: the numbers of iterations that the code reads.
+        program_point: the place of the call in program order; ``path``: what follows in it here, ``position``: its
+            latest part; ``counted``: the numbers of iterations that the code reads.
         branches: the lines of the open branches and loops; ``branch_of_call``: the one around the call.
         versions: the variables of the code, by the name in the source and the type.
         result, has_result: a device function's result, and the mask of the lanes that have one.
@@ -135,7 +135,7 @@ class Writer:
         self._comment = ""  # for the next line of code
         self._commented = 0  # the line of the source in the latest comment
         self.all_lanes = self.mask = self.new_name("all_lanes")
-        self.place, self.branch_of_call = self.new_name("place"), self.new_name("branch")
+        self.program_point, self.branch_of_call = self.new_name("program_point"), self.new_name("branch")
         self.returned = self.new_name("returned")
         self.result, self.has_result = self.new_name("result"), self.new_name("has_result")
         self.region_masks = {self.function.body.region: self.all_lanes}
@@ -271,11 +271,11 @@ class Writer:
             return f"as_view({code})"
         return f"cast({code}, {self.module.dtype(str(want))})"
 
-    def next_place(self) -> str:
+    def next_program_point(self) -> str:
         """Code of this execution's place in program order: positions and iteration counts, outermost first."""
         self.position += 1
         self.counted.update(self.path)
-        return f"(*{self.place}, {', '.join([*self.path, str(self.position)])})"
+        return f"(*{self.program_point}, {', '.join([*self.path, str(self.position)])})"
 
 
 def holds_arrays(kind: Type) -> bool:

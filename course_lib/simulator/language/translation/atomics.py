@@ -36,14 +36,14 @@ def atomic(name: str, translation: Translation, node: ast.Call, used: bool) -> n
     array = translation.expr(node.args[0])
     if not isinstance(array.type, ArrayType):
         mistyped(node.args[0], array.type, f"cuda.atomic.{name} takes {said}")
-    place: ast.expr
+    index: ast.expr
     if name == "compare_and_swap":
-        place, values = ast.copy_location(ast.Constant(0), node), node.args[1:]
+        index, values = ast.copy_location(ast.Constant(0), node), node.args[1:]
     else:
-        place, values = node.args[1], node.args[2:]
-    if isinstance(place, ast.Tuple) and len(place.elts) == 1:
-        refuse(node, f"numba does not take a tuple of one index here; write {ast.unparse(place.elts[0])}")
-    subscript = ast.copy_location(ast.Subscript(node.args[0], _place(translation, place), ast.Load()), node)
+        index, values = node.args[1], node.args[2:]
+    if isinstance(index, ast.Tuple) and len(index.elts) == 1:
+        refuse(node, f"numba does not take a tuple of one index here; write {ast.unparse(index.elts[0])}")
+    subscript = ast.copy_location(ast.Subscript(node.args[0], _cut_index(translation, index), ast.Load()), node)
     array, indices = translation.element(subscript)
     dtype = array.array_type.dtype
     _check_atomic(name, dtype, ast.unparse(node.args[0]), array.array_type.ndim)
@@ -55,16 +55,16 @@ def atomic(name: str, translation: Translation, node: ast.Call, used: bool) -> n
     return builders.atomic(name, array, indices, operands, node.lineno, used)
 
 
-def _place(translation: Translation, place: ast.expr) -> ast.expr:
+def _cut_index(translation: Translation, index: ast.expr) -> ast.expr:
     """The index of an atomic operation, of which numba cuts floats."""
-    if isinstance(place, ast.Tuple):
-        return ast.copy_location(ast.Tuple([_place(translation, part) for part in place.elts], ast.Load()), place)
-    if isinstance(place, (ast.Slice, ast.Starred)) or (isinstance(place, ast.Constant) and place.value in (None, ...)):
-        return place
-    value = translation.present(place, translation.expr(place))
+    if isinstance(index, ast.Tuple):
+        return ast.copy_location(ast.Tuple([_cut_index(translation, part) for part in index.elts], ast.Load()), index)
+    if isinstance(index, (ast.Slice, ast.Starred)) or (isinstance(index, ast.Constant) and index.value in (None, ...)):
+        return index
+    value = translation.present(index, translation.expr(index))
     if isinstance(value.type, TupleType):
-        return Translated(builders.after((value,), builders.tuple_of(tuple(map(cut, tuples.items(value))))), place)
-    return Translated(cut(value), place)
+        return Translated(builders.after((value,), builders.tuple_of(tuple(map(cut, tuples.items(value))))), index)
+    return Translated(cut(value), index)
 
 
 def _check_atomic(name: str, dtype: str, text: str, ndim: int) -> None:
@@ -91,8 +91,10 @@ def hinted(name: str, translation: Translation, node: ast.Call, used: bool) -> n
     gaps.check(f"cuda.{name}", ())
     loads = name in HINTED_LOADS
     check_arguments(node, f"an array, an index{'' if loads else ' and a value'}", 3 - loads)
-    place = ast.copy_location(ast.Subscript(node.args[0], node.args[1], ast.Load()), node)
-    array, index = translation.element(place)
+    subscript = ast.copy_location(ast.Subscript(node.args[0], node.args[1], ast.Load()), node)
+    array, index = translation.element(subscript)
     if loads:
-        return translation.load(place, array, index)
-    return builders.store(array, index, translation.stored(place, array, translation.scalar(node.args[2])), node.lineno)
+        return translation.load(subscript, array, index)
+    return builders.store(
+        array, index, translation.stored(subscript, array, translation.scalar(node.args[2])), node.lineno
+    )

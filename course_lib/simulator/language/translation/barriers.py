@@ -21,7 +21,8 @@ def _barrier(
 ) -> nodes.Expr:
     """A barrier of the block, or of the whole ``grid``; ``reduction`` names what it does with ``args``."""
     translation.function.barriers = True
-    code = f"(yield Barrier({{place}}, {{line}}, {{branch}}, {{mask}}, {reduction}, {grid}))"
+    arrival = "{program_point}, line={line}, branch={branch}, mask={mask}"
+    code = f"(yield Barrier({arrival}, reduction={reduction}, grid={grid}))"
     return nodes.Apply(code=code, args=args, type="int32" if args else NONE, line=node.lineno)
 
 

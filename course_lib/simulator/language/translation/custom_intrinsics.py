@@ -41,7 +41,7 @@ def call(translation: Translation, node: ast.Call, obj: object) -> Expr:
 
 #: The arrays that an argument may be: how a message names them, and whether it is one.
 _ARRAYS: dict[str, tuple[str, Callable[[ArrayType], bool]]] = {
-    "place": ("a whole array", lambda kind: not kind.view),  # its indices follow
+    "element": ("a whole array", lambda kind: not kind.view),  # its indices follow
     "tile": ("a whole shared array of one dimension", lambda kind: kind.ndim == 1 and not kind.view),
     "matrix": ("a matrix that the kernel was given, as a whole", lambda kind: kind.ndim == 2 and not kind.view),
     "results": ("a local array of float32 for its results", lambda kind: kind == ArrayType("float32", 1)),
@@ -75,25 +75,25 @@ def _taken(translation: Translation, node: ast.Call, takes: str, *wanted: str) -
             found.append(translation.integer_index(node, part, translation.as_number(part, value)))
         else:
             found.append(value)
-        if kind == "place":
+        if kind == "element":
             count = value.array_type.ndim
-            places, rest = rest[:count], rest[count:]
-            if len(places) < count:
+            indices, rest = rest[:count], rest[count:]
+            if len(indices) < count:
                 refuse(node, f"{what} takes {takes}; give {ast.unparse(part)} {plural(count, 'index', 'es')}")
-            found.append(tuple(translation.integer_index(node, at, translation.scalar(at)) for at in places))
+            found.append(tuple(translation.integer_index(node, at, translation.scalar(at)) for at in indices))
     if rest or node.keywords:
         refuse(node, f"{what} takes {takes}{', without names' * bool(node.keywords)}")
     return found
 
 
 def _load(translation: Translation, node: ast.Call, width: int) -> Expr:
-    array, index = _taken(translation, node, "an array and its indices", "place")
+    array, index = _taken(translation, node, "an array and its indices", "element")
     return load(array, index, TupleType((array.type.dtype,) * width), node.lineno, width)
 
 
 def _store(translation: Translation, node: ast.Call, width: int) -> Expr:
     array, index, values = _taken(
-        translation, node, f"an array, its indices and a tuple of {width} values", "place", "value"
+        translation, node, f"an array, its indices and a tuple of {width} values", "element", "value"
     )
     if values.type != TupleType((array.type.dtype,) * width):
         what = ast.unparse(node.func)
@@ -131,7 +131,7 @@ def _warp(
 def _matrices(
     translation: Translation, node: ast.Call, function: Callable[..., Any], result: Callable[[tuple[str, ...]], Dtypes]
 ) -> Expr:
-    array, index = _taken(translation, node, "an array and its indices", "place")
+    array, index = _taken(translation, node, "an array and its indices", "element")
     what, dtype = ast.unparse(node.func), array.type.dtype
     width = max(1, MATRIX_ROW_BYTES // np.dtype(dtype).itemsize)
     row = (dtype,) * width
@@ -145,8 +145,8 @@ def _matrices(
 
 def _copy(translation: Translation, node: ast.Call, width: int) -> Expr:
     what, takes = ast.unparse(node.func), "a shared array, its indices, a global array and its indices"
-    wanted = ("place", "place", "value?") if width > 1 else ("place", "place")
-    target, place, array, index, *rest = _taken(translation, node, takes, *wanted)
+    wanted = ("element", "element", "value?") if width > 1 else ("element", "element")
+    target, target_index, array, index, *rest = _taken(translation, node, takes, *wanted)
     if array.array_type.dtype != target.array_type.dtype:
         refuse(
             node,
@@ -155,12 +155,12 @@ def _copy(translation: Translation, node: ast.Call, width: int) -> Expr:
     translation.analysis.copies = True
     # lanes in which it is false copy zeros
     inside = [truth(translation, translation.as_number(node.args[-1], value), node.lineno) for value in rest]
-    first = 2 + len(place)
-    to, of = f"{{0}}, {listed(1, len(place))}", f"{{{first - 1}}}, {listed(first, len(index))}"
+    first = 2 + len(target_index)
+    to, of = f"{{0}}, {listed(1, len(target_index))}", f"{{{first - 1}}}, {listed(first, len(index))}"
     more = f", inside={{{first + len(index)}}}" if inside else ""
     code = f"warp.copy({{sites}}, {to}, {of}, mask={{mask}}{more})"
     sites = ("load", width), ("store", width)
-    args = (target, *place, array, *index, *inside)
+    args = (target, *target_index, array, *index, *inside)
     return Apply(code=code, args=args, line=node.lineno, sites=sites, stores=target)
 
 

@@ -223,7 +223,7 @@ class Expressions(Translation):
         yes, no = cast(yes, kind), cast(no, kind)
         return Select(test=test, yes=yes, no=no, type=kind, line=node.lineno, why=reason)
 
-    def place(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:
+    def target(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:
         """Translate the target of an assignment to (array, indices); ``A[i][j]`` is the same as ``A[i, j]``."""
         owner, chain = self._owner(node)
         if not chain and is_field(owner):
@@ -236,7 +236,7 @@ class Expressions(Translation):
         return self._indexed(node, owner, chain)
 
     def element(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:
-        array, indices = self.place(node)
+        array, indices = self.target(node)
         if len(indices) < array.array_type.ndim:
             refuse(
                 node,
@@ -314,18 +314,18 @@ class Expressions(Translation):
                 f"{ast.unparse(node)} has more indices than {ast.unparse(node.value)} has dimensions, "
                 f"{array.array_type.ndim}; give one for each",
             )
-        places: list[Expr | Slice] = [*indices]
+        chosen: list[Expr | Slice] = [*indices]
         for part in parts:
             if is_ellipsis(part):
-                places += [Slice()] * missing
+                chosen += [Slice()] * missing
             elif is_new_axis(part):
-                places.append(Nothing())
+                chosen.append(Nothing())
             elif isinstance(part, ast.Slice):
                 bounds = [None if b is None else self._bound(node, b) for b in (part.lower, part.upper, part.step)]
-                places.append(Slice(start=bounds[0], stop=bounds[1], step=bounds[2]))
+                chosen.append(Slice(start=bounds[0], stop=bounds[1], step=bounds[2]))
             else:
-                places.append(self.integer_index(node, part, self.expr(part)))
-        return self.part(node, array, places)
+                chosen.append(self.integer_index(node, part, self.expr(part)))
+        return self.part(node, array, chosen)
 
     def _written(self, part: ast.expr) -> ast.expr:
         """Return an index; a slice that is a constant from outside the kernel as it would be written."""
@@ -355,7 +355,7 @@ class Expressions(Translation):
 
     def refuse_in_array(self, target: ast.Subscript, node: ast.AST, value: Expr) -> NoReturn:
         """Refuse a value that is not a number as the new value of an element or a part of an array."""
-        array, index = self.place(target)
+        array, index = self.target(target)
         if len(index) == array.array_type.ndim:
             self.as_number(node, value)
         refuse(

@@ -109,14 +109,14 @@ def extreme(translation: Translation, node: ast.Call, used: bool, smaller: bool)
 
 
 def _extreme_of(
-    translation: Translation, node: ast.Call, smaller: bool, values: list[nodes.Expr], places: list[ast.expr]
+    translation: Translation, node: ast.Call, smaller: bool, values: list[nodes.Expr], trees: list[ast.expr]
 ) -> nodes.Expr:
     """numba has CUDA's function for two arguments of float32 or float64; else it takes a later one that compares so."""
-    for value, part in zip(values, places, strict=True):
+    for value, part in zip(values, trees, strict=True):
         translation.as_number(part, value)
     kind = reduce(unification.unify, (str(value.type) for value in values))
     rules.comparison(kind, kind)
-    reason = translation.reason(node, kind, list(zip(values, places, strict=True)), "of")
+    reason = translation.reason(node, kind, list(zip(values, trees, strict=True)), "of")
     code = "later_if(np.less, {0}, {1})" if smaller else "later_if(np.greater, {0}, {1})"
     if is_int(kind):
         code = "np.minimum({0}, {1})" if smaller else "np.maximum({0}, {1})"

@@ -61,17 +61,17 @@ def copies(translation: Translation, target: ast.Subscript, value: Expr) -> list
 def _copy(translation: Translation, target: ast.Subscript, to: Expr, of: Expr) -> list[Expr]:
     if not to.array_type.ndim:
         return [store(to, (), translation.load(target, of, ()), target.lineno)]
-    return [elementwise(to, itself, (of,), target.lineno, whole=True)]
+    return [elementwise(to, itself, (of,), target.lineno, exact=True)]
 
 
 def at(translation: Translation, node: ast.Subscript, owner: Expr) -> Expr:
     """``owner["field"]``, or the record ``owner[i, j]``."""
-    kind, place = owner.type, node.slice
+    kind, index = owner.type, node.slice
     assert isinstance(kind, RecordsType)
-    name = place.value if isinstance(place, ast.Constant) else translation.constant_object(place)
+    name = index.value if isinstance(index, ast.Constant) else translation.constant_object(index)
     if isinstance(name, str) or not kind.ndim:
         return field(node, owner, str(name))
-    parts = place.elts if isinstance(place, ast.Tuple) else [place]
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
     if len(parts) != kind.ndim or any(isinstance(part, ast.Slice) for part in parts):
         refuse(node, f"{ast.unparse(node)} is a part of an array of records; give one index for each dimension")
     arrays = evaluated_once(owner)

@@ -406,11 +406,11 @@ class Statements(Expressions):
         if isinstance(target, ast.Attribute) and self.constant_object(target) is None:
             owner = self.expr(target.value)
             if isinstance(owner.type, RecordsType) and not owner.type.ndim:
-                place = records.field(target, owner, target.attr)
-                if isinstance(place.type, ArrayType) and place.type.ndim:
+                array = records.field(target, owner, target.attr)
+                if isinstance(array.type, ArrayType) and array.type.ndim:
                     text = ast.unparse(target)
                     refuse(target, f"{text} is an array; store to its elements, as in {text}[:] = ...")
-                return place
+                return array
         refuse(
             target, f"{ast.unparse(target)} cannot be assigned in a kernel; assign to a variable or to an array element"
         )
@@ -454,7 +454,7 @@ class Statements(Expressions):
             self.out += map(Evaluate, copies)
             if copies:
                 return
-        array, index = self.place(target)
+        array, index = self.target(target)
         if len(index) == array.array_type.ndim:
             self.store(target, array, index, value)
         else:

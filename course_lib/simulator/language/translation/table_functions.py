@@ -24,9 +24,9 @@ def of_row(row: Row, translation: Translation, node: ast.Call, used: bool) -> Ex
     kinds = tuple(str(value.type) for value in given)
     gaps.check(row.name, kinds)
     result, wanted = row.rule(*kinds)
-    places = zip(given, node.args, wanted, strict=True)
+    operands_of_row = zip(given, node.args, wanted, strict=True)
     parts: list[tuple[Expr, ast.AST]] = [
-        (value, place) for value, place, kind in places if kind in (*FLOATS, value.type)
+        (value, tree) for value, tree, kind in operands_of_row if kind in (*FLOATS, value.type)
     ]
     reason = translation.reason(node, result, parts, row.widened)
     operands = tuple(

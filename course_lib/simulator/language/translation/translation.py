@@ -340,7 +340,7 @@ class Translation(ABC):
         if result not in DOUBLE or asked:
             return None
         text, line = ast.unparse(node), node.lineno
-        parts = [Part(value.type, value.why, ast.unparse(place)) for value, place in operands]
+        parts = [Part(value.type, value.why, ast.unparse(tree)) for value, tree in operands]
         if (found := reasons.promotion(line, text, result, parts)) is not None:
             warning, cause, why = found
             self.function.promotions.setdefault((line, cause), warning)
@@ -358,12 +358,12 @@ class Translation(ABC):
                     self.function.promotions.setdefault(key, known)
         return of
 
-    def part(self, node: ast.AST, array: nodes.Expr, places: list[nodes.Expr | nodes.Slice]) -> nodes.Expr:
-        """A part of ``array``; dimensions without an entry in ``places`` are taken whole, and None is a new one."""
+    def part(self, node: ast.AST, array: nodes.Expr, parts: list[nodes.Expr | nodes.Slice]) -> nodes.Expr:
+        """A part of ``array``; dimensions without an entry in ``parts`` are taken whole, and None is a new one."""
         of = array.array_type
-        places = places + [nodes.Slice()] * (of.ndim - sum(not isinstance(p, nodes.Nothing) for p in places))
-        kind = ArrayType(of.dtype, sum(isinstance(p, (nodes.Slice, nodes.Nothing)) for p in places), view=True)
-        return nodes.MakeView(array=array, parts=tuple(places), type=kind, line=getattr(node, "lineno", 0))
+        parts = parts + [nodes.Slice()] * (of.ndim - sum(not isinstance(p, nodes.Nothing) for p in parts))
+        kind = ArrayType(of.dtype, sum(isinstance(p, (nodes.Slice, nodes.Nothing)) for p in parts), view=True)
+        return nodes.MakeView(array=array, parts=tuple(parts), type=kind, line=getattr(node, "lineno", 0))
 
     def load(self, node: ast.expr, array: nodes.Expr, indices: tuple[nodes.Expr, ...]) -> nodes.Expr:
         return builders.load(array, indices, array.array_type.dtype, node.lineno)
@@ -388,11 +388,11 @@ class Translation(ABC):
         self.warn_if_narrowed(node, ast.unparse(node), array.array_type.dtype, value)
         return value
 
-    def warn_if_narrowed(self, node: ast.AST, place: str, element: Type, value: nodes.Expr) -> None:
-        """Record a warning if ``value`` was computed in double precision by accident, and ``place`` holds less."""
+    def warn_if_narrowed(self, node: ast.AST, target: str, element: Type, value: nodes.Expr) -> None:
+        """Record a warning if ``value`` was computed in double precision by accident, and ``target`` holds less."""
         why, line = value.why, getattr(node, "lineno", 0)
         if isinstance(why, Reason) and why.computed and not why.reported and element not in DOUBLE:
-            self.function.promotions.setdefault((line, place), reasons.storing(line, place, element, why))
+            self.function.promotions.setdefault((line, target), reasons.storing(line, target, element, why))
 
 
 def _is_constant(value: nodes.Expr) -> bool:
@@ -432,5 +432,5 @@ def spelled(node: ast.Attribute, owner: object) -> str:
 
 def _is_computed(part: ast.AST) -> bool:
     """Whether an index is the result of an operator, as ``n - 1`` is, even of constants; ``-1`` and ``-N`` are not."""
-    written = part.place if isinstance(part, Translated) else part
+    written = part.written if isinstance(part, Translated) else part
     return any(isinstance(node, ast.BinOp) for node in ast.walk(written))

@@ -74,17 +74,17 @@ def any_why(value: Expr) -> Why:
     return reasons[0] if all(reasons) else None
 
 
-def item_of(translation: Translation, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
-    """``owner[place]`` of a tuple: an item or a slice."""
+def item_of(translation: Translation, node: ast.AST, owner: Expr, index_tree: ast.expr) -> Expr:
+    """``owner[index_tree]`` of a tuple: an item or a slice."""
     count, text = len(owner.tuple_type.items), ast.unparse(node)
-    if isinstance(place, ast.Slice):
-        written = (place.lower, place.upper, place.step)
+    if isinstance(index_tree, ast.Slice):
+        written = (index_tree.lower, index_tree.upper, index_tree.step)
         bounds = [None if part is None else known_integer(translation.expr(part)) for part in written]
         if any(bound is None and part is not None for bound, part in zip(bounds, written, strict=True)):
             refuse(node, f"{text}: the bounds of a tuple's slice must be literal integers, as in t[0:2]")
         owner = items_evaluated_once(owner)
         return after((owner,), tuple_of(items(owner)[slice(*bounds)]))
-    index = translation.integer_index(node, place, translation.scalar(place))
+    index = translation.integer_index(node, index_tree, translation.scalar(index_tree))
     known = known_integer(index)
     if known is not None:
         if not -count <= known < count:

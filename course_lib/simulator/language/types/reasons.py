@@ -117,12 +117,12 @@ def promotion(line: int, expression: str, result: Type, parts: Sequence[Part]) -
     return Promotion(line, operand, expression, advice, single, str(result)), cause.text, why
 
 
-def storing(line: int, place: str, element: Type, why: Reason) -> Promotion:
-    """The warning that the value of ``place``, an element of less than double precision, was computed in double."""
+def storing(line: int, target: str, element: Type, why: Reason) -> Promotion:
+    """The warning that the value of ``target``, an element of less than double precision, was computed in double."""
     narrow = element if element in SINGLE and element != "float16" else "float32"
     wide = "complex128" if narrow == "complex64" else "float64"
     cause = why.words if why.clause else f"{why.words}{',' * (',' in why.words)} is {wide}"
-    return Promotion(line, cause, f"the value stored in {place}", why.computed, str(narrow), wide)
+    return Promotion(line, cause, f"the value stored in {target}", why.computed, str(narrow), wide)
 
 
 def in_single(node: ast.AST, parts: Sequence[Part]) -> str:
