@@ -98,12 +98,12 @@ class Launch:
             for column in range(0, columns, width):
                 yield Chunk(self, row, min(row + height, rows), column, min(column + width, columns))
 
-    def name_thread(self, linear: int) -> Thread:
+    def thread_coordinates(self, linear: int) -> Thread:
         """``((bx, by, bz), (tx, ty, tz))`` of the thread with linear id ``linear`` in the grid."""
         block, thread = divmod(int(linear), self.threads_per_block)
         return coordinates(block, self.grid), coordinates(thread, self.block)
 
-    def title(self, thread: Thread) -> str:
+    def format_thread(self, thread: Thread) -> str:
         """``thread (3, 1) of block (0, 2)``; in one dimension, ``thread 3 of block 0``."""
 
         def place(coordinates: Coordinates, sizes: Coordinates) -> int | tuple[int, ...]:

@@ -191,7 +191,7 @@ class Observer(Hooks):
         """Return what was found so far in a launch that another thread runs. Nothing of the observer is changed."""
         return self.findings
 
-    def found(
+    def add_finding(
         self,
         kind: str,
         line: int,
@@ -205,15 +205,17 @@ class Observer(Hooks):
     ) -> None:
         """Add a finding about threads, the lanes of a mask; the message begins with the name of the first one."""
         thread, count = vector.first_thread(lanes), int(np.count_nonzero(vector.full(lanes)))
-        self.add(Finding(kind, line, f"{self.launch.title(thread)} {said}", other, array, index, (thread,), count))
+        self.add(
+            Finding(kind, line, f"{self.launch.format_thread(thread)} {said}", other, array, index, (thread,), count)
+        )
 
-    def accessed(
+    def add_access_finding(
         self, kind: str, site: Site, pattern: Pattern, base: int, lanes: Mask, said: str, *, other: int | None = None
     ) -> None:
         """Add a finding about an access; ``{}`` in ``said`` is the element of the first thread."""
         array, index = pattern.array, pattern.index_at(base, site.vector.first_lane(lanes))
         said = said.format(array.element_name(index))
-        self.found(kind, site.line, site.vector, lanes, said, other=other, array=array.name, index=index)
+        self.add_finding(kind, site.line, site.vector, lanes, said, other=other, array=array.name, index=index)
 
     def add(self, finding: Finding) -> None:
         """Store a finding; if its key is known, only add to the count of the first one."""

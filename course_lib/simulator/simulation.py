@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .check_all import LAUNCHES, Checked, Launch, check_all
-from .checks import JUDGES
+from .checks import CHECKS
 from .counters import COUNTERS
 from .counters.banks import wavefronts_by_block
 from .counters.sectors import sectors_by_block
@@ -126,7 +126,7 @@ class Simulation:
             check_resident(prepared)
         before = [
             (part, part.copy())
-            for array in (prepared.may_write if prepared.compiled.may_begin_anew else ())
+            for array in (prepared.may_write if prepared.compiled.may_restart else ())
             for part in (array.storage(), array.written)
             if part is not None
         ]
@@ -135,13 +135,13 @@ class Simulation:
         except (WaitsForOthers, PartOfGrid):  # of other blocks: run each by itself, in turns
             for part, values in before:
                 part[...] = values
-        return self._observed(ready(in_turns=True), grid, block)
+        return self._observed(ready(interleaved=True), grid, block)
 
     def _observed(self, prepared: Prepared, grid: Any, block: Any) -> Run:
         """Run a launch that is prepared, with all that watches it."""
         traffic = TrafficObserver()
         counters = [traffic, *(make() for make in COUNTERS)]
-        judges = [make() for make in JUDGES]
+        judges = [make() for make in CHECKS]
         recorders = [self.recorder(request_figures)] if self.trace and self.recorder else []
         engine = Engine(prepared, [*counters, *judges, *recorders, *self.watching], self.schedule, self.max_steps)
         stopped = None
@@ -149,7 +149,7 @@ class Simulation:
         try:
             engine.run()
         except KernelError as error:  # a loop that does not end
-            if isinstance(error, (WaitsForOthers, PartOfGrid)) and not prepared.in_turns:
+            if isinstance(error, (WaitsForOthers, PartOfGrid)) and not prepared.interleaved:
                 raise
             stopped = error
         finally:

@@ -47,7 +47,7 @@ def pair_of(run: Run, race: Finding, trace: Trace | None) -> RacingPair:
     accesses = []
     parts = zip((first, finding.line), finding.threads, finding.verbs, iterations, strict=True)
     for line, thread, verb, iteration in sorted(parts, key=lambda part: part[3]):
-        who = launch.title(thread).partition(" of ")[0] if within else launch.title(thread)
+        who = launch.format_thread(thread).partition(" of ")[0] if within else launch.format_thread(thread)
         warp = f" (warp {linear(thread[1], run.block) // WARP_SIZE})" if within else ""
         when = f" in iteration {iteration}" if iteration else ""
         accesses.append((line, f"{who}{warp} {verb} {element}{when}"))

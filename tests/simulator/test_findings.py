@@ -6,7 +6,7 @@ from numba import cuda, float32
 from oracles.sources import line_of
 
 from course_lib import KernelError, simulate
-from course_lib.simulator.runtime.loops import Steps
+from course_lib.simulator.runtime.loops import IterationBudget
 
 
 def unsynchronized(a, out):
@@ -39,8 +39,8 @@ def test_a_while_loop_has_a_budget_of_its_own(monkeypatch):
             while a[0] < stop:
                 a[0] += 1
 
-    monkeypatch.setattr(Steps, "WHILE_LIMIT", 500)
-    assert Steps.LIMIT > 10 * Steps.WHILE_LIMIT
+    monkeypatch.setattr(IterationBudget, "WHILE_LIMIT", 500)
+    assert IterationBudget.LIMIT > 10 * IterationBudget.WHILE_LIMIT
     a = np.zeros(1, "i8")
     simulate(climb)[1, 1](a, 3, 400)
     assert a[0] == 1200
@@ -64,7 +64,7 @@ def test_the_budget_is_also_a_time(monkeypatch):
         for _ in range(3_000):
             a[0] += 1
 
-    monkeypatch.setattr(Steps, "SECONDS", 0)
+    monkeypatch.setattr(IterationBudget, "SECONDS", 0)
     with pytest.raises(
         KernelError, match=f"line {line_of(climb, 'for')}: .*still running after 0 seconds of this launch"
     ):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...simulator.hardware import WARP_SIZE
-from ...simulator.runtime.arithmetic import extreme
+from ...simulator.runtime.arithmetic import min_or_max
 
 Array = np.ndarray
 #: A value of every thread: an array of 32-bit words or of truths.
@@ -525,7 +525,7 @@ def byte_choice(mods: list[str], a: Array, how: Array, b: Array) -> Any:
 
 
 def least_float(mods: list[str], a: Array, b: Array, least: Array) -> Any:
-    return np.where(least, extreme(np.fmin, a, b, True), extreme(np.fmax, a, b, True))
+    return np.where(least, min_or_max(np.fmin, a, b, True), min_or_max(np.fmax, a, b, True))
 
 
 def fused(a: Array, b: Array, c: Array) -> Array:

@@ -10,11 +10,11 @@ from ..observer import Observer
 
 _MODULES = [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
 #: Observers that find violations, and report them with ``add``: those of every file here.
-JUDGES: tuple[type[Observer], ...] = tuple(
+CHECKS: tuple[type[Observer], ...] = tuple(
     judge
     for module in _MODULES
     for judge in vars(module).values()
     if isinstance(judge, type) and issubclass(judge, Observer) and judge.__module__.startswith(module.__name__)
 )
 
-__all__ = ["JUDGES"]
+__all__ = ["CHECKS"]

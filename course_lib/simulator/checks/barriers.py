@@ -81,8 +81,8 @@ class BarriersObserver(Observer):
         thread = vector.first_thread(absent)
         name, whole = ("this_grid().sync()", "the grid") if barrier.grid else ("syncthreads()", "a block")
         text = (
-            f"{self.launch.title(came)} reached {name} in line {line}, but {self.launch.title(thread)} {why}; every "
-            f"thread of {whole} must reach the same barrier"
+            f"{self.launch.format_thread(came)} reached {name} in line {line}, but "
+            f"{self.launch.format_thread(thread)} {why}; every thread of {whole} must reach the same barrier"
         )
         self.add(Finding("barrier-divergence", line, text, other_line=other, threads=(came, thread), count=count))
 
@@ -110,7 +110,7 @@ class BarriersObserver(Observer):
             f"{' and '.join(what) or 'none'}; look at its arrivals, at the bytes of its copies and at the parity, "
             "which changes with each phase"
         )
-        self.found("barrier-divergence", line, vector, lanes, said, array=array.name, index=index)
+        self.add_finding("barrier-divergence", line, vector, lanes, said, array=array.name, index=index)
 
     def wrong_mask(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
         fault = {
@@ -118,4 +118,4 @@ class BarriersObserver(Observer):
             "stray": "arrives at this warp operation but is not named in its mask",
         }[what]
         said = f"{fault}; the mask must name exactly the lanes that take part"
-        self.found("barrier-divergence", line, vector, lanes, said)
+        self.add_finding("barrier-divergence", line, vector, lanes, said)

@@ -45,14 +45,14 @@ class BoundsObserver(Observer):
             )
         what += "; guard the access with an if"
         index = self._first(site, array.of_array(index), lanes)
-        self.found("out-of-bounds", site.line, site.vector, lanes, what, array=array.name, index=index)
+        self.add_finding("out-of-bounds", site.line, site.vector, lanes, what, array=array.name, index=index)
 
     def misaligned(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
         said = (
             f"accesses {pattern.access_bytes} bytes at {{}}, which is no "
             f"multiple of {pattern.access_bytes} bytes from the array's start; align the index, or use single elements"
         )
-        self.accessed("misaligned-access", site, pattern, base, lanes, said)
+        self.add_access_finding("misaligned-access", site, pattern, base, lanes, said)
 
     def negative_index(self, site: Site, array: Any, index: Index, dimension: int, lanes: Mask) -> None:
         if isinstance(index[dimension], FromEnd):
@@ -67,8 +67,8 @@ class BoundsObserver(Observer):
         self._wrapped = index, full
         dim = "" if array.ndim == 1 else f" in dimension {dimension}"
         text = (
-            f"{self.launch.title(thread)} uses {array.element_name(numbers)}; numba wraps the negative index{dim} "
-            f"silently to {wrapped}: guard it if that is not meant"
+            f"{self.launch.format_thread(thread)} uses {array.element_name(numbers)}; numba wraps the negative "
+            f"index{dim} silently to {wrapped}: guard it if that is not meant"
         )
         if isinstance(array, View):
             numbers = tuple(n + size if n < 0 else n for n, size in zip(numbers, array.shape, strict=True))

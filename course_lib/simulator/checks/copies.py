@@ -86,7 +86,7 @@ class CopiesObserver(Observer):
                 f"writes {{}} while the asynchronous copy that line {line} "
                 "started may still read it, so the tile can get either value; wait for the copy first"
             )
-            self.accessed("unfinished-copy", site, pattern, base, hit, said, other=line)
+            self.add_access_finding("unfinished-copy", site, pattern, base, hit, said, other=line)
 
     def _accessed(self, site: Any, pattern: Any, base: int, value: Any) -> None:
         if self.outstanding.get(pattern.array):
@@ -104,4 +104,4 @@ class CopiesObserver(Observer):
             f"{'reads' if site.op == 'load' else 'writes'} {{}} while the asynchronous copy to it that line "
             f"{copied} started may be on its way; wait for the copy's group first, then synchronize"
         )
-        self.accessed("unfinished-copy", site, pattern, base, lanes, said, other=copied)
+        self.add_access_finding("unfinished-copy", site, pattern, base, lanes, said, other=copied)

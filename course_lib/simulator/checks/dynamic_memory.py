@@ -43,7 +43,7 @@ class DynamicMemoryObserver(Observer):
             f"are one memory, the launch's dynamic shared memory; let one begin behind the other, as in "
             f"cuda.shared.array(0, ...)[n:]"
         )
-        self.accessed("aliased-memory", site, pattern, base, lanes, said, other=line)
+        self.add_access_finding("aliased-memory", site, pattern, base, lanes, said, other=line)
 
 
 class Words:

@@ -48,7 +48,7 @@ class InitializationObserver(Observer):
                 f"reads {{}} ({pattern.array.space} memory) before any thread wrote it; write every element that is "
                 "read, and synchronize"
             )
-        self.accessed("uninitialized-read", site, pattern, base, lanes, said)
+        self.add_access_finding("uninitialized-read", site, pattern, base, lanes, said)
 
     def missing(self, what: str, name: str, line: int, vector: WarpVector, lanes: Mask) -> None:
         said = {
@@ -59,7 +59,7 @@ class InitializationObserver(Observer):
             f"first: if {name} is not None",
             "result": f"uses {name}, which returned nothing there; return a value on every path",
         }[what]
-        self.found("uninitialized-read", line, vector, lanes, said, array=name or None)
+        self.add_finding("uninitialized-read", line, vector, lanes, said, array=name or None)
 
 
 class SharedInitialization:

@@ -26,7 +26,7 @@ class LanguageObserver(Observer):
     def failed(self, kind: str, text: str, line: int, vector: WarpVector, lanes: Any) -> None:
         what = "fails" if kind == "failed-assertion" else "ends"
         said = f"{what} at {text}; {self._on_gpu}: look at its values, with print or in the stepper"
-        self.found(kind, line, vector, lanes, said)
+        self.add_finding(kind, line, vector, lanes, said)
 
     def warnings(self, compiled: CompiledKernel) -> None:
         for change in compiled.changes.values():

@@ -61,7 +61,7 @@ class ProductsObserver(Observer):
             f"writes {{}} while the product that line {line} started may "
             "still read it; wait for the product's group first, then synchronize"
         )
-        self.accessed("unfinished-product", site, pattern, base, where, said, other=line)
+        self.add_access_finding("unfinished-product", site, pattern, base, where, said, other=line)
 
     def proxy_fence(self, vector: Any, mask: Any) -> None:
         here = vector.full(mask)
@@ -142,7 +142,7 @@ class ProductsObserver(Observer):
                     f"{does} {{}} while the product that line {product.line} started may be on its way; wait for the "
                     "product's group first"
                 )
-                self.accessed("unfinished-product", site, pattern, base, lanes, said, other=product.line)
+                self.add_access_finding("unfinished-product", site, pattern, base, lanes, said, other=product.line)
                 return
 
     def descriptor_fault(self, line: int, vector: Any, array: Any, operand: str, element: int) -> None:

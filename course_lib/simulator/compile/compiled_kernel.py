@@ -40,12 +40,12 @@ class CompiledKernel:
     """
 
     def __init__(
-        self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: Tracing, in_turns: bool
+        self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: Tracing, interleaved: bool
     ):
         """Translate, generate and compile the kernel. Raises UnsupportedKernelError, see `analyse`."""
         with deep_recursion(source.name, source.tree.lineno):
             analysis, self.program = analyse(launch, source, arguments)
-            module, self.text = generate(self.program, tracing, in_turns)
+            module, self.text = generate(self.program, tracing, interleaved)
             self._written = written(self.program, {})
         self.sources = analysis.sources
         self.cooperative = analysis.cooperative
@@ -69,7 +69,7 @@ class CompiledKernel:
             self._warn(function, call)
         #: may a launch start again block by block, because threads wait for others, or some of them do not reach a
         #: barrier of the grid?
-        self.may_begin_anew = self.program.waits or self.cooperative
+        self.may_restart = self.program.waits or self.cooperative
         self.make = self._executed(source, module)
 
     def _warn(self, function: Function, call: int) -> None:
@@ -110,14 +110,14 @@ class CompiledKernels:
         self._known: dict[tuple[object, ...], CompiledKernel] = {}
 
     def of(
-        self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: Tracing, in_turns: bool
+        self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: Tracing, interleaved: bool
     ) -> CompiledKernel:
         """Return the kernel compiled for this launch, or for an earlier one with the same code."""
-        key = (source, launch.block, launch.dynamic_shared, tracing, in_turns, *arguments.items())
+        key = (source, launch.block, launch.dynamic_shared, tracing, interleaved, *arguments.items())
         known = self._known.get(key) or self._known.get((*key, launch.grid))
         if known is not None and known.is_current:
             return known
-        compiled = CompiledKernel(launch, source, arguments, tracing, in_turns)
+        compiled = CompiledKernel(launch, source, arguments, tracing, interleaved)
         if not compiled.outside:  # its arrays belong to one launch
             if len(self._known) >= self.MOST:
                 del self._known[next(iter(self._known))]

@@ -13,7 +13,7 @@ from ..observer import Hooks, Observer
 from ..runtime.access import REMEMBERED, MatrixSite, Site, WideSite
 from ..runtime.barrier import AtGrid, Barrier, Pause
 from ..runtime.engine_interface import EngineInterface
-from ..runtime.loops import LoopWatch, PartOfGrid, Steps, WaitsForOthers
+from ..runtime.loops import IterationBudget, LoopWatch, PartOfGrid, WaitsForOthers
 from ..runtime.masks import Mask
 from ..runtime.mbarriers import Mbarriers
 from ..runtime.memory import SharedArray
@@ -72,7 +72,7 @@ class Engine(EngineInterface):
             isinstance(max_steps, bool) or not isinstance(max_steps, (int, np.integer)) or max_steps < 1
         ):
             raise LaunchError(f"max_steps is {max_steps!r}; give a whole number of at least 1")
-        self.steps = Steps(None if max_steps is None else int(max_steps))
+        self.budget = IterationBudget(None if max_steps is None else int(max_steps))
         self.printed, self.raised = Printed(), None
         self.arrays = prepared.may_write
         self.updates = any(op == "atomic" for _, op, *_ in self.compiled.sites)
@@ -88,10 +88,10 @@ class Engine(EngineInterface):
         for array in (*self.prepared.arrays, *self.compiled.outside):
             self.watch(array)
         with np.errstate(all="ignore"):
-            if self.prepared.in_turns or self.compiled.cooperative:
+            if self.prepared.interleaved or self.compiled.cooperative:
                 waits = Waits()
                 try:
-                    self._run_in_turns(waits)
+                    self._run_interleaved(waits)
                 finally:
                     waits.close()
                 return
@@ -101,13 +101,13 @@ class Engine(EngineInterface):
                 for _ in self._run_chunk(chunk, kernels, sites):
                     pass
 
-    def _run_in_turns(self, waits: Waits) -> None:
+    def _run_interleaved(self, waits: Waits) -> None:
         """Run blocks that wait for each other; while the started ones wait, start the next one.
 
         If all of them rest, each looks once more: memory may have changed in a way that no watcher sees.
         """
-        in_turns, rounds, again = self.prepared.in_turns, 0, False
-        blocks = self.launch.chunks(1 if in_turns else self._blocks_in_memory())
+        interleaved, rounds, again = self.prepared.interleaved, 0, False
+        blocks = self.launch.chunks(1 if interleaved else self._blocks_in_memory())
         for array in self.prepared.arrays:
             array.watchers = (*array.watchers, waits.watch(array))
         while True:
@@ -135,11 +135,11 @@ class Engine(EngineInterface):
     def _meet_in_grid(self, waits: Waits) -> None:
         """Complete a barrier of the grid, at which all blocks wait that have not ended."""
         if waits.ended:
-            if not self.prepared.in_turns:
+            if not self.prepared.interleaved:
                 raise PartOfGrid("", 0)
             arrived = next(iter(waits.at_grid)).pause
             assert isinstance(arrived, AtGrid)
-            first = self.launch.title(arrived.first)
+            first = self.launch.format_thread(arrived.first)
             raise PartOfGrid(
                 f"{first} waits at this_grid().sync() for all threads of the grid, but {waits.ended} of "
                 f"{self.launch.blocks} blocks ended without it, and on a GPU such a launch never ends; let every block "

@@ -28,14 +28,14 @@ COMPILED_KERNELS = CompiledKernels()
 class Prepared:
     """A launch that can run: its shape, the kernel's source, its arguments as the kernel sees them, and its code.
 
-    ``in_turns``: blocks run one by one, and let others run while one of their threads waits in a loop.
+    ``interleaved``: blocks run one by one, and let others run while one of their threads waits in a loop.
     """
 
     launch: Launch
     source: Source
     values: tuple[Any, ...]
     compiled: CompiledKernel
-    in_turns: bool = False
+    interleaved: bool = False
 
     @property
     def arrays(self) -> list[GlobalArray]:
@@ -61,11 +61,11 @@ def prepare(
     dynamic_shared: Any = 0,
     *,
     tracing: Tracing = "",
-    in_turns: bool = False,
+    interleaved: bool = False,
 ) -> Prepared:
     """Check a launch of ``kernel``, compile it and return it ready to run.
 
-    ``tracing`` is what the generated code reports, and ``in_turns`` as in :class:`Prepared`.
+    ``tracing`` is what the generated code reports, and ``interleaved`` as in :class:`Prepared`.
 
     Raises LaunchError if the shape of the launch, an argument or the shared memory is wrong, UnsupportedKernelError if
     the kernel uses something that the simulator does not run.
@@ -90,9 +90,9 @@ def prepare(
         )
     source = read(kernel)
     values, variables = take(kernel, source, arguments)
-    compiled = COMPILED_KERNELS.of(launch, source, variables, tracing, in_turns)
+    compiled = COMPILED_KERNELS.of(launch, source, variables, tracing, interleaved)
     check_shared(launch, compiled)
-    return Prepared(launch, source, values, compiled, in_turns)
+    return Prepared(launch, source, values, compiled, interleaved)
 
 
 def check_shared(launch: Launch, compiled: CompiledKernel) -> None:

@@ -74,7 +74,7 @@ def power(a: Vector, b: Vector) -> Vector:
     return np.where(b < 0, small, value).astype(np.asarray(a).dtype)[()]
 
 
-def extreme(function: np.ufunc, a: Vector, b: Vector, by_sign: bool = False) -> Vector:
+def min_or_max(function: np.ufunc, a: Vector, b: Vector, by_sign: bool = False) -> Vector:
     """``function``, which gives the smaller or the larger of two floats; NumPy's leaves open which zero it takes.
 
     Of 0.0 and -0.0 it takes ``a``, as numba compiles NumPy's functions, or ``by_sign`` the one that PTX's ``min`` and

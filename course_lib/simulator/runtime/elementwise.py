@@ -9,13 +9,13 @@ from ..findings import KernelError, UnsupportedKernelError
 from .access import Site
 from .arrays import Array
 from .choice import Choice
-from .loops import Steps
+from .loops import IterationBudget
 from .masks import Mask, Vector, blend, split
 from .view import View, as_view, contiguous, load_through, store_through
 
 
 def elementwise(
-    steps: Steps,
+    budget: IterationBudget,
     sites: list[Site],
     target: Array | View | Choice,
     function: Callable[..., Vector],
@@ -42,7 +42,7 @@ def elementwise(
             )
     most = [_largest(size, site.vector.full(mask)) for size in target.shape]
     for index in np.ndindex(*most):
-        steps.spend(line)
+        budget.spend(line)
         here = mask
         for i, size in zip(index, target.shape, strict=True):
             if type(size) is np.ndarray:
@@ -56,13 +56,13 @@ def elementwise(
 
 
 def summed(
-    steps: Steps, site: Site, array: Array | View | Choice, dtype: np.dtype[Any], mask: Mask, line: int
+    budget: IterationBudget, site: Site, array: Array | View | Choice, dtype: np.dtype[Any], mask: Mask, line: int
 ) -> Vector:
     """The sum of all elements of an array, in C order, in ``dtype``."""
     array = as_view(array)
     total: Vector = dtype.type(0)
     for index in np.ndindex(*(_largest(size, site.vector.full(mask)) for size in array.shape)):
-        steps.spend(line)
+        budget.spend(line)
         here = mask
         for i, size in zip(index, array.shape, strict=True):
             if type(size) is np.ndarray:

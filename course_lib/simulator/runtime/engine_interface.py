@@ -5,7 +5,7 @@ from typing import Any
 
 from ..geometry import Launch
 from .arrays import Array
-from .loops import Steps
+from .loops import IterationBudget
 from .printed import Printed
 
 
@@ -17,7 +17,7 @@ class EngineInterface:
     listeners: dict[str, list[Any]]  # by hook: the methods of the observers that override it
     arrays: Sequence[Array]  # those of global memory that the kernel may store to
     updates: bool  # it holds an atomic
-    steps: Steps
+    budget: IterationBudget
     printed: Printed
     raised: Exception | None  # the first exception in which a thread ended
 

@@ -36,7 +36,7 @@ class PartOfGrid(KernelError):
         super().__init__(text, line=line)
 
 
-class Steps:
+class IterationBudget:
     """The step budget of a launch: a limit for the iterations of all loops, and for those of one ``while`` loop.
 
     Unless the user sets a limit, processor time is limited too, because an iteration takes 2 to 100 µs.
@@ -127,7 +127,7 @@ class LoopWatch:
 
 
 def iterate(
-    steps: Steps,
+    budget: IterationBudget,
     live: list[Mask],
     start: Any,
     stop: Any,
@@ -147,13 +147,13 @@ def iterate(
         low = -1 << 8 * np.dtype(dtype).itemsize - 1  # numba counts with signed integers, also for uint64, which wrap
         way, by = ((number - low) % (-2 * low) + low for number in (int(stop) - int(start), int(step)))
         count = max(-(-way // by), 0)
-        if none_leaves and count > steps.left:
-            steps.stop(line)
+        if none_leaves and count > budget.left:
+            budget.stop(line)
         value, step = dtype(start), dtype(step)
         for _ in range(count):
-            steps.left -= 1
-            if steps.left < steps.next_check:
-                steps.check_limits(line)
+            budget.left -= 1
+            if budget.left < budget.next_check:
+                budget.check_limits(line)
             yield value, live[0]
             if live[0] is False:
                 return
@@ -168,19 +168,19 @@ def iterate(
         if mask is False:
             return
         live[0] = mask
-        steps.spend(line)
+        budget.spend(line)
         yield value, mask
         if live[0] is False:
             return
         value, number = value + step, number + 1
 
 
-def each(steps: Steps, live: list[Mask], items: tuple[Any, ...], line: int) -> Iterator[tuple[Any, Mask]]:
+def each(budget: IterationBudget, live: list[Mask], items: tuple[Any, ...], line: int) -> Iterator[tuple[Any, Mask]]:
     """Run ``for ... in items`` of a tuple, as :func:`iterate` does."""
     for value in items:
         if live[0] is False:
             return
-        steps.spend(line)
+        budget.spend(line)
         yield value, live[0]
 
 

@@ -70,4 +70,4 @@ class LaneVector:
 
     def first_thread(self, mask: Mask) -> Thread:
         """The first thread (in launch order) of a mask that is not empty."""
-        return self.launch.name_thread(self.ids[self.first_lane(mask)])
+        return self.launch.thread_coordinates(self.ids[self.first_lane(mask)])

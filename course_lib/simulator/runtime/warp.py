@@ -36,7 +36,7 @@ class WarpVector(LaneVector):
         mbarriers: Mbarriers,
     ) -> None:
         super().__init__(engine.launch, lanes, chunk)
-        self.engine, self.steps, self.loops = engine, engine.steps, loops
+        self.engine, self.budget, self.loops = engine, engine.budget, loops
         self.shared, self.mbarriers = shared, mbarriers  # of the chunk's blocks; arrays are those declared so far
         self.local: dict[Hashable, LocalArray] = {}
         self._ids: dict[int, Any] = {}  # see global_id
@@ -160,8 +160,9 @@ class WarpVector(LaneVector):
         zero = divisor == 0
         if np.any(zero) and (lanes := self.full(mask) & zero).any():
             raise KernelDivisionError(
-                f"{self.launch.title(self.first_thread(lanes))} divides by zero; since the function has debug=True, a "
-                "GPU ends the thread there, and the launch raises ZeroDivisionError: check the divisor first",
+                f"{self.launch.format_thread(self.first_thread(lanes))} divides by zero; since the function has "
+                "debug=True, a GPU ends the thread there, and the launch raises ZeroDivisionError: check the divisor "
+                "first",
                 line=line,
             )
         return divisor
@@ -177,7 +178,7 @@ class WarpVector(LaneVector):
         if missing.any():
             self.engine.report("missing", what, name, line, self, missing)
 
-    def present(self, value: tuple[Any, Any], name: str, dtype: Any, ndim: int, mask: Mask, line: int) -> Any:
+    def unwrap_optional(self, value: tuple[Any, Any], name: str, dtype: Any, ndim: int, mask: Mask, line: int) -> Any:
         """What an optional ``value`` holds, a number or an array; report the active lanes in which it is None."""
         have, held = value
         if not np.all(have):

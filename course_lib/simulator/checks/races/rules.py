@@ -148,8 +148,8 @@ class RacesObserver(Reporter):
         (thread_a, line_a, kind_a), (thread_b, line_b, kind_b) = sorted([one, other], key=itemgetter(1, 0))
         index = array.index_of_key(word)
         place = array.element_name(index)
-        threads = self.launch.name_thread(thread_a), self.launch.name_thread(thread_b)
-        size, name = self.launch.threads_per_block, self.launch.title
+        threads = self.launch.thread_coordinates(thread_a), self.launch.thread_coordinates(thread_b)
+        size, name = self.launch.threads_per_block, self.launch.format_thread
         across = thread_a // size != thread_b // size or thread_a % size // WARP_SIZE != thread_b % size // WARP_SIZE
         if isinstance(array, GlobalArray) and len(array.names) > 1:
             place += f" ({' and '.join(array.names)} are in one allocation)"

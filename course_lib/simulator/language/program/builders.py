@@ -30,28 +30,28 @@ from .nodes import (
     Cast,
     CompileTimeObject,
     Const,
-    EvaluatedOnce,
     Expr,
     Local,
     LoopValue,
     MakeTuple,
     Nothing,
+    Temporary,
 )
 from .writer import tuple_code
 
 
-def with_name(value: Expr) -> EvaluatedOnce:
-    """``value``, which gets a name of its own in the code: its first use evaluates it, later ones read the name."""
-    return EvaluatedOnce(value=value, type=value.type, why=value.why)
+def temporary(value: Expr, name: str = "value") -> Temporary:
+    """``value`` in a temporary variable, even if it is a variable already, which may be assigned before it is used."""
+    return Temporary(value=value, name=name, type=value.type, why=value.why)
 
 
-def evaluated_once(value: Expr) -> Expr:
-    """Make ``value`` usable several times in one statement: its first use evaluates it."""
-    if isinstance(value, (Const, Nothing, CompileTimeObject, EvaluatedOnce, LoopValue)):
+def reusable(value: Expr) -> Expr:
+    """Make ``value`` usable several times in one statement: in a temporary variable, unless it is a name already."""
+    if isinstance(value, (Const, Nothing, CompileTimeObject, Temporary, LoopValue)):
         return value
     if isinstance(value, Local) and not value.maybe_unassigned:
         return value
-    return with_name(value)
+    return temporary(value)
 
 
 def literal_integer(value: Expr | None) -> int | None:
@@ -73,7 +73,7 @@ def compile_time(value: Expr) -> tuple[object] | None:
 
 def after(first: Iterable[Expr], value: Expr) -> Expr:
     """``value``, after the effects of ``first``, if it has any."""
-    doing = tuple(part for part in first if part.does)
+    doing = tuple(part for part in first if part.must_be_evaluated)
     if doing and value.type == COMPILE_TIME:
         raise TypingError(
             "a call is next to a value that is known when the kernel is compiled; assign the call to a name first"
@@ -81,11 +81,11 @@ def after(first: Iterable[Expr], value: Expr) -> Expr:
     return After(first=doing, value=value, type=value.type, why=value.why) if doing else value
 
 
-def items_evaluated_once(value: Expr) -> Expr:
+def reusable_items(value: Expr) -> Expr:
     """Make ``value``, and each item of a tuple, usable several times in one statement: its effects happen once."""
     if isinstance(value, MakeTuple):
-        return replace(value, items=tuple(map(items_evaluated_once, value.items)))
-    return evaluated_once(value) if value.does else value
+        return replace(value, items=tuple(map(reusable_items, value.items)))
+    return reusable(value) if value.must_be_evaluated else value
 
 
 def tuple_of(values: tuple[Expr, ...], fields: tuple[str, ...] = ()) -> MakeTuple:
@@ -127,7 +127,9 @@ def elementwise(
     given = f"{{{count}}}, {{{count + 1}}}, {listed(0, count)}, {{mask}}, line={{line}}, exact={exact}"
     sites = (*(("load", 1) for value in inputs if isinstance(value.type, ArrayType)), ("store", 1))
     args = (*inputs, array, CompileTimeObject(obj=function))
-    return Apply(code=f"elementwise(warp.steps, [{{sites}}], {given})", args=args, line=line, sites=sites, stores=array)
+    return Apply(
+        code=f"elementwise(warp.budget, [{{sites}}], {given})", args=args, line=line, sites=sites, stores=array
+    )
 
 
 def atomic(
@@ -142,7 +144,7 @@ def atomic(
 
 
 def _variable(array: Expr) -> str:
-    while isinstance(array, EvaluatedOnce):
+    while isinstance(array, Temporary):
         array = array.value
     return array.name if isinstance(array, Local) else ""
 
@@ -164,7 +166,7 @@ def applied(code: str, args: tuple[Expr, ...], kind: str, line: int, why: Why = 
     """``code`` of ``args``, evaluated at compile time if all of them are constants."""
     made = Apply(code=code, args=args, type=kind, line=line, why=why)
     constants = [a.value for a in args if isinstance(a, Const)]
-    if not made.acts and len(constants) == len(args):
+    if not made.has_own_effect and len(constants) == len(args):
         with np.errstate(all="ignore"):
             value = DTYPE[kind].type(function_of(code, len(args))(*constants))
         return Const(type=kind, value=value, literal=False, why=why)

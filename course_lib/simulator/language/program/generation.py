@@ -6,20 +6,22 @@ from .statement_nodes import Function
 from .writer import Module, Tracing, Writer
 
 
-def generate(kernel: Function, tracing: Tracing, in_turns: bool, chooses: bool = False) -> tuple[Module, str]:
+def generate(
+    kernel: Function, tracing: Tracing, interleaved: bool, diverging_arrays: bool = False
+) -> tuple[Module, str]:
     """Generate the module of a kernel and the device functions that it calls; also return its text.
 
     Its function ``make`` returns the kernel's function with the sites of one warp. A part of one is in README.md of
     :mod:`language`.
     """
-    module = Module(tracing, in_turns, chooses)
+    module = Module(tracing, interleaved, diverging_arrays)
     texts: list[str] = []
     name = module.name(kernel, 0)
     while len(texts) < len(module.functions):  # which grows by the functions that each calls
         (function, call), made = [*module.functions.items()][len(texts)]
         texts.append(function.write(Writer(module, function, call), made))
-    if module.finds_choices and not chooses:
-        return generate(kernel, tracing, in_turns, True)
+    if module.found_diverging_arrays and not diverging_arrays:
+        return generate(kernel, tracing, interleaved, True)
     unpack = ""
     if module.site_names:
         names = textwrap.fill(

@@ -29,14 +29,15 @@ LONG = 1000
 class Node:
     """A part of an expression. The fields of a subclass are those of a frozen dataclass, given by name.
 
-    ``acts``: the node itself has an effect, apart from its operands.
+    ``own_effect``: the node must run in program order, under the mask of the lanes that evaluate it, even if its
+    operands need not: it accesses memory, calls, or assigns a variable of the generated code.
     """
 
-    _acts: ClassVar[bool]
+    _own_effect: ClassVar[bool]
 
-    def __init_subclass__(cls, acts: bool = False) -> None:
+    def __init_subclass__(cls, own_effect: bool = False) -> None:
         dataclass(frozen=True, eq=False, kw_only=True)(cls)
-        cls._acts = acts
+        cls._own_effect = own_effect
 
 
 class Expr(Node):
@@ -50,8 +51,8 @@ class Expr(Node):
         raise NotImplementedError
 
     @property
-    def acts(self) -> bool:
-        return self._acts
+    def has_own_effect(self) -> bool:
+        return self._own_effect
 
     @cached_property
     def operands(self) -> tuple[Expr, ...]:
@@ -59,14 +60,14 @@ class Expr(Node):
         return tuple(_expressions_in(getattr(self, name) for name in self.__dataclass_fields__))
 
     @cached_property
-    def effect(self) -> bool:
+    def must_be_ordered(self) -> bool:
         """Whether it must run in program order, under the mask of the lanes that evaluate it."""
-        return self.acts or any(operand.effect for operand in self.operands)
+        return self.has_own_effect or any(operand.must_be_ordered for operand in self.operands)
 
     @cached_property
-    def does(self) -> bool:
+    def must_be_evaluated(self) -> bool:
         """Whether it must be evaluated even if its value is not used."""
-        return self.acts or any(operand.does for operand in self.operands)
+        return self.has_own_effect or any(operand.must_be_evaluated for operand in self.operands)
 
     @property
     def is_scalar(self) -> bool:
@@ -118,14 +119,14 @@ class Local(Expr):
     maybe_unassigned: bool = False
 
     @property
-    def acts(self) -> bool:
+    def has_own_effect(self) -> bool:
         return self.maybe_unassigned
 
     def write(self, out: Writer) -> Code:
         code = out.version(self.name, self.type)
-        chosen = out.module.chooses and isinstance(self.type, ArrayType)
+        chosen = out.module.diverging_arrays and isinstance(self.type, ArrayType)
         if self.maybe_unassigned:
-            assigned, line = out.lanes_assigned(self.name), out.at(self.line)
+            assigned, line = out.mask_of_assigned(self.name), out.at(self.line)
             out.emit(f"warp.report_missing('variable', {assigned}, {out.mask}, {self.name!r}, {line})")
             if isinstance(self.type, OptionalType):
                 missing = out.cast("None", NONE, self.type)
@@ -155,8 +156,8 @@ class Apply(Expr):
     If it names ``{mask}``, the lanes that take part, or ``{line}``, it must run in program order, and once.
     ``{program_point}`` is this execution's place in program order, and ``{branch}`` the line of the branch around it.
     ``sites`` are the accesses that it makes, (op, elements a lane); ``{sites}`` in its code. ``stores`` is the array
-    that it changes, and ``variable`` the one that the source indexes, if it is one. ``chooses``: its value may be
-    another array in each lane. ``{load}``, ``{store}`` and ``{atomic}`` begin the call that accesses a whole array.
+    that it changes, and ``variable`` the one that the source indexes, if it is one. ``diverging_arrays``: its value may
+    be another array in each lane. ``{load}``, ``{store}`` and ``{atomic}`` begin the call that accesses a whole array.
     """
 
     code: str
@@ -167,10 +168,10 @@ class Apply(Expr):
     sites: tuple[tuple[str, int], ...] = ()
     stores: Expr | None = None
     variable: str = ""
-    chooses: bool = False
+    diverging_arrays: bool = False
 
     @property
-    def acts(self) -> bool:
+    def has_own_effect(self) -> bool:
         return "{mask}" in self.code or "{line}" in self.code
 
     def write(self, out: Writer) -> Code:
@@ -181,7 +182,7 @@ class Apply(Expr):
         if self.text and out.module.tracing == "values" and not out.function.in_other_file:
             return self._write_tested(out, operands)
         code = self._code(out, operands)
-        if not self.acts:
+        if not self.has_own_effect:
             return Code(code)
         *before, last = code.split("\n")
         for line in before:
@@ -189,7 +190,7 @@ class Apply(Expr):
         if self.type == NONE:
             out.emit(last)
             return Code("None")
-        return out.assigned(last, self._name_of_result(last))
+        return out.temporary(last, self._name_of_result(last))
 
     def _name_of_result(self, code: str) -> str:
         """A name for the value in the generated code: the element of an array, or the result of what is called."""
@@ -201,9 +202,9 @@ class Apply(Expr):
     def _write_tested(self, out: Writer, operands: list[str]) -> Code:
         """Write a comparison whose operands and outcome a trace shows."""
         left, right = (
-            out.assigned(operand, side).text for side, operand in zip(("left", "right"), operands, strict=True)
+            out.temporary(operand, side).text for side, operand in zip(("left", "right"), operands, strict=True)
         )
-        truth = out.assigned(self._code(out, [left, right]), "truth")
+        truth = out.temporary(self._code(out, [left, right]), "truth")
         out.emit(f"warp.report('tested', {self.line}, {self.text!r}, ({left}, {right}), {truth.text}, {out.mask})")
         return truth
 
@@ -215,15 +216,15 @@ class Apply(Expr):
             words["dtype"] = out.module.dtype(str(self.type))
         if "{program_point}" in self.code:
             words |= {"program_point": out.next_program_point(), "branch": out.branch()}
-        out.module.finds_choices |= self.chooses
+        out.module.found_diverging_arrays |= self.diverging_arrays
         for how in ACCESSES:
-            words[how] = f"{how}_through({sites}, " if out.module.chooses else f"{sites}.{how}("
+            words[how] = f"{how}_through({sites}, " if out.module.diverging_arrays else f"{sites}.{how}("
         return self.code.format(*operands, **words)
 
 
 def _operand(out: Writer, operand: Expr) -> str:
     code = out.text(operand)
-    return code if len(code) < LONG else out.assigned(code).text
+    return code if len(code) < LONG else out.temporary(code).text
 
 
 class Cast(Expr):
@@ -234,23 +235,24 @@ class Cast(Expr):
     def write(self, out: Writer) -> Code:
         code = out.expr(self.value)
         if isinstance(self.type, (TupleType, OptionalType)) and not code.name:
-            code = out.assigned(code.text)
+            code = out.temporary(code.text)
         return Code(out.cast(code.text, self.value.type, self.type))
 
 
-class EvaluatedOnce(Expr, acts=True):
-    """``value``, evaluated once: its first use assigns it to a new name, later uses read that name."""
+class Temporary(Expr, own_effect=True):
+    """``value`` in a temporary variable, which begins with ``name``: its first use assigns it, later uses read it."""
 
     value: Expr
+    name: str = "value"
 
     @cached_property
-    def does(self) -> bool:
-        return self.value.does
+    def must_be_evaluated(self) -> bool:
+        return self.value.must_be_evaluated
 
     def write(self, out: Writer) -> Code:
         if self not in out.evaluated:
             code = out.expr(self.value)
-            out.evaluated[self] = code if code.final else out.assigned(code.text)
+            out.evaluated[self] = code if code.final else out.temporary(code.text, self.name)
         return out.evaluated[self]
 
 
@@ -318,12 +320,12 @@ class Select(Expr):
     line: int
 
     @cached_property
-    def effect(self) -> bool:
-        return self.type not in SCALARS or any(o.effect for o in self.operands)
+    def must_be_ordered(self) -> bool:
+        return self.type not in SCALARS or any(o.must_be_ordered for o in self.operands)
 
     def write(self, out: Writer) -> Code:
         test = out.text(self.test)
-        if self.is_scalar and not (self.yes.effect or self.no.effect):
+        if self.is_scalar and not (self.yes.must_be_ordered or self.no.must_be_ordered):
             return Code(f"pick({test}, {out.text(self.yes)}, {out.text(self.no)})")
         yes, no = out.new_name(f"then_{self.line}"), out.new_name(f"else_{self.line}")
         result = out.new_name("chosen")
@@ -347,7 +349,9 @@ class Logical(Expr):
         first, *rest = self.parts
         left = out.expr(first)
         for part in rest:
-            if not part.effect and out.module.tracing != "values":  # a trace records only what a lane evaluates
+            if (
+                not part.must_be_ordered and out.module.tracing != "values"
+            ):  # a trace records only what a lane evaluates
                 left = Code(f"{combine}({left.text}, {out.text(part)})")
                 continue
             result, undecided = out.new_name("condition"), out.new_name("undecided")
@@ -361,7 +365,7 @@ class Logical(Expr):
         return left
 
 
-class Allocate(Expr, acts=True):
+class Allocate(Expr, own_effect=True):
     space: str
     name: str
     shape: tuple[int, ...]
@@ -397,7 +401,7 @@ class Frozen(Expr):
         return Code(out.module.frozen(self.name, self.array, self.field), True, True)
 
 
-class CallWarp(Expr, acts=True):
+class CallWarp(Expr, own_effect=True):
     """``function`` applied to the lanes' values (:mod:`..translation.custom_intrinsics`).
 
     ``together``: all lanes of the warp must arrive, because a lane's result depends on the others' values.
@@ -419,7 +423,7 @@ class CallWarp(Expr, acts=True):
             call = f"warp.together({function}, {self.name!r}, {values}, ({dtypes}), {out.mask}, {out.at(self.line)})"
         else:
             call = f"warp.alone({function}, {values}, ({dtypes}))"
-        result = out.assigned(call)
+        result = out.temporary(call)
         return result if isinstance(self.type, TupleType) else Code(f"{result.text}[0]")
 
 

@@ -113,11 +113,11 @@ class Assign(Stmt):
             out.emit(f"{version} = {code.text}")
         else:
             if not code.name:
-                code = out.assigned(code.text, f"new_{self.name}")
+                code = out.temporary(code.text, f"new_{self.name}")
             blended = out.blended(out.mask, code.text, version, kind)
             out.emit(f"{version} = {code.text} if {out.mask} is {region} else {blended}")
         if self.name in out.function.maybe_unassigned:
-            lanes = out.lanes_assigned(self.name)
+            lanes = out.mask_of_assigned(self.name)
             out.emit(f"{lanes} = union({lanes}, {out.mask})")
         if out.module.tracing == "values" and kind in SCALARS and not out.function.in_other_file:
             out.emit(f"warp.report('assigned', {self.line}, {self.name!r}, {version}, {out.mask})")
@@ -181,8 +181,8 @@ class Iterable(ProgramPart):
         return self.code.format(parts, live=live, none_leaves=none_leaves, kind=kind, line=out.at(self.line))
 
 
-RANGE = "iterate(warp.steps, {live}, {0}, np.{kind}, line={line}, none_leaves={none_leaves})"
-EACH, NUMBERED, TOGETHER = "each(warp.steps, {live}, {0}, {line})", "enumerated({0})", "zipped([{0}])"
+RANGE = "iterate(warp.budget, {live}, {0}, np.{kind}, line={line}, none_leaves={none_leaves})"
+EACH, NUMBERED, TOGETHER = "each(warp.budget, {live}, {0}, {line})", "enumerated({0})", "zipped([{0}])"
 
 
 class Loop(Stmt):
@@ -273,7 +273,7 @@ class Loop(Stmt):
 
     def _write_head(self, out: Writer, test: Expr, running: str, iteration: str) -> None:
         """Write the start of a while loop's iteration: the budget and the test."""
-        out.emit(f"warp.steps.spend({out.at(self.line)}, {iteration})")
+        out.emit(f"warp.budget.spend({out.at(self.line)}, {iteration})")
         out.emit(f"{out.mask} = {running}[0]")
         Mark(self.line, head=True).write(out)
         out.emit(f"{out.mask}, _ = split({out.mask}, {out.text(test)})")
@@ -286,7 +286,7 @@ class Loop(Stmt):
             return
         values = tuple_code([out.version(*watched) for watched in self.watched])
         line = out.at(self.line)
-        if out.module.in_turns:
+        if out.module.interleaved:
             out.emit(f"yield warp.pause({values}, {running}[0], {line})")
             return
         given = f"{iteration}, {tuple_code(sites)}, {values}, {running}[0], {line}, {self.calls}"
@@ -388,7 +388,7 @@ class Function:
         if others:
             start += ["# variables that no lane has assigned yet", " = ".join(others) + " = None"]
         if self.maybe_unassigned:
-            start.append(" = ".join(out.lanes_assigned(each) for each in sorted(self.maybe_unassigned)) + " = False")
+            start.append(" = ".join(out.mask_of_assigned(each) for each in sorted(self.maybe_unassigned)) + " = False")
         start += self._start_of_device(out)
         branch = [out.branch_of_call] if self.barriers and not self.kernel else []
         head = f"    def {name}({', '.join(('warp', out.all_lanes, out.program_point, *branch, *parameters))}):\n"
@@ -412,7 +412,7 @@ class Function:
         return start
 
 
-class CallDevice(Expr, acts=True):
+class CallDevice(Expr, own_effect=True):
     """A call of a device function; the arguments are evaluated in the order ``written``."""
 
     function: Function
@@ -432,7 +432,7 @@ class CallDevice(Expr, acts=True):
             call = f"(yield from {call})"
         result_name = f"{self.function.source.name}_result"
         if not self.function.partial:
-            return out.assigned(call, result_name)
+            return out.temporary(call, result_name)
         result, have = out.new_name(result_name), out.new_name(f"has_{result_name}")
         out.emit(f"{result}, {have} = {call}")
         if self.used:

@@ -32,9 +32,10 @@ class Written(Protocol):
 class Module:
     """The generated module of a launch: the code of its functions, what it names, and what it accesses.
 
-    ``in_turns``: after each iteration of a while loop, other warps can run. ``chooses``: threads of a warp may choose
-    different arrays for one variable; ``finds_choices`` says whether the code that was written lets them. A function of
-    another file than the kernel is generated for each line that calls it, because its events are reported there.
+    ``interleaved``: after each iteration of a while loop, other warps can run. ``diverging_arrays``: a variable may be
+    another array in each thread of a warp; ``found_diverging_arrays`` says whether that is so in the code that was
+    written. A function of another file than the kernel is generated for each line that calls it, because its events are
+    reported there.
 
     Attributes:
         functions: the name of each of the program's functions, for the line of its calls (0: its events have its own).
@@ -44,8 +45,8 @@ class Module:
         together: the operations of whole warps, by line and name.
     """
 
-    def __init__(self, tracing: Tracing, in_turns: bool = False, chooses: bool = False):
-        self.tracing, self.in_turns, self.chooses = tracing, in_turns, chooses
+    def __init__(self, tracing: Tracing, interleaved: bool = False, diverging_arrays: bool = False):
+        self.tracing, self.interleaved, self.diverging_arrays = tracing, interleaved, diverging_arrays
         self.constants: dict[str, object] = {}
         self.functions: dict[tuple[Any, int], str] = {}
         self.sites: list[tuple[int, str, int, str]] = []
@@ -54,7 +55,7 @@ class Module:
         self.shared: dict[int, tuple[str, int, int, int]] = {}
         self.together: dict[tuple[int, str], Callable[..., object]] = {}
         self.outside: dict[tuple[str, int], tuple[GlobalArray, str]] = {}
-        self.finds_choices = False
+        self.found_diverging_arrays = False
         self._by_value: dict[tuple[type, bytes], str] = {}
 
     def constant(self, value: np.generic) -> str:
@@ -105,7 +106,7 @@ class Module:
 
     def yields(self, function: Any) -> bool:
         """Whether the code of ``function`` is a generator: if it has barriers, or may wait for other threads."""
-        return bool(function.barriers or (self.in_turns and function.waits))
+        return bool(function.barriers or (self.interleaved and function.waits))
 
 
 class Writer:
@@ -146,7 +147,7 @@ class Writer:
         self.branches: list[int] = []
         self.sites: list[str] = []
         self.versions: dict[tuple[str, Type], str] = {}
-        self.assigned_lanes: dict[str, str] = {}
+        self.masks_of_assigned: dict[str, str] = {}
         self.evaluated: dict[Written, Code] = {}
         self.own_arrays: list[int] = []
         self.loop_value = ""
@@ -208,11 +209,11 @@ class Writer:
             self.versions[name, kind] = version
         return self.versions[name, kind]
 
-    def lanes_assigned(self, name: str) -> str:
+    def mask_of_assigned(self, name: str) -> str:
         """The mask of the lanes that have assigned a variable."""
-        if name not in self.assigned_lanes:
-            self.assigned_lanes[name] = self.new_name(f"has_{name}")
-        return self.assigned_lanes[name]
+        if name not in self.masks_of_assigned:
+            self.masks_of_assigned[name] = self.new_name(f"has_{name}")
+        return self.masks_of_assigned[name]
 
     def site(self, line: int, op: str, width: int = 1, variable: str = "") -> str:
         name = first_free(f"{variable or 'array'}_line_{self.at(line)}", self.module.site_names)
@@ -221,7 +222,7 @@ class Writer:
         self.module.sites.append((self.at(line), op, width, variable))
         return name
 
-    def assigned(self, code: str, name: str = "value") -> Code:
+    def temporary(self, code: str, name: str = "value") -> Code:
         """Assign a value to a new name, which begins with ``name``."""
         name = self.new_name(name)
         self.emit(f"{name} = {code}")
@@ -251,7 +252,7 @@ class Writer:
         """Code of ``new`` in the lanes of ``mask`` and ``old`` in the others, both of type ``kind``."""
         if kind in SCALARS:
             return f"blend({mask}, {new}, {old})"
-        self.module.finds_choices |= holds_arrays(kind)
+        self.module.found_diverging_arrays |= holds_arrays(kind)
         return f"choose({mask}, {new}, {old})"
 
     def cast(self, code: str, have: Type, want: Type) -> str:

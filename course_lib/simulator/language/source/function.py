@@ -76,7 +76,7 @@ class Source:
     def locals(self) -> frozenset[str]:
         return frozenset(assigned_names(self.tree.body) | {*self.parameters})
 
-    def assigned(self, statement: ast.stmt) -> frozenset[str]:
+    def assigned_in(self, statement: ast.stmt) -> frozenset[str]:
         if statement not in self._assigned:
             self._assigned[statement] = frozenset(assigned_names([statement]))
         return self._assigned[statement]

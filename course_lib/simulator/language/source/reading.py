@@ -56,7 +56,7 @@ def changed(function: FunctionType) -> UnsupportedKernelError:
     )
 
 
-def edited(function: FunctionType) -> bool:
+def may_be_stale(function: FunctionType) -> bool:
     """Whether the function's text may be another by now: its file was written after this module was loaded, or is none.
 
     A text that is executed, as a notebook's cell, may have the name of one before it.
@@ -155,7 +155,7 @@ def _read(function: FunctionType) -> Source:
         )
     if not isinstance(tree, ast.FunctionDef) or tree.name != code_name:
         raise changed(function)
-    if edited(function) and not same_code(function, first + inside):
+    if may_be_stale(function) and not same_code(function, first + inside):
         raise changed(function)
     ast.increment_lineno(tree, first - 1)
     return parsed(function, tree, tuple((first + inside + i, line.rstrip("\n")) for i, line in enumerate(lines)))
@@ -198,7 +198,7 @@ def _read_lambda(function: FunctionType) -> Source:
         nodes = []
     first = code.co_firstlineno
     found = _of_code([node for node in nodes if isinstance(node, ast.Lambda) and node.lineno == first], code)
-    if len(found) != 1 or edited(function) and not same_code(function, first):
+    if len(found) != 1 or may_be_stale(function) and not same_code(function, first):
         raise UnsupportedKernelError(
             f"the lambda in line {first} cannot be read by itself; write it with def, on a separate line"
         )

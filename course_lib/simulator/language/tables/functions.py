@@ -16,7 +16,7 @@ from ..types.rules import complex_result
 from ..types.value_types import TypingError, is_float, is_int
 
 #: The type of the result, and the types to which the arguments are converted.
-Signature = tuple[str, tuple[str, ...]]
+Overload = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Row:
     """
 
     name: str
-    rule: Callable[..., Signature]
+    rule: Callable[..., Overload]
     code: str
     widened: str = "of"
     complex: bool = False  # does it take complex numbers?
@@ -47,10 +47,10 @@ def operands_of(code: str) -> int:
     return sum(part in code for part in ("{0}", "{1}", "{2}"))
 
 
-def _overloads(text: str, converted: bool = False) -> Callable[..., Signature]:
+def _overloads(text: str, converted: bool = False) -> Callable[..., Overload]:
     """The rule of :func:`.rules.best`; ``converted``: the arguments are converted to the type of the result."""
 
-    def rule(*given: str) -> Signature:
+    def rule(*given: str) -> Overload:
         result, wanted = rules.best(text, *given)
         return result, (result,) * len(given) if converted else wanted
 
@@ -66,7 +66,7 @@ _narrow, _narrow2 = _overloads("f->f d->d"), _overloads("ff->f dd->d")
 _pow = _overloads("ff->f dd->d fi->f di->d", True)
 
 
-def _math_test(a: str) -> Signature:
+def _math_test(a: str) -> Overload:
     return "bool", _math(a)[1]
 
 
@@ -74,7 +74,7 @@ def _math_test(a: str) -> Signature:
 _NOT_CHOSEN = ("bool", "int8", "uint8", "float16")
 
 
-def _selp(condition: str, a: str, b: str) -> Signature:
+def _selp(condition: str, a: str, b: str) -> Overload:
     if a != b or a in _NOT_CHOSEN:
         raise TypingError(
             "cuda.selp takes two numbers of one type, int16, int32, int64, unsigned, float32 or float64, and "
@@ -83,10 +83,10 @@ def _selp(condition: str, a: str, b: str) -> Signature:
     return a, ("bool", a, a)
 
 
-def _bits(name: str, result: str = "", operand: Callable[[str], str] = lambda a: a) -> Callable[[str], Signature]:
+def _bits(name: str, result: str = "", operand: Callable[[str], str] = lambda a: a) -> Callable[[str], Overload]:
     """An integer, converted to the type ``operand(type)``; the result has that type, or the type ``result``."""
 
-    def rule(a: str) -> Signature:
+    def rule(a: str) -> Overload:
         if not is_int(a):
             raise TypingError(f"cuda.{name} needs an integer, not {a}: convert it with int()")
         return result or operand(a), (operand(a),)
@@ -99,10 +99,10 @@ def check_members(mask: str) -> None:
         raise TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
 
 
-def _vote(result: str, wanted: str = "bool") -> Callable[[str, str], Signature]:
+def _vote(result: str, wanted: str = "bool") -> Callable[[str, str], Overload]:
     """Lanes vote on a condition; or on any value, if ``wanted`` is empty."""
 
-    def rule(mask: str, value: str) -> Signature:
+    def rule(mask: str, value: str) -> Overload:
         check_members(mask)
         return result, (mask, wanted or value)
 
@@ -113,8 +113,8 @@ def _vote(result: str, wanted: str = "bool") -> Callable[[str, str], Signature]:
 _moved = _overloads("i->i q->q f->f d->d")
 
 
-def _shuffle(name: str) -> Callable[[str, str, str], Signature]:
-    def rule(mask: str, value: str, lane: str) -> Signature:
+def _shuffle(name: str) -> Callable[[str, str, str], Overload]:
+    def rule(mask: str, value: str, lane: str) -> Overload:
         check_members(mask)
         if not is_int(lane):
             raise TypingError(f"the lane of cuda.{name} must be an integer, not {lane}: convert it with int()")
@@ -124,23 +124,23 @@ def _shuffle(name: str) -> Callable[[str, str, str], Signature]:
     return rule
 
 
-def _round(a: str) -> Signature:
+def _round(a: str) -> Overload:
     return "int64", (a if is_float(a) else "int64",)
 
 
-def _round_to(a: str, digits: str) -> Signature:
+def _round_to(a: str, digits: str) -> Overload:
     kind, _ = _math2(a, "float32")
     return kind, (kind, "int64")
 
 
-def _ufunc(name: str) -> Callable[..., Signature]:
+def _ufunc(name: str) -> Callable[..., Overload]:
     """The first of NumPy's loops to which the arguments convert safely; numba has none of float16.
 
     If another argument is a float, an integer converts to any float.
     """
     loops = [loop.split("->") for loop in getattr(np, name).types if not set(loop) & set("egGmMO")]
 
-    def rule(*given: str) -> Signature:
+    def rule(*given: str) -> Overload:
         mixed = any(map(is_int, given)) and any(map(is_float, given))
         for wanted, result in loops:
             if all(
@@ -156,7 +156,7 @@ def _ufunc(name: str) -> Callable[..., Signature]:
 # --- the rows ---------------------------------------------------------------------------------------------------------
 
 #: CUDA's fmin and fmax: if one number is NaN, the other one.
-SMALLER, LARGER = "extreme(np.fmin, {0}, {1}, True)", "extreme(np.fmax, {0}, {1}, True)"
+SMALLER, LARGER = "min_or_max(np.fmin, {0}, {1}, True)", "min_or_max(np.fmax, {0}, {1}, True)"
 MAGNITUDE = "magnitude({0})"
 #: NumPy's names for the functions of math that it has.
 _IN_NUMPY = {
@@ -173,7 +173,7 @@ _IN_DOUBLE = ("atan2", "hypot")
 _IN_HALF = ("sqrt", "sin", "cos", "exp", "exp2", "log", "log2", "log10", "floor", "ceil", "trunc", "fabs")
 _OPERANDS = {1: "({0})", 2: "({0}, {1})"}
 #: The rule and the code of each function of math.
-_OF_MATH: dict[str, tuple[Callable[..., Signature], str]] = {
+_OF_MATH: dict[str, tuple[Callable[..., Overload], str]] = {
     **{name: (_math, f"np.{known}({{0}})") for name, known in _IN_NUMPY.items() if name not in _OF_TWO},
     **{name: (_math_of_half, f"np.{name}({{0}})") for name in _IN_HALF},
     **{name: (_math_test, f"np.{name}({{0}})") for name in _TESTS},
@@ -201,7 +201,7 @@ NUMPY = {
     for name in _UFUNCS.split()
 }
 for _name in ("maximum", "minimum", "fmax", "fmin"):
-    NUMPY[_name] = replace(NUMPY[_name], code=f"extreme(np.{_name}, {{0}}, {{1}})")
+    NUMPY[_name] = replace(NUMPY[_name], code=f"min_or_max(np.{_name}, {{0}}, {{1}})")
 #: Those of them that take numbers alone.
 NUMPY_TESTS = {name: Row(f"np.{name}", _math_test, f"np.{name}({{0}})") for name in _TESTS}
 _COMPARING = {"heq": "==", "hne": "!=", "hlt": "<", "hle": "<=", "hgt": ">", "hge": ">="}
@@ -285,7 +285,7 @@ CMATH = {
 LOG_TO_BASE = _of_complex("log", "complex_quotient(np.log({0}), np.log({1}), warp.full, {mask}, {line})", "FF->F DD->D")
 
 
-def _rect(r: str, phi: str) -> Signature:
+def _rect(r: str, phi: str) -> Overload:
     if not (is_float(r) and is_float(phi)):
         raise TypingError(f"cmath.rect takes two floats, and is given {r} and {phi}; convert them with float()")
     return complex_result(r, phi), (r, phi)

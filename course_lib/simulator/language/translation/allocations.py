@@ -149,7 +149,7 @@ def _static_shape(translation: Translation, node: ast.expr, space: str) -> tuple
     if not isinstance(node, ast.Tuple):
         value = translation.expr(node)
         if isinstance(value.type, TupleType):
-            sizes = [size for item in tuples.items(value) if (size := tuples.known_integer(item)) is not None]
+            sizes = [size for item in tuples.items(value) if (size := tuples.constant_integer(item)) is not None]
             if len(sizes) == len(value.type.items):
                 return tuple(sizes)
     shape = []

@@ -20,7 +20,7 @@ Operand = tuple[Expr, ast.AST]
 def binary(translation: Translation, node: ast.expr | ast.stmt, op: str, left: Operand, right: Operand) -> Expr:
     """``left op right``, which is ``node`` in the source."""
     (a, left_tree), (b, right_tree) = left, right
-    a, b = translation.present(left_tree, a), translation.present(right_tree, b)
+    a, b = translation.unwrap_optional(left_tree, a), translation.unwrap_optional(right_tree, b)
     translation.as_number(left_tree, a)
     translation.as_number(right_tree, b)
     line, kinds = node.lineno, (str(a.type), str(b.type))
@@ -30,7 +30,7 @@ def binary(translation: Translation, node: ast.expr | ast.stmt, op: str, left: O
     operator = BINARY[op]
     if operator.divides and _raises_for_zero(translation.source, op, result) and not _is_not_zero(b):
         b = Apply(code=NOT_ZERO, args=(b,), type=b.type, line=line)
-    if op in rules.BITS and is_float(result):  # the result has the types of a loop's first pass, too
+    if op in rules.BIT_OPERATORS and is_float(result):  # the result has the types of a loop's first pass, too
         own = rules.binary(op, *kinds)
         return cast(applied(operator.code, (cast(a, own), cast(b, own)), own, line), result)
     if exponent is not None and is_float(result) and abs(exponent) <= MOST_LITERAL_EXPONENT:

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Callable
 
-from ..program.builders import after, cast, evaluated_once, listed, tuple_of
+from ..program.builders import after, cast, listed, reusable, tuple_of
 from ..program.nodes import Apply, CompileTimeObject, Expr
 from ..source.errors import refuse
 from ..types.objects import dtype_name
@@ -27,14 +27,14 @@ def transpose(translation: Translation, node: ast.Call, array: Expr) -> Expr:
 
 def strides(translation: Translation, node: ast.expr, array: Expr) -> Expr:
     """The bytes from one element to the next in each dimension."""
-    array = evaluated_once(array)
+    array = reusable(array)
     codes = (f"stride({{0}}, {axis})" for axis in range(array.array_type.ndim))
     sizes = (Apply(code=code, args=(array,), type="int64", line=node.lineno) for code in codes)
     return after((array,), tuple_of(tuple(sizes)))
 
 
 def shape(translation: Translation, node: ast.expr, array: Expr) -> Expr:
-    array = evaluated_once(array) if array.does else array
+    array = reusable(array) if array.must_be_evaluated else array
     sizes = (translation.dimension(node, array, axis) for axis in range(array.array_type.ndim))
     return after((array,), tuple_of(tuple(sizes)))
 
@@ -57,7 +57,7 @@ def size(translation: Translation, node: ast.expr, array: Expr) -> Expr:
 
 def nbytes(translation: Translation, node: ast.expr, array: Expr) -> Expr:
     code = "np.int64({0}.size * {0}.dtype.itemsize)"
-    return Apply(code=code, args=(evaluated_once(array),), type="int64", line=node.lineno)
+    return Apply(code=code, args=(reusable(array),), type="int64", line=node.lineno)
 
 
 def reshape(translation: Translation, node: ast.Call, array: Expr) -> Expr:
@@ -137,7 +137,7 @@ def total(translation: Translation, node: ast.Call, array: Expr) -> Expr:
         kind = "int64"
     elif kind in UNSIGNED:
         kind = "uint64"
-    code = "summed(warp.steps, {sites}, {0}, {dtype}, {mask}, {line})"
+    code = "summed(warp.budget, {sites}, {0}, {dtype}, {mask}, {line})"
     return Apply(code=code, args=(array,), type=kind, line=node.lineno, sites=(("load", 1),))
 
 

@@ -61,7 +61,7 @@ def _cut_index(translation: Translation, index: ast.expr) -> ast.expr:
         return ast.copy_location(ast.Tuple([_cut_index(translation, part) for part in index.elts], ast.Load()), index)
     if isinstance(index, (ast.Slice, ast.Starred)) or (isinstance(index, ast.Constant) and index.value in (None, ...)):
         return index
-    value = translation.present(index, translation.expr(index))
+    value = translation.unwrap_optional(index, translation.expr(index))
     if isinstance(value.type, TupleType):
         return Translated(builders.after((value,), builders.tuple_of(tuple(map(cut, tuples.items(value))))), index)
     return Translated(cut(value), index)
@@ -96,5 +96,5 @@ def hinted(name: str, translation: Translation, node: ast.Call, used: bool) -> n
     if loads:
         return translation.load(subscript, array, index)
     return builders.store(
-        array, index, translation.stored(subscript, array, translation.scalar(node.args[2])), node.lineno
+        array, index, translation.value_to_store(subscript, array, translation.scalar(node.args[2])), node.lineno
     )

@@ -62,7 +62,7 @@ def fence(translation: Translation, node: ast.Call, used: bool, code: str = FENC
     return nodes.Apply(code=code, line=node.lineno)
 
 
-def pause(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
+def nanosleep(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     """``cuda.nanosleep(nanoseconds)``."""
     (value,) = translation.arguments(node, (1,), "cuda.nanosleep")
     return builders.after((value,), nodes.Nothing())

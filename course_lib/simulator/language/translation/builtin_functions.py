@@ -10,7 +10,7 @@ import numpy as np
 from ...findings import RaisedException
 from ...formatting import plural
 from ..program import builders, nodes
-from ..program.builders import after, compile_time, items_evaluated_once, tuple_of
+from ..program.builders import after, compile_time, reusable_items, tuple_of
 from ..program.nodes import CompileTimeObject, Expr
 from ..source import literals
 from ..source.errors import refuse
@@ -74,7 +74,7 @@ def total(translation: Translation, node: ast.Call, used: bool) -> Expr:
         refuse(node, "numba compiles no sum() of an empty tuple; write 0")
     if len(node.args) == 1:
         gaps.check("sum() without a first number", ())
-    value = items_evaluated_once(value)
+    value = reusable_items(value)
     result = translation.scalar(node.args[1]) if len(node.args) == 2 else translation.number(0, literal=False)
     for item in tuples.items(value):
         result = arithmetic.binary(translation, node, "Add", (result, node.args[0]), (item, node.args[0]))
@@ -111,7 +111,7 @@ def make_tuple(translation: Translation, node: ast.Call, used: bool) -> Expr:
     value = translation.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if value is None or not isinstance(value.type, TupleType):
         refuse(node, "the simulator runs tuple() of a tuple alone; write the items out, as in (a, b)")
-    value = items_evaluated_once(value)
+    value = reusable_items(value)
     return after((value,), tuple_of(tuples.items(value)))
 
 
@@ -149,7 +149,7 @@ BUILTINS: dict[object, Callable[[Translation, ast.Call, bool], Expr]] = {
 def length(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     if len(node.args) != 1:
         refuse(node, "len() takes one argument, an array or a tuple")
-    value = translation.present(node.args[0], translation.expr(node.args[0]))
+    value = translation.unwrap_optional(node.args[0], translation.expr(node.args[0]))
     if isinstance(value.type, ArrayType) and value.type.ndim:
         return translation.dimension(node, value, 0)
     if isinstance(value.type, RecordsType) and value.type.ndim:
@@ -168,7 +168,7 @@ def power(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
 def quotient_and_remainder(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     """``divmod``."""
     check_arguments(node, "two numbers", 2)
-    a, b = ((builders.evaluated_once(translation.scalar(part)), part) for part in node.args)
+    a, b = ((builders.reusable(translation.scalar(part)), part) for part in node.args)
     return builders.tuple_of(tuple(arithmetic.binary(translation, node, name, a, b) for name in ("FloorDiv", "Mod")))
 
 
@@ -176,11 +176,11 @@ def named_tuple(translation: Translation, node: ast.Call, obj: type) -> nodes.Ex
     """``Point(x, y)`` of a namedtuple."""
     fields = tuple(getattr(obj, "_fields", ()))
     given = bind_arguments(node, obj.__name__, fields)
-    values = {name: builders.items_evaluated_once(translation.expr(part)) for name, part in given.items()}
+    values = {name: builders.reusable_items(translation.expr(part)) for name, part in given.items()}
     return builders.after(values.values(), builders.tuple_of(tuple(values[name] for name in fields), fields))
 
 
-def say(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
+def print_values(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     """``print`` of literal texts and of numbers."""
     check_arguments(node, "texts and numbers of one line")
     parts: list[str] = []

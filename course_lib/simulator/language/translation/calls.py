@@ -69,7 +69,7 @@ CUDA: dict[str, Form] = {
     "cg.this_grid().sync": partial(barriers.syncthreads, grid=True),
     "syncthreads": barriers.syncthreads,
     "syncwarp": barriers.syncwarp,
-    "nanosleep": barriers.pause,
+    "nanosleep": barriers.nanosleep,
     "threadfence": barriers.fence,
     "threadfence_block": partial(barriers.fence, code=barriers.BLOCK_FENCE),
     "threadfence_system": barriers.fence,
@@ -80,14 +80,14 @@ CUDA: dict[str, Form] = {
 
 #: The functions of Python, its modules and NumPy.
 PYTHON: dict[object, Form] = {
-    min: partial(numbers.extreme, smaller=True),
-    max: partial(numbers.extreme, smaller=False),
+    min: partial(numbers.min_or_max, smaller=True),
+    max: partial(numbers.min_or_max, smaller=False),
     abs: numbers.absolute,
     len: builtin_functions.length,
     pow: builtin_functions.power,
     divmod: builtin_functions.quotient_and_remainder,
     complex: numbers.complex_number,
-    print: builtin_functions.say,
+    print: builtin_functions.print_values,
     round: table_functions.rounded,
     **builtin_functions.BUILTINS,
     math.frexp: partial(numbers.parts, "frexp", "f->f d->d"),
@@ -160,7 +160,7 @@ def _method(translation: Translation, node: ast.Call, function: ast.Attribute, u
         return numbers.conjugate(translation, node)
     if name not in METHODS or translation.constant_object(function) is not None:
         return None
-    owner = translation.present(function.value, translation.expr(function.value))
+    owner = translation.unwrap_optional(function.value, translation.expr(function.value))
     if isinstance(owner.type, ArrayType) and name in array_members.METHODS:
         return array_members.METHODS[name](translation, node, owner)
     if owner.is_scalar and name == "view":

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import reduce
 
-from ..program.builders import after, applied, cast, evaluated_once, items_evaluated_once
-from ..program.nodes import Apply, CompileTimeObject, Const, EvaluatedOnce, Expr, Logical, Select
+from ..program.builders import after, applied, cast, reusable, reusable_items
+from ..program.nodes import Apply, CompileTimeObject, Const, Expr, Logical, Select, Temporary
 from ..source.errors import refuse
 from ..tables import operators
 from ..types import reasons, rules
-from ..types.reasons import Part
+from ..types.reasons import TypedOperand
 from ..types.unification import unify_types
 from ..types.value_types import DTYPE, NONE, SCALARS, OptionalType, TupleType, Type, TypingError, describe_type
 from . import tuples
@@ -50,12 +50,12 @@ def condition(translation: Translation, node: ast.expr) -> Expr:
         return logical(translation, not ends, parts)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         if isinstance(node.operand, ast.Name):
-            value = translation.present(node.operand, translation.expr(node.operand))
+            value = translation.unwrap_optional(node.operand, translation.expr(node.operand))
             return negated(truth(translation, value, node.lineno), node.lineno)
         return negated(condition(translation, node.operand), node.lineno)
     value = translation.expr(node)
     if value.type == OptionalType("bool"):  # which numba takes, but no other type that may be None
-        value = translation.present(node, value)
+        value = translation.unwrap_optional(node, value)
     return truth(translation, value, node.lineno)
 
 
@@ -138,7 +138,7 @@ def _text(translation: Translation, node: ast.expr) -> str | None:
 def _chain(translation: Translation, node: ast.Compare) -> Expr:
     """``a < b < c``: c is evaluated in the lanes where a < b."""
     *between, last = node.comparators
-    sides = [node.left, *(Translated(evaluated_once(translation.scalar(part)), part) for part in between), last]
+    sides = [node.left, *(Translated(reusable(translation.scalar(part)), part) for part in between), last]
     return logical(translation, True, [compare(translation, link) for link in _links(node, sides)])
 
 
@@ -169,7 +169,7 @@ def compared(translation: Translation, node: ast.Compare, name: str, left: Expr,
         for value in (left, right):
             if isinstance(value.type, OptionalType):
                 return _is_none(value, node.lineno, name == "Eq")
-    left, right = translation.present(node.left, left), translation.present(node.comparators[-1], right)
+    left, right = translation.unwrap_optional(node.left, left), translation.unwrap_optional(node.comparators[-1], right)
     for value in (left, right):
         if not value.is_scalar:
             refuse(node, f"{ast.unparse(node)} compares {describe_type(value.type)}; compare single numbers")
@@ -186,7 +186,7 @@ STRICT = {"Lt": "Lt", "LtE": "Lt", "Gt": "Gt", "GtE": "Gt"}
 
 def _ordered(translation: Translation, node: ast.Compare, name: str, left: Expr, right: Expr) -> Expr:
     """``left < right`` of tuples: the first items that differ decide, then the lengths."""
-    sides = items_evaluated_once(left), items_evaluated_once(right)
+    sides = reusable_items(left), reusable_items(right)
     a, b = map(tuples.items, sides)
     lengths = (translation.number(len(part), literal=False) for part in (a, b))
     result = applied(operators.COMPARISONS[name], tuple(lengths), "bool", node.lineno)
@@ -202,7 +202,7 @@ def _equal(translation: Translation, node: ast.Compare, left: Expr, right: Expr)
     """``left == right``, of numbers or tuples of them."""
     if not (isinstance(left.type, TupleType) and isinstance(right.type, TupleType)):
         return compared(translation, node, "Eq", left, right)
-    sides = left, right = items_evaluated_once(left), items_evaluated_once(right)
+    sides = left, right = reusable_items(left), reusable_items(right)
     assert isinstance(left.type, TupleType) and isinstance(right.type, TupleType)
     if len(left.type.items) != len(right.type.items):
         return after(sides, translation.number(False))
@@ -221,7 +221,7 @@ def _membership(translation: Translation, node: ast.Compare, left: Expr, right: 
             "(1, 2, 4); loop over an array and compare",
         )
     tuples.item_type(right, node.comparators[-1])
-    left = evaluated_once(left)
+    left = reusable(left)
     result, *parts = (_equal(translation, node, left, item) for item in tuples.items(right))
     for part in parts:
         result = applied(operators.OR, (result, part), "bool", node.lineno)
@@ -264,10 +264,10 @@ def and_or(translation: Translation, node: ast.BoolOp) -> Expr:
         refuse(node, f"{ast.unparse(node)} has no type that holds all its values; write it with if and else")
     if kind == "bool":  # a condition needs no value in separate lanes
         return root.truth
-    found = tuple(Part(v.type, v.why) for v in parts)
+    found = tuple(TypedOperand(v.type, v.why) for v in parts)
     widened = reasons.Reason(f"{ast.unparse(node)}, of {' and '.join(str(v.type) for v in parts)}")
     reason = reasons.of_parts(kind, found, widened)
-    return EvaluatedOnce(value=_selected(chosen, kind, node.lineno), type=kind, why=reason)
+    return Temporary(value=_selected(chosen, kind, node.lineno), type=kind, why=reason)
 
 
 @dataclass(frozen=True)
@@ -290,7 +290,7 @@ Chosen = Expr | tuple[Expr, bool, "Chosen | None", "Chosen | None"]
 def _decide(translation: Translation, node: ast.expr) -> Decision:
     """Translate an operand of ``and`` or ``or``, which may be another ``and`` or ``or``."""
     if not isinstance(node, ast.BoolOp):
-        value = evaluated_once(translation.as_number(node, translation.expr(node)))
+        value = reusable(translation.as_number(node, translation.expr(node)))
         test = truth(translation, value, node.lineno)
         outcome = decided(translation, node)
         outcomes = {True, False} if outcome is None else {outcome}

@@ -80,7 +80,7 @@ def _called(
     node: ast.Call,
     source: Source,
     used: bool,
-    declared: tuple[decorator_signatures.Signature, ...] = (),
+    declared: tuple[decorator_signatures.DeclaredSignature, ...] = (),
     *,
     free: Mapping[str, nodes.Expr] = MappingProxyType({}),
 ) -> nodes.Expr:

@@ -21,7 +21,7 @@ from ..source.names import GRID_GROUP, Symbol
 from ..tables import operators
 from ..types import reasons, rules
 from ..types.objects import of_value
-from ..types.reasons import Part, Reason, Why
+from ..types.reasons import Reason, TypedOperand, Why
 from ..types.unification import unify_types
 from ..types.value_types import (
     COMPILE_TIME,
@@ -116,7 +116,7 @@ class Expressions(Translation):
         obj = self.constant_object(node)
         if obj is not None:
             return self.wrap(obj, node)
-        owner = self.present(node.value, self.expr(node.value))
+        owner = self.unwrap_optional(node.value, self.expr(node.value))
         if isinstance(owner.type, ArrayType):
             return self._of_array(node, owner, owner.type)
         if isinstance(owner.type, RecordsType):
@@ -218,8 +218,8 @@ class Expressions(Translation):
                 f"the two sides of {ast.unparse(node)} are {describe_type(yes.type)} and "
                 f"{describe_type(no.type)}; give both sides the same kind of value",
             )
-        parts = (Part(yes.type, yes.why), Part(no.type, no.why))
-        reason = reasons.of_parts(kind, parts, reasons.meeting(yes.type, no.type))
+        parts = (TypedOperand(yes.type, yes.why), TypedOperand(no.type, no.why))
+        reason = reasons.of_parts(kind, parts, reasons.of_merge(yes.type, no.type))
         yes, no = cast(yes, kind), cast(no, kind)
         return Select(test=test, yes=yes, no=no, type=kind, line=node.lineno, why=reason)
 
@@ -252,13 +252,13 @@ class Expressions(Translation):
         while isinstance(base, ast.Subscript):
             chain.insert(0, base)
             base = base.value
-        owner = self.present(base, self.expr(base))
+        owner = self.unwrap_optional(base, self.expr(base))
         while chain and isinstance(owner.type, (TupleType, RecordsType)):
             if isinstance(owner.type, RecordsType):
                 owner = records.at(self, chain[0], owner)
             else:
                 owner = tuples.item_of(self, chain[0], owner, chain[0].slice)
-            owner = self.present(chain[0], owner) if chain[1:] else owner
+            owner = self.unwrap_optional(chain[0], owner) if chain[1:] else owner
             del chain[0]
         return owner, chain
 
@@ -325,7 +325,7 @@ class Expressions(Translation):
                 chosen.append(Slice(start=bounds[0], stop=bounds[1], step=bounds[2]))
             else:
                 chosen.append(self.integer_index(node, part, self.expr(part)))
-        return self.part(node, array, chosen)
+        return self.view_of(node, array, chosen)
 
     def _written(self, part: ast.expr) -> ast.expr:
         """Return an index; a slice that is a constant from outside the kernel as it would be written."""
@@ -336,7 +336,7 @@ class Expressions(Translation):
         return ast.fix_missing_locations(ast.copy_location(ast.Slice(*bounds), part))
 
     def _bound(self, node: ast.AST, part: ast.expr) -> Expr | None:
-        value = self.present(part, self.expr(part))
+        value = self.unwrap_optional(part, self.expr(part))
         return None if value.type == NONE else self.integer_index(node, part, cut(value))
 
     def visit_Subscript(self, node: ast.Subscript) -> Expr:
@@ -351,7 +351,7 @@ class Expressions(Translation):
             if not indices and isinstance(array, MakeView):
                 return array
             return self.load(node, array, indices)
-        return self.part(node, array, [*indices]) if indices else array
+        return self.view_of(node, array, [*indices]) if indices else array
 
     def refuse_in_array(self, target: ast.Subscript, node: ast.AST, value: Expr) -> NoReturn:
         """Refuse a value that is not a number as the new value of an element or a part of an array."""

@@ -7,7 +7,7 @@ from functools import reduce
 
 import numpy as np
 
-from ..program.builders import applied, cast, evaluated_once, tuple_of, with_name
+from ..program.builders import applied, cast, reusable, temporary, tuple_of
 from ..program.nodes import Const, Expr, Local, LoopValue
 from ..program.statement_nodes import EACH, NUMBERED, RANGE, TOGETHER, Iterable
 from ..source.errors import refuse
@@ -44,16 +44,16 @@ def iterated(translation: Translation, node: ast.expr) -> Iterated:
         name = getattr(obj, "__name__", None)
         if callable(obj) and name in alternatives.LOOPS:
             refuse(node, f"a kernel does not loop over {name}(...); {alternatives.LOOPS[name]}")
-    value = translation.present(node, translation.expr(node))
+    value = translation.unwrap_optional(node, translation.expr(node))
     if isinstance(value.type, TupleType):
         kind, reason = item_type(value, node), any_why(value)
         return Iterated(Iterable(EACH, (value,), node.lineno), lambda path: LoopValue(path=path, type=kind, why=reason))
     if isinstance(value.type, ArrayType) and value.type.ndim:
-        array = _fixed(value)
+        array = _snapshot(value)
         through = _counted("int64", (translation.dimension(node, array, 0),), node.lineno)
         return Iterated(through, lambda path: _row(translation, node, array, LoopValue(path=path, type="int64")))
     if isinstance(value.type, RecordsType) and value.type.ndim == 1:
-        arrays = _fixed(value)
+        arrays = _snapshot(value)
         size = translation.dimension(node, records.of_numbers(node, arrays)[0], 0)
         through = _counted("int64", (size,), node.lineno)
 
@@ -65,9 +65,9 @@ def iterated(translation: Translation, node: ast.expr) -> Iterated:
     mistyped(node, value.type, f"a kernel loops over range(...), a tuple or an array{advice}")
 
 
-def _fixed(value: Expr) -> Expr:
-    """The value that a loop runs through, even if its body assigns another one to the variable."""
-    return with_name(value) if isinstance(value, Local) else evaluated_once(value)
+def _snapshot(value: Expr) -> Expr:
+    """The value that a loop runs through now, even if its body assigns another one to the variable."""
+    return temporary(value) if isinstance(value, Local) else reusable(value)
 
 
 def _counted(kind: str, bounds: tuple[Expr, ...], line: int) -> Iterable:
@@ -80,7 +80,7 @@ def _row(translation: Translation, node: ast.expr, array: Expr, index: Expr) -> 
     """``array[index]``: an element, or a part of an array of more dimensions."""
     if array.array_type.ndim == 1:
         return translation.load(node, array, (index,))
-    return translation.part(node, array, [index])
+    return translation.view_of(node, array, [index])
 
 
 def _indices(translation: Translation, node: ast.Call, with_elements: bool) -> Iterated:
@@ -92,7 +92,7 @@ def _indices(translation: Translation, node: ast.Call, with_elements: bool) -> I
         )
     gaps.check("np.ndenumerate" if with_elements else "np.ndindex", ())
     given = [translation.expr(part) for part in node.args]
-    array = _fixed(given[0])
+    array = _snapshot(given[0])
     if with_elements:
         if not (isinstance(array.type, ArrayType) and array.type.ndim):
             refuse(node, f"{ast.unparse(node.args[0])} is {describe_type(array.type)}, not an array with dimensions")
@@ -103,7 +103,7 @@ def _indices(translation: Translation, node: ast.Call, with_elements: bool) -> I
         )
     if not all(isinstance(size.type, str) and is_int(size.type) for size in sizes) or not sizes:
         refuse(node, f"the sizes in {ast.unparse(node)} must be integers; convert them with int()")
-    sizes = tuple(_fixed(cast(size, "int64")) for size in sizes)
+    sizes = tuple(_snapshot(cast(size, "int64")) for size in sizes)
 
     def product(a: Expr, b: Expr) -> Expr:
         return applied(BINARY["Mult"].code, (a, b), "int64", node.lineno)
@@ -116,7 +116,7 @@ def _indices(translation: Translation, node: ast.Call, with_elements: bool) -> I
         return applied(BINARY["Mod"].code, (here, sizes[axis]), "int64", node.lineno) if axis else here
 
     def found(path: tuple[int, ...]) -> Expr:
-        indices = tuple(evaluated_once(part(path, axis)) for axis in range(len(sizes)))
+        indices = tuple(reusable(part(path, axis)) for axis in range(len(sizes)))
         if with_elements:
             return tuple_of((tuple_of(indices), translation.load(node, array, indices)))
         return tuple_of(indices)
@@ -139,7 +139,7 @@ def _enumerate(translation: Translation, node: ast.Call) -> Iterated:
     if not is_int(str(start.type)):
         refuse(node, f"enumerate() counts from {ast.unparse(node.args[1])}, which is {start.type}; give an integer")
     return Iterated(
-        Iterable(NUMBERED, (inner.iterable, _fixed(cast(start, "int64"))), node.lineno),
+        Iterable(NUMBERED, (inner.iterable, _snapshot(cast(start, "int64"))), node.lineno),
         lambda path: tuple_of((LoopValue(path=(*path, 0), type="int64"), inner.item((*path, 1)))),
     )
 

@@ -31,7 +31,7 @@ def vector(translation: Translation, node: ast.Call, kind: str, count: int) -> n
     for part in node.args:
         value = translation.expr(part)
         if isinstance(value.type, TupleType) and value.type.fields and {*value.type.items} == {kind}:
-            values += tuples.items(builders.items_evaluated_once(value))
+            values += tuples.items(builders.reusable_items(value))
         else:
             values.append(cast(translation.as_number(part, value), kind))
     if len(values) != count or node.keywords:
@@ -89,14 +89,14 @@ def conjugate(translation: Translation, node: ast.Call) -> nodes.Expr:
     return nodes.Apply(code="np.conjugate({0})", args=(value,), type=value.type, line=node.lineno, why=value.why)
 
 
-def extreme(translation: Translation, node: ast.Call, used: bool, smaller: bool) -> nodes.Expr:
+def min_or_max(translation: Translation, node: ast.Call, used: bool, smaller: bool) -> nodes.Expr:
     """``min`` and ``max``."""
     whole = translation.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if whole is not None and isinstance(whole.type, TupleType) and whole.type.items:
         gaps.check("min() and max() of a tuple", ())
-        whole = builders.items_evaluated_once(whole)
+        whole = builders.reusable_items(whole)
         items = tuples.items(whole)
-        return builders.after((whole,), _extreme_of(translation, node, smaller, list(items), node.args * len(items)))
+        return builders.after((whole,), _min_or_max_of(translation, node, smaller, list(items), node.args * len(items)))
     if len(node.args) < 2 or node.keywords:
         refuse(
             node,
@@ -105,10 +105,10 @@ def extreme(translation: Translation, node: ast.Call, used: bool, smaller: bool)
         )
     if any(isinstance(translation.expr(a).type, OptionalType) for a in node.args):
         gaps.check("min() and max() of what may be None", ())
-    return _extreme_of(translation, node, smaller, [translation.scalar(a) for a in node.args], node.args)
+    return _min_or_max_of(translation, node, smaller, [translation.scalar(a) for a in node.args], node.args)
 
 
-def _extreme_of(
+def _min_or_max_of(
     translation: Translation, node: ast.Call, smaller: bool, values: list[nodes.Expr], trees: list[ast.expr]
 ) -> nodes.Expr:
     """numba has CUDA's function for two arguments of float32 or float64; else it takes a later one that compares so."""
@@ -143,7 +143,7 @@ def parts(name: str, overloads: str, translation: Translation, node: ast.Call, u
     codes, other = TUPLES[name]
     kind = rules.best(overloads, str(value.type))[0]
     reason = translation.reason(node, kind, [(value, node.args[0])], "math of")
-    number = builders.evaluated_once(cast(value, kind))
+    number = builders.reusable(cast(value, kind))
     kinds = zip(codes, (kind, other or kind), (reason, None if other else reason), strict=True)
     return builders.tuple_of(
         tuple(nodes.Apply(code=c, args=(number,), type=k, line=node.lineno, why=w) for c, k, w in kinds)

@@ -3,11 +3,11 @@
 import ast
 from dataclasses import replace
 
-from ..program.builders import elementwise, evaluated_once, items_evaluated_once, store
+from ..program.builders import elementwise, reusable, reusable_items, store
 from ..program.nodes import Expr, Item, MakeTuple, MakeView, Slice
 from ..source.errors import refuse
 from ..types.value_types import ArrayType, RecordsType
-from .translation import Translation, itself
+from .translation import Translation, unchanged
 
 
 def field(node: ast.expr, owner: Expr, name: str) -> Expr:
@@ -48,7 +48,7 @@ def copies(translation: Translation, target: ast.Subscript, value: Expr) -> list
         fields, given = ([(n, i.dtype, i.ndim) for n, i in zip(r.fields, r.items, strict=True)] for r in (kind, have))
         if fields != given:
             refuse(target, f"{text} takes a record with the same names and types alone; store each field")
-        value = items_evaluated_once(value)
+        value = reusable_items(value)
         pairs = [(field(target, owner, name), field(target, value, name)) for name in kind.fields]
         return [copy for to, of in pairs for copy in _copy(translation, target, to, of)]
     if isinstance(kind, ArrayType) and isinstance(have, ArrayType) and kind.ndim:
@@ -61,7 +61,7 @@ def copies(translation: Translation, target: ast.Subscript, value: Expr) -> list
 def _copy(translation: Translation, target: ast.Subscript, to: Expr, of: Expr) -> list[Expr]:
     if not to.array_type.ndim:
         return [store(to, (), translation.load(target, of, ()), target.lineno)]
-    return [elementwise(to, itself, (of,), target.lineno, exact=True)]
+    return [elementwise(to, unchanged, (of,), target.lineno, exact=True)]
 
 
 def at(translation: Translation, node: ast.Subscript, owner: Expr) -> Expr:
@@ -74,8 +74,8 @@ def at(translation: Translation, node: ast.Subscript, owner: Expr) -> Expr:
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     if len(parts) != kind.ndim or any(isinstance(part, ast.Slice) for part in parts):
         refuse(node, f"{ast.unparse(node)} is a part of an array of records; give one index for each dimension")
-    arrays = evaluated_once(owner)
-    indices = [evaluated_once(translation.integer_index(node, part, translation.scalar(part))) for part in parts]
+    arrays = reusable(owner)
+    indices = [reusable(translation.integer_index(node, part, translation.scalar(part))) for part in parts]
     return record(translation, node, arrays, indices)
 
 
@@ -83,6 +83,6 @@ def record(translation: Translation, node: ast.expr, arrays: Expr, indices: list
     """One record of an array of them, as a part of each field's array."""
     kind = arrays.type
     assert isinstance(kind, RecordsType)
-    views = tuple(translation.part(node, field(node, arrays, name), [*indices]) for name in kind.fields)
+    views = tuple(translation.view_of(node, field(node, arrays, name), [*indices]) for name in kind.fields)
     kinds = tuple(view.type for view in views if isinstance(view.type, ArrayType))
     return MakeTuple(items=views, type=RecordsType(kinds, kind.fields, 0))

@@ -13,8 +13,8 @@ import numpy as np
 
 from ...findings import UnsupportedKernelError
 from ...geometry import Launch
-from ..program.builders import compile_time, evaluated_once, store, with_name
-from ..program.nodes import CompileTimeObject, Const, EvaluatedOnce, Expr, MakeTuple, Nothing
+from ..program.builders import compile_time, reusable, store, temporary
+from ..program.nodes import CompileTimeObject, Const, Expr, MakeTuple, Nothing, Temporary
 from ..program.statement_nodes import (
     Assign,
     Block,
@@ -35,7 +35,7 @@ from ..source.names import Symbol
 from ..source.tree import names_in
 from ..tables import gaps
 from ..types import rules
-from ..types.reasons import Part, Promotion, Reason, Why, meeting, of_parts
+from ..types.reasons import Promotion, Reason, TypedOperand, Why, of_merge, of_parts
 from ..types.unification import unify_types
 from ..types.value_types import (
     COMPILE_TIME,
@@ -63,19 +63,19 @@ from .translation import Analysis
 MOST_PASSES = 12
 
 
-def known_integers(value: Expr) -> np.generic | LiteralNumbers | None:
+def literal_values(value: Expr) -> np.generic | LiteralNumbers | None:
     """The literal integer or bool that ``value`` is, or those of a tuple; else None."""
     if isinstance(value, Const) and value.literal and (value.type == "bool" or is_int(str(value.type))):
         return value.value
     if isinstance(value, MakeTuple):
-        items = tuple(item for part in value.items if isinstance(item := known_integers(part), np.generic))
+        items = tuple(item for part in value.items if isinstance(item := literal_values(part), np.generic))
         return LiteralNumbers(items) if len(items) == len(value.items) else None
     return None
 
 
-def identity(obj: object) -> object:
+def object_key(obj: object) -> object:
     """A key for objects that exist only while a kernel is compiled."""
-    return tuple(map(identity, obj)) if isinstance(obj, tuple) else id(obj)
+    return tuple(map(object_key, obj)) if isinstance(obj, tuple) else id(obj)
 
 
 def refuse_mixed(name: str, value: Expr) -> None:
@@ -90,7 +90,7 @@ def _argument(value: Expr, by_value: bool) -> Variable:
     if obj is not None:
         return Variable(COMPILE_TIME, None, obj)
     refuse_mixed("an argument", value)
-    return Variable(value.type, value.why, known_integers(value) if by_value else None)
+    return Variable(value.type, value.why, literal_values(value) if by_value else None)
 
 
 @dataclass
@@ -140,7 +140,7 @@ class Statements(Expressions):
         self.out: list[Stmt] = []
         self.loops: list[OpenLoop] = []
         self.headers: dict[int, Variables] = {}  # the last known header of each loop
-        self.results: list[Part] = []
+        self.results: list[TypedOperand] = []
         self.line = source.tree.lineno
 
     def translate(self) -> Function:
@@ -161,7 +161,7 @@ class Statements(Expressions):
         try:
             return self._device(node, source, values, result, False)
         except UnknownShape:
-            if all(known_integers(v) is None for v in values):
+            if all(literal_values(v) is None for v in values):
                 raise
             return self._device(node, source, values, result, True)
 
@@ -170,7 +170,7 @@ class Statements(Expressions):
     ) -> Function:
         analysis = self.analysis
         variables = [_argument(v, by_value) for v in values]
-        known = (identity(v.const) if isinstance(v.const, tuple) else v.const for v in variables)
+        known = (object_key(v.const) if isinstance(v.const, tuple) else v.const for v in variables)
         key = (source.key, *((v.type, v.why) for v in variables), *known)
         if key not in analysis.functions:
             arguments = dict(zip(source.parameters, variables, strict=True))
@@ -190,7 +190,7 @@ class Statements(Expressions):
         """The type that a device function returns, why it is float64, and whether some paths return nothing."""
         found = [part for part in self.results if part.type != NONE]
         partial = not ends or len(found) < len(self.results)
-        or_none = not ends or Part(NONE, None) in self.results
+        or_none = not ends or TypedOperand(NONE, None) in self.results
         if not found:
             return NONE, None, False
         if self.declared is not None:
@@ -209,9 +209,9 @@ class Statements(Expressions):
                 self.source.tree,
                 f"this device function returns {describe_type(kind)} on some paths only; end it with a return",
             )
-        return kind, of_parts(kind, found, meeting(found[0].type, found[-1].type)), partial
+        return kind, of_parts(kind, found, of_merge(found[0].type, found[-1].type)), partial
 
-    def _declared(self, found: list[Part], want: Type) -> Type:
+    def _declared(self, found: list[TypedOperand], want: Type) -> Type:
         """The result type ``want`` of the function's signature; refused unless what it returns converts to it."""
         for part in found if want != NONE else ():
             scalar = part.type in SCALARS and want in SCALARS
@@ -287,7 +287,7 @@ class Statements(Expressions):
             value = call(self, node.value, used=False) if isinstance(node.value, ast.Call) else self.expr(node.value)
         except TypingError as error:
             refuse(node, f"{error} (in {ast.unparse(node)})")
-        if value.effect:
+        if value.must_be_ordered:
             self.out.append(Evaluate(value))
 
     def visit_Return(self, node: ast.Return) -> bool:
@@ -299,7 +299,7 @@ class Statements(Expressions):
             value = self.expr(node.value)
             refuse_mixed("the result", value)
             self._check_returned_array(node, node.value, value)
-        self.results.append(Part(value.type, value.why))
+        self.results.append(TypedOperand(value.type, value.why))
         self.out.append(Return(value, node.lineno))
         return True
 
@@ -319,7 +319,7 @@ class Statements(Expressions):
 
     def _end(self, node: ast.Assert | ast.Raise) -> list[Stmt]:
         """End the thread and report it; a device function returns nothing to its caller then."""
-        self.results.append(Part(NONE, Reason("the thread ends")))
+        self.results.append(TypedOperand(NONE, Reason("the thread ends")))
         return [Evaluate(builtin_functions.failure(self, node)), Return(Nothing(), node.lineno)]
 
     def visit_Assign(self, node: ast.Assign) -> None:
@@ -335,7 +335,7 @@ class Statements(Expressions):
         if isinstance(given, ast.Name):
             joined = given.id in self.env and self.env[given.id].joined
         if len(node.targets) > 1:
-            value = self.current_value(value)
+            value = self.snapshot(value)
         for target in node.targets:
             self.assign(target, value, node)
             if isinstance(target, ast.Name):
@@ -374,11 +374,14 @@ class Statements(Expressions):
         if node.value is not None:
             self.visit_Assign(ast.copy_location(ast.Assign([node.target], node.value), node))
 
-    def current_value(self, value: Expr) -> Expr:
-        """Keep the current value of ``value``, even if its variables are assigned before it is used."""
+    def snapshot(self, value: Expr, name: str = "value") -> Expr:
+        """Keep the current value of ``value``, even if its variables are assigned before it is used.
+
+        ``name`` is that of the temporary variable in the generated code.
+        """
         if isinstance(value, (Const, Nothing, CompileTimeObject)):
             return value
-        evaluated = value if isinstance(value, EvaluatedOnce) else with_name(value)
+        evaluated = value if isinstance(value, Temporary) else temporary(value, name)
         self.out.append(Evaluate(evaluated))
         return evaluated
 
@@ -391,7 +394,7 @@ class Statements(Expressions):
             array, index = self.element(node.target)
         else:
             array, index = self._field(node.target), ()
-        array, index = evaluated_once(array), tuple(map(evaluated_once, index))
+        array, index = reusable(array), tuple(map(reusable, index))
         left = self.load(node.target, array, index)
         self.store(node.target, array, index, self._augmented(node, left))
 
@@ -436,17 +439,18 @@ class Statements(Expressions):
                 f"{ast.unparse(target)} takes {len(target.elts)} values and is given "
                 f"{describe_type(value.type)}; write one name for each item of a tuple",
             )
-        items = [self.current_value(item) for item in tuples.items(value)]
+        names = (f"new_{e.id}" if isinstance(e, ast.Name) else "value" for e in target.elts)
+        items = [self.snapshot(item, name) for item, name in zip(tuples.items(value), names, strict=True)]
         for element, item in zip(target.elts, items, strict=True):
             self.assign(element, item, node)
 
     def store(self, node: ast.expr, array: Expr, index: tuple[Expr, ...], value: Expr) -> None:
-        self.out.append(Evaluate(store(array, index, self.stored(node, array, value), node.lineno)))
+        self.out.append(Evaluate(store(array, index, self.value_to_store(node, array, value), node.lineno)))
 
     def _assign_subscript(self, target: ast.Subscript, value: Expr, node: ast.Assign | ast.For) -> None:
         """Store to an element, to all elements of a part of an array, or to the fields of a record."""
         if isinstance(node, ast.Assign):
-            value = self.present(node.value, value)
+            value = self.unwrap_optional(node.value, value)
         if not value.is_scalar:
             copies = records.copies(self, target, value)
             if not copies and isinstance(node, ast.Assign) and target in node.targets:
@@ -460,7 +464,7 @@ class Statements(Expressions):
         else:
             if index and not self.function.in_other_file:
                 self.analysis.parts[target.lineno] = ast.unparse(target)
-            self.out.append(Evaluate(self.filled(target, self.part(target, array, [*index]), value)))
+            self.out.append(Evaluate(self.filled(target, self.view_of(target, array, [*index]), value)))
 
     def assign_name(self, name: str, value: Expr) -> None:
         obj = compile_time(value)
@@ -469,7 +473,7 @@ class Statements(Expressions):
             return
         refuse_mixed(name, value)
         self.out.append(Assign(name, value, self.line, self.source.regions.get(name)))
-        known = value.value if isinstance(value, Const) and value.literal else known_integers(value)
+        known = value.value if isinstance(value, Const) and value.literal else literal_values(value)
         self.env[name] = Variable(value.type, value.why, known)
 
     def converts(self, have: Variables, want: Variables) -> list[Stmt]:
@@ -485,7 +489,7 @@ class Statements(Expressions):
         test, outcome = self.test(node.test)
         if outcome is not None:
             taken = self.block(node.body if outcome else node.orelse)
-            self.out += [*[Evaluate(test)] * test.does, taken]
+            self.out += [*[Evaluate(test)] * test.must_be_evaluated, taken]
             return taken.ends
         env, blocks, envs = dict(self.env), [], []
         for body in (node.body, node.orelse):
@@ -503,12 +507,12 @@ class Statements(Expressions):
     def visit_For(self, node: ast.For | ast.While) -> bool:
         """Translate a loop until the types at the begin and the end of an iteration agree."""
         iterated = iterables.iterated(self, node.iter) if isinstance(node, ast.For) else None
-        entry, changed = dict(self.env), self.source.assigned(node)
+        entry, changed = dict(self.env), self.source.assigned_in(node)
         header = self.env = self._first_header(node, changed)
         runs = conditions.decided(self, node.test) if isinstance(node, ast.While) else None
         if isinstance(node, ast.While) and runs is False:
             test, taken = conditions.condition(self, node.test), self.block(node.orelse)
-            self.out += [*[Evaluate(test)] * test.does, taken]
+            self.out += [*[Evaluate(test)] * test.must_be_evaluated, taken]
             return taken.ends
         after: Variables | None = None
         none_before_loop: set[str] = set()

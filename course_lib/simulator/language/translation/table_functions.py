@@ -7,7 +7,7 @@ import numpy as np
 
 from ...formatting import plural
 from ...runtime.arithmetic import cast as machine_cast
-from ..program.builders import cast, elementwise, evaluated_once, function_of, tuple_of
+from ..program.builders import cast, elementwise, function_of, reusable, tuple_of
 from ..program.nodes import Apply, Const, Expr, Select
 from ..source.errors import refuse
 from ..tables import gaps
@@ -59,7 +59,7 @@ def of_numpy(row: Row, translation: Translation, node: ast.Call, used: bool) -> 
             f"{row.name} gives {result}, which {ast.unparse(node.args[-1])} of {array.type.dtype} "
             "does not take; convert the array before the launch"
         )
-    translation.stored(node.args[-1], array, Const(type=result, value=np.dtype(result).type(0)))
+    translation.value_to_store(node.args[-1], array, Const(type=result, value=np.dtype(result).type(0)))
     compute = function_of(row.code, len(inputs))
 
     def of_elements(*values: Any) -> Any:
@@ -80,10 +80,10 @@ def complex_log(translation: Translation, node: ast.Call, used: bool) -> Expr:
 
 def match_all(translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``cuda.match_all_sync(mask, value)``: (the lanes, True) if all lanes have one value, else (0, False)."""
-    arguments = tuple(evaluated_once(part) for part in translation.arguments(node, (2,), "cuda.match_all_sync"))
+    arguments = tuple(reusable(part) for part in translation.arguments(node, (2,), "cuda.match_all_sync"))
     check_members(str(arguments[0].type))
     same, lanes = (
-        evaluated_once(Apply(code=vote_code(name, more), args=arguments, type=kind, line=node.lineno))
+        reusable(Apply(code=vote_code(name, more), args=arguments, type=kind, line=node.lineno))
         for name, kind, more in (
             ("eq_sync", "bool", ", {line}, 'match_all_sync'"),
             ("match_any_sync", "int32", ""),
@@ -98,6 +98,6 @@ def polar(translation: Translation, node: ast.Call, used: bool) -> Expr:
     (value,) = translation.arguments(node, (1,), "cmath.polar", real=False)
     if not is_complex(str(value.type)):
         raise TypingError(f"cmath.polar takes a complex number, not {value.type}; convert it with complex()")
-    value, kind = evaluated_once(value), PART[str(value.type)]
+    value, kind = reusable(value), PART[str(value.type)]
     parts = (MAGNITUDE, CMATH["phase"].code)
     return tuple_of(tuple(Apply(code=part, args=(value,), type=kind, line=node.lineno) for part in parts))

@@ -28,7 +28,7 @@ from ..tables import gaps
 from ..tables.alternatives import ABSENT, CUDA, NOT_TAKEN, ORIGINS
 from ..types import reasons
 from ..types.objects import of_value, part_of_cuda, vector_of
-from ..types.reasons import Part, Promotion, Reason, Why
+from ..types.reasons import Promotion, Reason, TypedOperand, Why
 from ..types.record_types import type_of_records, unfit_records
 from ..types.value_types import (
     COMPILE_TIME,
@@ -151,9 +151,9 @@ class Translation(ABC):
 
     def scalar(self, node: ast.AST) -> nodes.Expr:
         """Translate an expression that must be a number."""
-        return self.as_number(node, self.present(node, self.expr(node)))
+        return self.as_number(node, self.unwrap_optional(node, self.expr(node)))
 
-    def present(self, node: ast.AST, value: nodes.Expr) -> nodes.Expr:
+    def unwrap_optional(self, node: ast.AST, value: nodes.Expr) -> nodes.Expr:
         """The number or the array that an optional ``value`` holds; a thread in which it is None is reported."""
         if not isinstance(value.type, OptionalType):
             return value
@@ -161,7 +161,7 @@ class Translation(ABC):
             gaps.check("value in a variable that is None before the loop", ())
         text, of = ast.unparse(node).replace("{", "{{").replace("}", "}}"), value.type.of
         dtype, ndim = (of.dtype, of.ndim) if isinstance(of, ArrayType) else (of, 0)
-        code = f"warp.present({{0}}, {text!r}, {dtype!r}, {ndim}, {{mask}}, {{line}})"
+        code = f"warp.unwrap_optional({{0}}, {text!r}, {dtype!r}, {ndim}, {{mask}}, {{line}})"
         return nodes.Apply(code=code, args=(value,), type=of, line=getattr(node, "lineno", 0), why=value.why)
 
     def arguments(self, node: ast.Call, counts: tuple[int, ...], what: str, real: bool = True) -> list[nodes.Expr]:
@@ -340,25 +340,25 @@ class Translation(ABC):
         if result not in DOUBLE or asked:
             return None
         text, line = ast.unparse(node), node.lineno
-        parts = [Part(value.type, value.why, ast.unparse(tree)) for value, tree in operands]
+        parts = [TypedOperand(value.type, value.why, ast.unparse(tree)) for value, tree in operands]
         if (found := reasons.promotion(line, text, result, parts)) is not None:
             warning, cause, why = found
             self.function.promotions.setdefault((line, cause), warning)
             return replace(why, reported=True)
-        in_single = reasons.in_single(node, parts)
-        narrowed = in_single if widened == "math of" else ""
+        in_float32 = reasons.in_float32(node, parts)
+        narrowed = in_float32 if widened == "math of" else ""
         words = f"{text}, {widened} {' and '.join(str(part.type) for part in parts)}"
         of = reasons.of_parts(result, parts, Reason(words, names=text, narrowed=narrowed))
         if isinstance(of, Reason):
             constant = all(_is_constant(value) for value, _ in operands)
-            of = replace(of, computed="" if constant else in_single, constant=constant)
+            of = replace(of, computed="" if constant else in_float32, constant=constant)
         if of and any(part.type in DOUBLE for part in parts):
             for key, known in self.possible_promotions.items():
                 if known.line == line and known.expression == text:
                     self.function.promotions.setdefault(key, known)
         return of
 
-    def part(self, node: ast.AST, array: nodes.Expr, parts: list[nodes.Expr | nodes.Slice]) -> nodes.Expr:
+    def view_of(self, node: ast.AST, array: nodes.Expr, parts: list[nodes.Expr | nodes.Slice]) -> nodes.Expr:
         """A part of ``array``; dimensions without an entry in ``parts`` are taken whole, and None is a new one."""
         of = array.array_type
         parts = parts + [nodes.Slice()] * (of.ndim - sum(not isinstance(p, nodes.Nothing) for p in parts))
@@ -370,13 +370,13 @@ class Translation(ABC):
 
     def filled(self, node: ast.expr, array: nodes.Expr, value: nodes.Expr) -> nodes.Expr:
         """Store the number ``value`` to all elements of ``array``, one after another."""
-        return builders.elementwise(array, itself, (self.stored(node, array, value),), node.lineno)
+        return builders.elementwise(array, unchanged, (self.value_to_store(node, array, value),), node.lineno)
 
-    def stored(self, node: ast.AST, array: nodes.Expr, value: nodes.Expr) -> nodes.Expr:
+    def value_to_store(self, node: ast.AST, array: nodes.Expr, value: nodes.Expr) -> nodes.Expr:
         """Convert ``value`` to be stored in an element of ``array``; refused if that is impossible."""
         if isinstance(array, nodes.Frozen):
             refuse(node, f"{array.name} is a constant of the kernel, and cannot be written; pass it as an argument")
-        value = self.present(node, value)
+        value = self.unwrap_optional(node, value)
         if not value.is_scalar:
             refuse(
                 node,
@@ -392,7 +392,7 @@ class Translation(ABC):
         """Record a warning if ``value`` was computed in double precision by accident, and ``target`` holds less."""
         why, line = value.why, getattr(node, "lineno", 0)
         if isinstance(why, Reason) and why.computed and not why.reported and element not in DOUBLE:
-            self.function.promotions.setdefault((line, target), reasons.storing(line, target, element, why))
+            self.function.promotions.setdefault((line, target), reasons.narrowing_store(line, target, element, why))
 
 
 def _is_constant(value: nodes.Expr) -> bool:
@@ -404,7 +404,7 @@ def of_literal(text: str) -> Reason:
     return Reason(f"the literal {text}", names=text)
 
 
-def itself(value: Any) -> Any:
+def unchanged(value: Any) -> Any:
     return value
 
 

@@ -7,7 +7,7 @@ only an index that is computed at run time is looked up then.
 import ast
 
 from ...formatting import plural
-from ..program.builders import after, evaluated_once, items_evaluated_once, literal_integer, tuple_of
+from ..program.builders import after, literal_integer, reusable, reusable_items, tuple_of
 from ..program.nodes import After, Apply, Const, Expr, Item, MakeTuple
 from ..source.errors import refuse
 from ..types.reasons import Why, item_why
@@ -26,7 +26,7 @@ def unpacked(translation: Translation, node: ast.expr) -> tuple[Expr, ...]:
     value = translation.expr(node.value)
     if not isinstance(value.type, TupleType):
         refuse(node, f"{ast.unparse(node)} unpacks {describe_type(value.type)}; only a tuple's items are known")
-    return items(items_evaluated_once(value))
+    return items(reusable_items(value))
 
 
 def item(value: Expr, i: int) -> Expr:
@@ -34,8 +34,8 @@ def item(value: Expr, i: int) -> Expr:
     if isinstance(value, After):
         return after(value.first, item(value.value, i))
     if isinstance(value, MakeTuple):
-        if any(other.does for other in value.items if other is not value.items[i]):
-            value = items_evaluated_once(value)
+        if any(other.must_be_evaluated for other in value.items if other is not value.items[i]):
+            value = reusable_items(value)
             assert isinstance(value, MakeTuple)
             return after(value.items, value.items[i])
         return value.items[i]
@@ -46,7 +46,7 @@ def items(value: Expr) -> tuple[Expr, ...]:
     """The items of a tuple; the tuple is evaluated once."""
     if isinstance(value, MakeTuple):
         return value.items
-    kept = evaluated_once(value)
+    kept = reusable(value)
     return tuple(item(kept, i) for i in range(len(value.tuple_type.items)))
 
 
@@ -79,13 +79,13 @@ def item_of(translation: Translation, node: ast.AST, owner: Expr, index_tree: as
     count, text = len(owner.tuple_type.items), ast.unparse(node)
     if isinstance(index_tree, ast.Slice):
         written = (index_tree.lower, index_tree.upper, index_tree.step)
-        bounds = [None if part is None else known_integer(translation.expr(part)) for part in written]
+        bounds = [None if part is None else constant_integer(translation.expr(part)) for part in written]
         if any(bound is None and part is not None for bound, part in zip(bounds, written, strict=True)):
             refuse(node, f"{text}: the bounds of a tuple's slice must be literal integers, as in t[0:2]")
-        owner = items_evaluated_once(owner)
+        owner = reusable_items(owner)
         return after((owner,), tuple_of(items(owner)[slice(*bounds)]))
     index = translation.integer_index(node, index_tree, translation.scalar(index_tree))
-    known = known_integer(index)
+    known = constant_integer(index)
     if known is not None:
         if not -count <= known < count:
             refuse(node, f"{text}: the tuple has {plural(count, 'item')}; its numbers begin at 0")
@@ -99,11 +99,11 @@ def item_of(translation: Translation, node: ast.AST, owner: Expr, index_tree: as
         type=kind,
         line=getattr(node, "lineno", 0),
         why=any_why(owner),
-        chooses=kind not in SCALARS,
+        diverging_arrays=kind not in SCALARS,
     )
 
 
-def known_integer(value: Expr) -> int | None:
+def constant_integer(value: Expr) -> int | None:
     """The integer that ``value`` is known to be when the kernel is compiled; None for other values."""
     if isinstance(value, Const) and isinstance(value.type, str) and is_int(value.type):
         return int(value.value)
@@ -113,11 +113,11 @@ def known_integer(value: Expr) -> int | None:
 def combined(node: ast.AST, op: str, left: Expr, right: Expr) -> Expr:
     """An operator between tuples; only concatenation exists."""
     if op == "Add" and isinstance(left.type, TupleType) and isinstance(right.type, TupleType):
-        left, right = items_evaluated_once(left), items_evaluated_once(right)
+        left, right = reusable_items(left), reusable_items(right)
         a, b = items(left), items(right)
         return tuple_of(a + b) if a and b else after((left, right), tuple_of(a + b))
     if op == "Mult" and isinstance(left.type, TupleType) and (times := literal_integer(right)) is not None:
-        left = items_evaluated_once(left)
+        left = reusable_items(left)
         return after((left,), tuple_of(items(left) * times))
     refuse(
         node,

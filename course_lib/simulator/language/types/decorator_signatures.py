@@ -39,7 +39,7 @@ _ORDERS = {"C": " in C order", "F": " in Fortran order", "A": " of any strides"}
 
 
 @dataclass(frozen=True)
-class Signature:
+class DeclaredSignature:
     """The types of the arguments, and of the result; None if the result is not declared.
 
     ``layouts``: those of its arrays; None for all else.
@@ -77,7 +77,9 @@ def _reader(kernel: object) -> tuple[Any, Callable[[Any], Any]]:
     return stand_in_types.NumbaType, stand_in_types.normalize_signature
 
 
-def _rating(given: tuple[Type, ...], layouts: tuple[ArrayLayout | None, ...], signature: Signature) -> Cost | None:
+def _rating(
+    given: tuple[Type, ...], layouts: tuple[ArrayLayout | None, ...], signature: DeclaredSignature
+) -> Cost | None:
     """The cost of the conversions; None if an argument does not convert. Without a layout, an array has any."""
     wanted = signature.arguments
     if len(given) != len(wanted):
@@ -102,11 +104,11 @@ def _rating(given: tuple[Type, ...], layouts: tuple[ArrayLayout | None, ...], si
 
 
 def choose(
-    signatures: tuple[Signature, ...],
+    signatures: tuple[DeclaredSignature, ...],
     given: tuple[Type, ...],
     name: str,
     layouts: tuple[ArrayLayout | None, ...] | None = None,
-) -> Signature:
+) -> DeclaredSignature:
     """The signature to which ``given`` converts best. Raises TypingError if none does, or two equally well.
 
     ``layouts``: those of the arrays that are given, if they are known.
@@ -129,7 +131,7 @@ def choose(
     return found[0]
 
 
-def declared(kernel: object, source: Source) -> tuple[Signature, ...]:
+def declared(kernel: object, source: Source) -> tuple[DeclaredSignature, ...]:
     """The signatures in the decorator of a kernel or a device function; if empty, it takes any types."""
     overloads = getattr(kernel, "overloads", None)
     if isinstance(overloads, dict) and overloads and getattr(kernel, "_can_compile", True) is False:
@@ -145,16 +147,16 @@ def declared(kernel: object, source: Source) -> tuple[Signature, ...]:
     return ()
 
 
-def _signature(arguments: Iterable[object], result: object) -> Signature:
+def _signature(arguments: Iterable[object], result: object) -> DeclaredSignature:
     given = tuple(arguments)
     layouts = tuple(
         ArrayLayout(str(one.layout), bool(getattr(one, "mutable", True))) if hasattr(one, "layout") else None
         for one in given
     )
-    return Signature(tuple(map(_of_object, given)), None if result is None else _of_object(result), layouts)
+    return DeclaredSignature(tuple(map(_of_object, given)), None if result is None else _of_object(result), layouts)
 
 
-def _read(kernel: object, source: Source, node: ast.expr) -> tuple[Signature, ...]:
+def _read(kernel: object, source: Source, node: ast.expr) -> tuple[DeclaredSignature, ...]:
     """Read a decorator's first argument; its names are the function's globals."""
     names = dict(source.function.__globals__)
     cells = zip(source.function.__code__.co_freevars, source.function.__closure__ or (), strict=False)
@@ -166,7 +168,7 @@ def _read(kernel: object, source: Source, node: ast.expr) -> tuple[Signature, ..
     return _of_things(kernel, node, obj)
 
 
-def _of_things(kernel: object, node: ast.AST, obj: object) -> tuple[Signature, ...]:
+def _of_things(kernel: object, node: ast.AST, obj: object) -> tuple[DeclaredSignature, ...]:
     """The signatures in the first argument of a decorator: one or a list."""
     objects = obj if isinstance(obj, list) else [obj]
     return tuple(found for one in objects if (found := _of_signature(kernel, node, one)) is not None)
@@ -206,7 +208,7 @@ def _value(node: ast.expr | None, names: Mapping[str, Any], kinds: Any) -> Any:
     raise ValueError
 
 
-def _of_signature(kernel: object, node: ast.AST, obj: object) -> Signature | None:
+def _of_signature(kernel: object, node: ast.AST, obj: object) -> DeclaredSignature | None:
     """A signature from a text or an object of numba; None for the decorated function itself."""
     if not isinstance(obj, (str, tuple)) and not hasattr(obj, "return_type"):
         return None

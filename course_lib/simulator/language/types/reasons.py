@@ -59,7 +59,7 @@ class Promotion:
 
 
 @dataclass(frozen=True)
-class Part:
+class TypedOperand:
     """An operand: its type, the reason for it, and its text in the source."""
 
     type: Type
@@ -67,7 +67,7 @@ class Part:
     text: str = ""
 
 
-def of_parts(result: Type, parts: Sequence[Part], widened: Reason) -> Why:
+def of_parts(result: Type, parts: Sequence[TypedOperand], widened: Reason) -> Why:
     """The reason why ``result``, computed from ``parts``, is double; ``widened`` if the operation itself widens."""
     if isinstance(result, TupleType):
         return tuple(of_parts(kind, [_item(part, i) for part in parts], widened) for i, kind in enumerate(result.items))
@@ -84,16 +84,18 @@ def of_parts(result: Type, parts: Sequence[Part], widened: Reason) -> Why:
     return replace(known[0], computed=computed, reported=any(why.reported for why in known), constant=constant)
 
 
-def _item(part: Part, i: int) -> Part:
+def _item(part: TypedOperand, i: int) -> TypedOperand:
     kind = part.type.items[i] if isinstance(part.type, TupleType) else part.type
-    return Part(kind, item_why(part.why, i), part.text)
+    return TypedOperand(kind, item_why(part.why, i), part.text)
 
 
 def item_why(why: Why, i: int) -> Why:
     return why[i] if isinstance(why, tuple) else None
 
 
-def promotion(line: int, expression: str, result: Type, parts: Sequence[Part]) -> tuple[Promotion, str, Reason] | None:
+def promotion(
+    line: int, expression: str, result: Type, parts: Sequence[TypedOperand]
+) -> tuple[Promotion, str, Reason] | None:
     """The warning that ``expression``, double by accident, widens a single-precision operand; None if it does not.
 
     With it come the text of the operand that causes this, and the reason of the result.
@@ -117,7 +119,7 @@ def promotion(line: int, expression: str, result: Type, parts: Sequence[Part]) -
     return Promotion(line, operand, expression, advice, single, str(result)), cause.text, why
 
 
-def storing(line: int, target: str, element: Type, why: Reason) -> Promotion:
+def narrowing_store(line: int, target: str, element: Type, why: Reason) -> Promotion:
     """The warning that the value of ``target``, an element of less than double precision, was computed in double."""
     narrow = element if element in SINGLE and element != "float16" else "float32"
     wide = "complex128" if narrow == "complex64" else "float64"
@@ -125,7 +127,7 @@ def storing(line: int, target: str, element: Type, why: Reason) -> Promotion:
     return Promotion(line, cause, f"the value stored in {target}", why.computed, str(narrow), wide)
 
 
-def in_single(node: ast.AST, parts: Sequence[Part]) -> str:
+def in_float32(node: ast.AST, parts: Sequence[TypedOperand]) -> str:
     """What to write for the arithmetic ``node``, of ``parts``, so that it is done in float32."""
     match node, [_converted(part) for part in parts]:
         case ast.BinOp(op=operation), [left, right]:
@@ -137,7 +139,7 @@ def in_single(node: ast.AST, parts: Sequence[Part]) -> str:
             return next(double, converted[0])
 
 
-def _converted(part: Part) -> str:
+def _converted(part: TypedOperand) -> str:
     """What to write for an operand, so that it is a float32."""
     if isinstance(part.why, Reason) and not part.text.isidentifier() and part.why.computed:
         return part.why.computed
@@ -149,7 +151,7 @@ def _parsed(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
-def _stated(part: Part) -> Reason:
+def _stated(part: TypedOperand) -> Reason:
     """The reason of an operand, with the operand named."""
     assert isinstance(part.why, Reason)
     if part.why.names == part.text:
@@ -158,7 +160,7 @@ def _stated(part: Part) -> Reason:
     return Reason(f"{part.text} is {part.type}: {origin}", clause=True, origin=origin)
 
 
-def meeting(a: Type, b: Type) -> Reason:
+def of_merge(a: Type, b: Type) -> Reason:
     """The reason for a double type that results from two types that are not double."""
     one, other = (f"an {kind}" if str(kind).startswith("int") else f"a {kind}" for kind in (a, b))
     return Reason(f"{one} and {other} that meet")

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from .unification import unify
-from .value_types import PART, SCALARS, SIGNED, SMALL, UNSIGNED, TypingError, bits, is_complex, is_float, is_int
+from .value_types import PART, SCALARS, SIGNED, SMALL, UNSIGNED, TypingError, bit_width, is_complex, is_float, is_int
 
 #: numba's names of the qualities of a conversion, the best first.
 EXACT, PROMOTE, SAFE, UNSAFE = ("exact", "promote", "safe", "unsafe")
@@ -24,12 +24,12 @@ def conversion(have: str, want: str) -> str | None:
     if is_complex(have) and not is_complex(want):
         return None
     if (is_complex(have) and is_complex(want)) or (is_float(have) and is_float(want)):
-        return PROMOTE if bits(have) < bits(want) else UNSAFE
+        return PROMOTE if bit_width(have) < bit_width(want) else UNSAFE
     if is_complex(want):
         return UNSAFE if conversion(have, PART[want]) == UNSAFE else SAFE
     if is_float(want):
         return SAFE if have in {"float64": SCALARS, "float32": SMALL, "float16": ("bool", "int8")}[want] else UNSAFE
-    if not is_int(have) or not is_int(want) or bits(have) >= bits(want):
+    if not is_int(have) or not is_int(want) or bit_width(have) >= bit_width(want):
         return SAFE if have == "bool" else UNSAFE
     if (have in SIGNED) == (want in SIGNED):
         return PROMOTE
@@ -47,16 +47,16 @@ def cost(given: Sequence[str], wanted: Sequence[str]) -> Cost | None:
 
 _INTEGERS, _REALS = "qq->q qQ->q Qq->q QQ->Q", "ff->f dd->d"
 _NUMBERS = f"ee->e {_REALS} FF->F DD->D"
-#: The operators that take bits, of integers alone.
-BITS = ("BitAnd", "BitOr", "BitXor", "LShift", "RShift")
+#: The operators that take bit_width, of integers alone.
+BIT_OPERATORS = ("BitAnd", "BitOr", "BitXor", "LShift", "RShift")
 #: numba's overloads of each operator, by its name in Python's syntax tree; see :func:`best`.
 BINARY = {
     **dict.fromkeys(("Add", "Sub", "Mult"), f"{_INTEGERS} {_NUMBERS}"),
     "Div": f"qq->d QQ->d {_NUMBERS}",
     **dict.fromkeys(("FloorDiv", "Mod"), f"{_INTEGERS} {_REALS}"),
     "Pow": f"{_INTEGERS} fi->f fq->f fQ->f di->d dq->d dQ->d {_REALS} FF->F DD->D",
-    **dict.fromkeys(BITS[:3], f"??->? {_INTEGERS}"),
-    **dict.fromkeys(BITS[3:], "qq->q qQ->q Qq->Q QQ->Q"),
+    **dict.fromkeys(BIT_OPERATORS[:3], f"??->? {_INTEGERS}"),
+    **dict.fromkeys(BIT_OPERATORS[3:], "qq->q qQ->q Qq->Q QQ->Q"),
 }
 
 

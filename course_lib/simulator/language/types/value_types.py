@@ -96,7 +96,7 @@ def is_complex(t: str) -> bool:
     return t in COMPLEX
 
 
-def bits(t: str) -> int:
+def bit_width(t: str) -> int:
     return 8 * DTYPE[t].itemsize
 
 

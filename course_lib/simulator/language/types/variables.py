@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .reasons import Part, Why, meeting, of_parts
+from .reasons import TypedOperand, Why, of_merge, of_parts
 from .unification import unify_types
 from .value_types import Type
 
@@ -49,7 +49,7 @@ def merge(a: Variable | None, b: Variable | None) -> Variable:
     if a is b:
         return a
     kind = unify_types(a.type, b.type)
-    why = of_parts(kind, (Part(a.type, a.why), Part(b.type, b.why)), meeting(a.type, b.type))
+    why = of_parts(kind, (TypedOperand(a.type, a.why), TypedOperand(b.type, b.why)), of_merge(a.type, b.type))
     const = a.const if same(a.const, b.const) else None
     return Variable(kind, why, const, a.maybe_unassigned or b.maybe_unassigned, joined=True)
 
