@@ -6,7 +6,7 @@ for each combination of what its arguments are: their types, the reasons for the
 """
 
 import ast
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -18,13 +18,9 @@ from ..program.nodes import CompileTimeObject, Const, Expr, MakeTuple, Nothing, 
 from ..program.statement_nodes import (
     Assign,
     Block,
-    Break,
-    Continue,
-    Convert,
     Evaluate,
     Function,
     If,
-    Loop,
     Mark,
     Return,
     Stmt,
@@ -35,7 +31,7 @@ from ..source.names import Symbol
 from ..source.tree import names_in
 from ..tables import gaps
 from ..types import rules
-from ..types.reasons import Promotion, Reason, TypedOperand, Why, of_merge, of_parts
+from ..types.reasons import Reason, TypedOperand, Why, of_merge, of_parts
 from ..types.unification import unify_types
 from ..types.value_types import (
     COMPILE_TIME,
@@ -51,16 +47,13 @@ from ..types.value_types import (
     describe_type,
     is_int,
 )
-from ..types.variables import LiteralNumbers, Variable, Variables, merge, merge_all
-from . import allocations, arithmetic, builtin_functions, conditions, iterables, records, tuples
+from ..types.variables import LiteralNumbers, Variable, Variables, merge_all
+from . import allocations, arithmetic, builtin_functions, conditions, records, tuples
 from .calls import CUDA, call
-from .expressions import Expressions
+from .loops import Loops
 from .refusals import refuse_construct
 from .translated import Translated
 from .translation import Analysis
-
-#: Limit for the translations of a loop, which is repeated until its types are final.
-MOST_PASSES = 12
 
 
 def literal_values(value: Expr) -> np.generic | LiteralNumbers | None:
@@ -93,36 +86,7 @@ def _argument(value: Expr, by_value: bool) -> Variable:
     return Variable(value.type, value.why, literal_values(value) if by_value else None)
 
 
-@dataclass
-class OpenLoop:
-    """A loop while it is translated. Each dict holds the variables at one point of it, by name."""
-
-    header: Variables  # at the begin of an iteration
-    after: Variables | None = None  # after the loop, where all lanes meet
-    edges: list[Variables] = field(default_factory=list)  # before the loop, at an iteration's end, at each continue
-    breaks: list[Variables] = field(default_factory=list)  # at each break
-
-    def merged_edges(self) -> Variables:
-        """Merge the variables of all edges; one assigned only in an iteration may be unassigned."""
-        merged = dict(self.edges[0])
-        for edge in self.edges[1:]:
-            for name, variable in edge.items():
-                merged[name] = merge(merged.get(name), variable)
-        return merged
-
-
-@dataclass(frozen=True)
-class PassState:
-    """What is known of a function before a pass over a loop, see :meth:`Statements._state`."""
-
-    promotions: dict[tuple[int, str], Promotion]
-    maybe_unassigned: set[str]
-    barriers: bool
-    calls: bool
-    results: int
-
-
-class Statements(Expressions):
+class Statements(Loops):
     """Translates the statements of one function; ``env`` holds its variables at the current statement."""
 
     def __init__(
@@ -137,11 +101,6 @@ class Statements(Expressions):
     ):
         super().__init__(analysis, source, arguments, (*stack, source.key), kernel)
         self.declared = declared
-        self.out: list[Stmt] = []
-        self.loops: list[OpenLoop] = []
-        self.headers: dict[int, Variables] = {}  # the last known header of each loop
-        self.results: list[TypedOperand] = []
-        self.line = source.tree.lineno
 
     def translate(self) -> Function:
         made = self.function
@@ -260,17 +219,6 @@ class Statements(Expressions):
             refuse(node, "a kernel cannot raise again what it did not catch; name the exception")
         self.out += self._end(node)
         return True
-
-    def visit_Break(self, node: ast.Break | ast.Continue) -> bool:
-        """End an iteration, and with break the loop."""
-        loop = self.loops[-1]
-        ends = isinstance(node, ast.Break)
-        (loop.breaks if ends else loop.edges).append(self.env)
-        self.out += self.converts(self.env, loop.after if ends and loop.after is not None else loop.header)
-        self.out.append(Break() if ends else Continue())
-        return True
-
-    visit_Continue = visit_Break
 
     def visit_Expr(self, node: ast.Expr) -> None:
         if docstring(node):
@@ -476,21 +424,10 @@ class Statements(Expressions):
         known = value.value if isinstance(value, Const) and value.literal else literal_values(value)
         self.env[name] = Variable(value.type, value.why, known)
 
-    def converts(self, have: Variables, want: Variables) -> list[Stmt]:
-        """Convert ``have`` to the types in ``want``; where these hold less, the loop is translated again."""
-        found = ((name, one.type, want[name].type) for name, one in have.items() if name in want)
-        return [
-            Convert(name, old, new, self.line)
-            for name, old, new in found
-            if old != new != CONFLICT and unify_types(old, new) == new
-        ]
-
     def visit_If(self, node: ast.If) -> bool:
         test, outcome = self.test(node.test)
         if outcome is not None:
-            taken = self.block(node.body if outcome else node.orelse)
-            self.out += [*[Evaluate(test)] * test.must_be_evaluated, taken]
-            return taken.ends
+            return self.append_taken(test, self.block(node.body if outcome else node.orelse))
         env, blocks, envs = dict(self.env), [], []
         for body in (node.body, node.orelse):
             self.env = dict(env)
@@ -503,179 +440,6 @@ class Statements(Expressions):
                 block.body += self.converts(branch, self.env)
         self.out.append(If(test, blocks[0], blocks[1], node.lineno))
         return not live
-
-    def visit_For(self, node: ast.For | ast.While) -> bool:
-        """Translate a loop until the types at the begin and the end of an iteration agree."""
-        iterated = iterables.iterated(self, node.iter) if isinstance(node, ast.For) else None
-        entry, changed = dict(self.env), self.source.assigned_in(node)
-        header = self.env = self._first_header(node, changed)
-        runs = conditions.decided(self, node.test) if isinstance(node, ast.While) else None
-        if isinstance(node, ast.While) and runs is False:
-            test, taken = conditions.condition(self, node.test), self.block(node.orelse)
-            self.out += [*[Evaluate(test)] * test.must_be_evaluated, taken]
-            return taken.ends
-        after: Variables | None = None
-        none_before_loop: set[str] = set()
-        for _ in range(MOST_PASSES):
-            before = self._state()
-            loop, made = self._tolerant(node, iterated, header, after, entry, changed)
-            merged = loop.merged_edges()
-            found = {name for name in header if header[name].type == NONE != merged[name].type}
-            none_before_loop |= found
-            self.none_before_loop |= found
-            if made is not None and merged == header:
-                after, final, ends = self._after(node, loop, made)
-                if final:
-                    if runs:
-                        self.none_before_loop -= none_before_loop
-                    self.headers[id(node)] = header
-                    self.out.append(made)
-                    self.env = header if after is None else after
-                    return ends
-            header = merged
-            self.possible_promotions |= self.function.promotions
-            self._restore(before)
-        refuse(
-            node,
-            "the types of this loop's variables change in every iteration; give each variable the "
-            "type that it keeps before the loop, as in x = float32(0)",
-        )
-
-    def _first_header(self, node: ast.For | ast.While, changed: frozenset[str]) -> Variables:
-        """The variables at the begin of an iteration, as far as they are known before the first translation.
-
-        In an outer loop, an earlier pass over that has found the types that they had then.
-        """
-        header = {
-            name: replace(variable, const=None, outcome=None) if name in changed else variable
-            for name, variable in self.env.items()
-        }
-        for name, variable in self.headers.get(id(node), {}).items():
-            if name in changed:
-                header[name] = merge(header[name], variable) if name in header else variable
-        return header
-
-    def _state(self) -> PassState:
-        """What a pass over a loop adds to, which is taken back if another one follows."""
-        made = self.function
-        return PassState(
-            dict(made.promotions), set(made.maybe_unassigned), made.barriers, self.calls, len(self.results)
-        )
-
-    def _restore(self, state: PassState) -> None:
-        self.function.promotions = state.promotions
-        self.function.maybe_unassigned = state.maybe_unassigned
-        self.function.barriers = state.barriers
-        self.calls = state.calls
-        del self.results[state.results :]
-
-    visit_While = visit_For
-
-    def _tolerant(
-        self,
-        node: ast.For | ast.While,
-        iterated: iterables.Iterated | None,
-        header: Variables,
-        after: Variables | None,
-        entry: Variables,
-        changed: frozenset[str],
-    ) -> tuple[OpenLoop, Loop | None]:
-        """Translate the body of a loop once, and again without what is refused if a variable is still None in it.
-
-        numba infers types from the statements whose types it knows; None meets the variable's other type later.
-        """
-        loop = OpenLoop(header, after, [header])
-        outer = self.out, self.calls, len(self.loops), self.skips_refused
-        try:
-            return loop, self._pass(node, iterated, loop, entry, changed)
-        except UnsupportedKernelError:
-            if not any(header[name].type == NONE for name in changed & header.keys()):
-                raise
-            self.out, self.calls, count, _ = outer
-            del self.loops[count:]
-            loop, self.skips_refused = OpenLoop(header, after, [header]), True
-            self._pass(node, iterated, loop, entry, changed)
-            if loop.merged_edges() == header:
-                raise
-            return loop, None
-        finally:
-            self.skips_refused = outer[3]
-
-    def _pass(
-        self,
-        node: ast.For | ast.While,
-        iterated: iterables.Iterated | None,
-        loop: OpenLoop,
-        entry: Variables,
-        changed: frozenset[str],
-    ) -> Loop:
-        """Translate the body of a loop once."""
-        outer = self.out
-        calls, self.calls = self.calls, False
-        before = self.converts(entry, loop.header)
-        self.env = dict(loop.header)
-        first: list[Stmt] = []
-        self.out = first
-        test = None
-        if isinstance(node, ast.While):
-            test = conditions.condition(self, node.test)
-        elif iterated is not None:
-            self.out.append(Mark(node.lineno, head=True))
-            self.line = node.lineno
-            self.assign(node.target, iterated.item(()), node)
-        self.loops.append(loop)
-        body = self.block(node.body)
-        if not body.ends:
-            loop.edges.append(self.env)
-            body.body += self.converts(self.env, loop.header)
-        self.loops.pop()
-        watched = None
-        if isinstance(node, ast.While):
-            self.function.waits = True
-            watched = self._watched(changed)
-        calling, self.calls, self.out = self.calls, self.calls or calls, outer
-        return Loop(
-            line=node.lineno,
-            entry=before,
-            iterable=iterated.iterable if iterated is not None else None,
-            test=test,
-            first=first,
-            body=body,
-            orelse=None,
-            watched=watched,
-            calls=calling,
-        )
-
-    def _watched(self, changed: frozenset[str]) -> tuple[tuple[str, Type], ...]:
-        """The versions of the variables that a while loop assigns, at the end of an iteration."""
-        return tuple(
-            (name, variable.type)
-            for name, variable in self.env.items()
-            if name in changed and variable.type not in (COMPILE_TIME, NONE)
-        )
-
-    def _after(self, node: ast.For | ast.While, loop: OpenLoop, made: Loop) -> tuple[Variables | None, bool, bool]:
-        """Translate a loop's else, and merge its lanes with those that broke.
-
-        Returns the variables after the loop, whether the breaks were translated with these types, and whether no lane
-        gets there.
-        """
-        envs = list(loop.breaks)
-        used = loop.header if loop.after is None else loop.after
-        self.env = dict(loop.header)
-        endless = isinstance(node, ast.While) and conditions.decided(self, node.test)
-        if not endless and (loop.breaks or node.orelse):
-            made.orelse = self.block(node.orelse)
-            if not made.orelse.ends:
-                envs.append(self.env)
-                made.orelse.body += self.converts(self.env, used)
-        elif not endless:
-            envs.append(loop.header)
-        if not envs:
-            return None, True, True
-        after = reduce(merge_all, envs)
-        final = all(used.get(name, variable).type == after[name].type for env in envs for name, variable in env.items())
-        return after, final, False
 
 
 def _is_one_operator(value: ast.expr) -> bool:
