@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..types import rules
+from ..types.reasons import MATH_OF, OF, Widening
 from ..types.rules import complex_result
 from ..types.value_types import TypingError, is_float, is_int
 
@@ -24,14 +25,13 @@ class Row:
     """A function of numbers.
 
     ``rule`` returns its signature for the types of its arguments, or raises TypingError. ``code`` is that of
-    :class:`~.nodes.Apply`. ``widened`` explains, followed by the types of the arguments, why the result is float64 if
-    no argument is.
+    :class:`~.nodes.Apply`. ``widening`` says why the result is float64 if no argument is.
     """
 
     name: str
     rule: Callable[..., Overload]
     code: str
-    widened: str = "of"
+    widening: Widening = OF
     complex: bool = False  # does it take complex numbers?
     counts: tuple[int, ...] = ()  # of its arguments, if it has other forms, too
 
@@ -185,7 +185,7 @@ _OF_MATH: dict[str, tuple[Callable[..., Overload], str]] = {
     "remainder": (_narrow2, "remainder({0}, {1})"),
     "pow": (_pow, "power({0}, {1})"),
 }
-MATH = {name: Row(f"math.{name}", rule, code, widened="math of") for name, (rule, code) in _OF_MATH.items()}
+MATH = {name: Row(f"math.{name}", rule, code, widening=MATH_OF) for name, (rule, code) in _OF_MATH.items()}
 #: The functions of math by the equivalent names of NumPy or SciPy, for advice in messages.
 MATH_OF_NUMPY = {known: name for name, known in _IN_NUMPY.items()} | {n: n for n in ("erf", "erfc", "gamma")}
 _UFUNCS = (
@@ -196,7 +196,7 @@ _UFUNCS = (
 #: NumPy's functions of numbers that numba's CUDA target takes.
 NUMPY = {
     name: Row(
-        f"np.{name}", _ufunc(name), f"np.{name}{_OPERANDS[getattr(np, name).nin]}", widened="math of", complex=True
+        f"np.{name}", _ufunc(name), f"np.{name}{_OPERANDS[getattr(np, name).nin]}", widening=MATH_OF, complex=True
     )
     for name in _UFUNCS.split()
 }
@@ -293,7 +293,7 @@ def _rect(r: str, phi: str) -> Overload:
 
 RECT = Row("cmath.rect", _rect, "rectangular({0}, {1})")
 ROUND = Row("round", _round, "cast(np.rint({0}), {dtype})", counts=(1, 2))
-ROUND_TO = Row("round", _round_to, "rounded({0}, {1})", widened="math of", counts=(1, 2))
+ROUND_TO = Row("round", _round_to, "rounded({0}, {1})", widening=MATH_OF, counts=(1, 2))
 
 #: The functions of numba.cuda.
 CUDA: dict[str, Row] = {
@@ -317,5 +317,5 @@ CUDA: dict[str, Row] = {
     ),
     "clz": Row("cuda.clz", _bits("clz"), "cast(bit_clz({0}), {dtype})"),
     "ffs": Row("cuda.ffs", _bits("ffs", "uint32"), "cast(bit_ffs({0}), {dtype})"),
-    "cbrt": Row("cuda.cbrt", _narrow, "np.cbrt({0})", widened="math of"),
+    "cbrt": Row("cuda.cbrt", _narrow, "np.cbrt({0})", widening=MATH_OF),
 }

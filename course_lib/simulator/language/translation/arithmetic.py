@@ -9,6 +9,7 @@ from ..program.nodes import Apply, Const, Expr
 from ..source.function import Source
 from ..tables.operators import BINARY, LITERAL_POWER, MOST_LITERAL_EXPONENT, NOT_ZERO, BinaryOperator
 from ..types import rules
+from ..types.reasons import QUOTIENT_OF
 from ..types.unification import unify
 from ..types.value_types import is_complex, is_float, is_int
 from .translation import Translation
@@ -26,7 +27,7 @@ def binary(translation: Translation, node: ast.expr | ast.stmt, op: str, left: O
     line, kinds = node.lineno, (str(a.type), str(b.type))
     exponent = literal_integer(b) if op == "Pow" else None
     result = _result_type(translation, node, op, kinds, exponent)
-    reason = translation.reason(node, result, [(a, left_tree), (b, right_tree)], "a quotient of")
+    reason = translation.reason(node, result, [(a, left_tree), (b, right_tree)], QUOTIENT_OF)
     operator = BINARY[op]
     if operator.divides and _raises_for_zero(translation.source, op, result) and not _is_not_zero(b):
         b = Apply(code=NOT_ZERO, args=(b,), type=b.type, line=line)

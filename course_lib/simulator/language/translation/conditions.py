@@ -1,7 +1,7 @@
 """Comparisons and conditions: ``<``, ``and``, ``or``, ``not``."""
 
 import ast
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import reduce
@@ -255,79 +255,129 @@ def _is_none(value: Expr, line: int, same: bool) -> Expr:
 
 def and_or(translation: Translation, node: ast.BoolOp) -> Expr:
     """``and`` and ``or`` as values: the value of the operand that decides."""
-    root = _decide(translation, node)
-    chosen = root.value({True, False})
+    decision = _decision(translation, node)
+    chosen = decision.value({True, False})
     assert chosen is not None
-    parts = _leaves(chosen)
-    kind = reduce(unify_types, (value.type for value in parts))
+    values = _values_in(chosen)
+    kind = reduce(unify_types, (value.type for value in values))
     if kind not in SCALARS:
         refuse(node, f"{ast.unparse(node)} has no type that holds all its values; write it with if and else")
     if kind == "bool":  # a condition needs no value in separate lanes
-        return root.truth
-    found = tuple(TypedOperand(v.type, v.why) for v in parts)
-    widened = reasons.Reason(f"{ast.unparse(node)}, of {' and '.join(str(v.type) for v in parts)}")
-    reason = reasons.of_parts(kind, found, widened)
+        return decision.truth
+    operands = tuple(TypedOperand(v.type, v.why) for v in values)
+    widened = reasons.Reason(f"{ast.unparse(node)}, of {' and '.join(str(v.type) for v in values)}")
+    reason = reasons.reason_of_operands(kind, operands, widened)
     return Temporary(value=_selected(chosen, kind, node.lineno), type=kind, why=reason)
 
 
 @dataclass(frozen=True)
-class Decision:
-    """What ``and`` and ``or`` test: its ``truth``, and the ``outcomes`` (True, False) that are possible.
+class Alternatives:
+    """The value is ``ended`` in the lanes in which ``test`` has the outcome ``ending``, and ``rest`` in the others.
 
-    ``value`` is the value for some outcomes: in ``a and b or c`` the value of a is never the result, so its type does
-    not affect that of the result.
+    None: no lane has that value.
     """
 
+    test: Expr
+    ending: bool
+    ended: "Chosen | None"
+    rest: "Chosen | None"
+
+
+#: The value of ``and`` or ``or``: that of one operand, or one of several.
+Chosen = Expr | Alternatives
+
+
+@dataclass(frozen=True)
+class Decision(ABC):
+    """An operand of ``and`` or ``or``: its ``truth``, and the ``outcomes`` (True, False) that this may have."""
+
     truth: Expr
-    outcomes: set[bool]
-    value: "Callable[[set[bool]], Chosen | None]"  # None if no lane has one
+    outcomes: frozenset[bool]
+
+    @abstractmethod
+    def value(self, wanted: set[bool]) -> Chosen | None:
+        """The operand's value in the lanes in which its outcome is one of ``wanted``; None if there are none.
+
+        In ``a and b or c`` the value of a is never the result, so its type does not affect that of the result.
+        """
 
 
-#: A value; or a test, its outcome that ends the evaluation, the value then, and the value else.
-Chosen = Expr | tuple[Expr, bool, "Chosen | None", "Chosen | None"]
+@dataclass(frozen=True)
+class DecidingNumber(Decision):
+    """An operand that is a number."""
+
+    number: Expr
+
+    def value(self, wanted: set[bool]) -> Chosen | None:
+        return self.number if wanted & self.outcomes else None
 
 
-def _decide(translation: Translation, node: ast.expr) -> Decision:
+@dataclass(frozen=True)
+class Junction(Decision):
+    """An operand that is an ``and`` (a ``conjunction``) or an ``or``, of ``operands``.
+
+    ``ends_early``: the outcome of the last one is known to end the evaluation, so that there is none of those after it.
+    """
+
+    conjunction: bool
+    operands: tuple[Decision, ...]
+    ends_early: bool
+
+    def value(self, wanted: set[bool]) -> Chosen | None:
+        return self._value_from(0, wanted)
+
+    def _value_from(self, number: int, wanted: set[bool]) -> Chosen | None:
+        """The value in the lanes that evaluate the operand of this number."""
+        operand, ending = self.operands[number], not self.conjunction
+        is_last = number + 1 == len(self.operands)
+        if is_last and not self.ends_early:
+            return operand.value(wanted)
+        rest = None if is_last else self._value_from(number + 1, wanted)
+        if ending not in wanted:  # no operand has ended the evaluation
+            return rest
+        ended = operand.value({ending})
+        if ended is None and rest is None:
+            return None
+        return Alternatives(operand.truth, ending, ended, rest)
+
+
+def _decision(translation: Translation, node: ast.expr) -> Decision:
     """Translate an operand of ``and`` or ``or``, which may be another ``and`` or ``or``."""
     if not isinstance(node, ast.BoolOp):
-        value = reusable(translation.as_number(node, translation.expr(node)))
-        test = truth(translation, value, node.lineno)
+        number = reusable(translation.as_number(node, translation.expr(node)))
+        test = truth(translation, number, node.lineno)
         outcome = decided(translation, node)
-        outcomes = {True, False} if outcome is None else {outcome}
-        return Decision(test, outcomes, lambda wanted: value if wanted & outcomes else None)
+        return DecidingNumber(test, frozenset({True, False} if outcome is None else {outcome}), number)
     conjunction = isinstance(node.op, ast.And)
-    parts: list[Decision] = []
+    ending = not conjunction
+    operands: list[Decision] = []
     for operand in node.values:
-        parts.append(_decide(translation, operand))
-        if conjunction not in parts[-1].outcomes:  # no lane evaluates the next one
+        operands.append(_decision(translation, operand))
+        if operands[-1].outcomes == {ending}:  # no lane evaluates the next one
             break
-
-    def chosen(wanted: set[bool], first: int = 0) -> Chosen | None:
-        if first + 1 == len(node.values):
-            return parts[first].value(wanted)
-        rest = chosen(wanted, first + 1) if first + 1 < len(parts) else None
-        if (not conjunction) not in wanted:  # no part has ended the evaluation
-            return rest
-        ended = parts[first].value({not conjunction})
-        return None if ended is rest is None else (parts[first].truth, not conjunction, ended, rest)
-
-    ends = {not conjunction} if any((not conjunction) in part.outcomes for part in parts) else set()
-    outcomes = ends | parts[-1].outcomes & {conjunction}
-    return Decision(logical(translation, conjunction, [part.truth for part in parts]), outcomes, chosen)
+    outcomes = operands[-1].outcomes & {conjunction}
+    if any(ending in operand.outcomes for operand in operands):
+        outcomes |= {ending}
+    test = logical(translation, conjunction, [operand.truth for operand in operands])
+    return Junction(test, outcomes, conjunction, tuple(operands), len(operands) < len(node.values))
 
 
-def _leaves(chosen: Chosen | None) -> list[Expr]:
-    if isinstance(chosen, tuple):
-        return _leaves(chosen[2]) + _leaves(chosen[3])
-    return [] if chosen is None else [chosen]
+def _values_in(chosen: Chosen | None) -> list[Expr]:
+    if chosen is None:
+        return []
+    if isinstance(chosen, Alternatives):
+        return _values_in(chosen.ended) + _values_in(chosen.rest)
+    return [chosen]
 
 
 def _selected(chosen: Chosen, kind: Type, line: int) -> Expr:
     """The expression of the value, converted to ``kind``."""
     if isinstance(chosen, Expr):
         return cast(chosen, kind)
-    test, outcome, *sides = chosen
-    found = [_selected(side, kind, line) for side in sides if side is not None]
-    if len(found) == 1:
-        return after((test,), found[0])
-    return Select(test=test, yes=found[not outcome], no=found[outcome], type=kind, line=line)
+    if chosen.ended is None or chosen.rest is None:
+        only = chosen.rest if chosen.ended is None else chosen.ended
+        assert only is not None
+        return after((chosen.test,), _selected(only, kind, line))
+    ended, rest = _selected(chosen.ended, kind, line), _selected(chosen.rest, kind, line)
+    yes, no = (ended, rest) if chosen.ending else (rest, ended)
+    return Select(test=chosen.test, yes=yes, no=no, type=kind, line=line)

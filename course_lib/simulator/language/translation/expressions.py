@@ -219,7 +219,7 @@ class Expressions(Translation):
                 f"{describe_type(no.type)}; give both sides the same kind of value",
             )
         parts = (TypedOperand(yes.type, yes.why), TypedOperand(no.type, no.why))
-        reason = reasons.of_parts(kind, parts, reasons.of_merge(yes.type, no.type))
+        reason = reasons.reason_of_operands(kind, parts, reasons.reason_of_merge(yes.type, no.type))
         yes, no = cast(yes, kind), cast(no, kind)
         return Select(test=test, yes=yes, no=no, type=kind, line=node.lineno, why=reason)
 

@@ -12,6 +12,7 @@ from ..tables import gaps
 from ..tables.functions import LARGER, MAGNITUDE, SMALLER
 from ..types import rules, unification
 from ..types.objects import dtype_name
+from ..types.reasons import MATH_OF, OF
 from ..types.rules import complex_result
 from ..types.value_types import PART, OptionalType, TupleType, TypingError, is_complex, is_float, is_int
 from . import conditions, tuples
@@ -116,7 +117,7 @@ def _min_or_max_of(
         translation.as_number(part, value)
     kind = reduce(unification.unify, (str(value.type) for value in values))
     rules.comparison(kind, kind)
-    reason = translation.reason(node, kind, list(zip(values, trees, strict=True)), "of")
+    reason = translation.reason(node, kind, list(zip(values, trees, strict=True)), OF)
     code = "later_if(np.less, {0}, {1})" if smaller else "later_if(np.greater, {0}, {1})"
     if is_int(kind):
         code = "np.minimum({0}, {1})" if smaller else "np.maximum({0}, {1})"
@@ -142,7 +143,7 @@ def parts(name: str, overloads: str, translation: Translation, node: ast.Call, u
     (value,) = translation.arguments(node, (1,), ast.unparse(node.func))
     codes, other = TUPLES[name]
     kind = rules.best(overloads, str(value.type))[0]
-    reason = translation.reason(node, kind, [(value, node.args[0])], "math of")
+    reason = translation.reason(node, kind, [(value, node.args[0])], MATH_OF)
     number = builders.reusable(cast(value, kind))
     kinds = zip(codes, (kind, other or kind), (reason, None if other else reason), strict=True)
     return builders.tuple_of(

@@ -31,7 +31,7 @@ from ..source.names import Symbol
 from ..source.tree import names_in
 from ..tables import gaps
 from ..types import rules
-from ..types.reasons import Reason, TypedOperand, Why, of_merge, of_parts
+from ..types.reasons import Reason, TypedOperand, Why, reason_of_merge, reason_of_operands
 from ..types.unification import unify_types
 from ..types.value_types import (
     COMPILE_TIME,
@@ -168,7 +168,7 @@ class Statements(Loops):
                 self.source.tree,
                 f"this device function returns {describe_type(kind)} on some paths only; end it with a return",
             )
-        return kind, of_parts(kind, found, of_merge(found[0].type, found[-1].type)), partial
+        return kind, reason_of_operands(kind, found, reason_of_merge(found[0].type, found[-1].type)), partial
 
     def _declared(self, found: list[TypedOperand], want: Type) -> Type:
         """The result type ``want`` of the function's signature; refused unless what it returns converts to it."""

@@ -28,7 +28,7 @@ def of_row(row: Row, translation: Translation, node: ast.Call, used: bool) -> Ex
     parts: list[tuple[Expr, ast.AST]] = [
         (value, tree) for value, tree, kind in operands_of_row if kind in (*FLOATS, value.type)
     ]
-    reason = translation.reason(node, result, parts, row.widened)
+    reason = translation.reason(node, result, parts, row.widening)
     operands = tuple(
         conditions.truth(translation, v, node.lineno) if kind == "bool" else cast(v, kind)
         for v, kind in zip(given, wanted, strict=True)

@@ -28,7 +28,7 @@ from ..tables import gaps
 from ..tables.alternatives import ABSENT, CUDA, NOT_TAKEN, ORIGINS
 from ..types import reasons
 from ..types.objects import of_value, part_of_cuda, vector_of
-from ..types.reasons import Promotion, Reason, TypedOperand, Why
+from ..types.reasons import Promotion, Reason, TypedOperand, Why, Widening
 from ..types.record_types import type_of_records, unfit_records
 from ..types.value_types import (
     COMPILE_TIME,
@@ -330,33 +330,32 @@ class Translation(ABC):
         return nodes.Apply(code=f"np.int64({{0}}.shape[{axis}])", args=(array,), type="int64", line=node.lineno)
 
     def reason(
-        self, node: ast.expr | ast.stmt, result: Type, operands: list[tuple[nodes.Expr, ast.AST]], widened: str
+        self, node: ast.expr | ast.stmt, result: Type, operands: list[tuple[nodes.Expr, ast.AST]], widening: Widening
     ) -> Why:
         """Return why the ``result`` of ``node`` is of double precision; record a warning if nobody asked for that.
 
-        ``widened`` is the text for an operation that widens, followed by the types of its ``operands``.
+        ``widening`` says how the operation widens if none of its ``operands`` is of double precision.
         """
         asked = any(value.type in DOUBLE and not value.why for value, _ in operands)
         if result not in DOUBLE or asked:
             return None
         text, line = ast.unparse(node), node.lineno
         parts = [TypedOperand(value.type, value.why, ast.unparse(tree)) for value, tree in operands]
-        if (found := reasons.promotion(line, text, result, parts)) is not None:
-            warning, cause, why = found
-            self.function.promotions.setdefault((line, cause), warning)
-            return replace(why, reported=True)
+        if (accident := reasons.accidental_double(line, text, result, parts)) is not None:
+            self.function.promotions.setdefault((line, accident.operand), accident.warning)
+            return replace(accident.why, reported=True)
         in_float32 = reasons.in_float32(node, parts)
-        narrowed = in_float32 if widened == "math of" else ""
-        words = f"{text}, {widened} {' and '.join(str(part.type) for part in parts)}"
-        of = reasons.of_parts(result, parts, Reason(words, names=text, narrowed=narrowed))
-        if isinstance(of, Reason):
+        narrowed = in_float32 if widening.of_operands_alone else ""
+        words = f"{text}, {widening.words} {' and '.join(str(part.type) for part in parts)}"
+        reason = reasons.reason_of_operands(result, parts, Reason(words, names=text, narrowed=narrowed))
+        if isinstance(reason, Reason):
             constant = all(_is_constant(value) for value, _ in operands)
-            of = replace(of, computed="" if constant else in_float32, constant=constant)
-        if of and any(part.type in DOUBLE for part in parts):
-            for key, known in self.possible_promotions.items():
-                if known.line == line and known.expression == text:
-                    self.function.promotions.setdefault(key, known)
-        return of
+            reason = replace(reason, computed="" if constant else in_float32, constant=constant)
+        if reason and any(part.type in DOUBLE for part in parts):
+            for key, promotion in self.possible_promotions.items():
+                if promotion.line == line and promotion.expression == text:
+                    self.function.promotions.setdefault(key, promotion)
+        return reason
 
     def view_of(self, node: ast.AST, array: nodes.Expr, parts: list[nodes.Expr | nodes.Slice]) -> nodes.Expr:
         """A part of ``array``; dimensions without an entry in ``parts`` are taken whole, and None is a new one."""

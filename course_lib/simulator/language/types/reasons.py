@@ -12,6 +12,7 @@ operation itself widens them, and that is the reason.
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from .value_types import DOUBLE, TupleType, Type
 
@@ -58,6 +59,28 @@ class Promotion:
     wide: str = "float64"
 
 
+class Widening(NamedTuple):
+    """How an operation makes a value of double precision: ``words``, which the types of its operands follow.
+
+    ``of_operands_alone``: it does so because of their types alone; converted to float32, they give a float32.
+    """
+
+    words: str
+    of_operands_alone: bool = False
+
+
+#: The operations that widen: of a function whose result has a type of its own, of one of math, and of a division.
+OF, MATH_OF, QUOTIENT_OF = Widening("of"), Widening("math of", True), Widening("a quotient of")
+
+
+class AccidentalDouble(NamedTuple):
+    """An operation that widens an operand by accident: the warning, the operand's text, and the result's reason."""
+
+    warning: Promotion
+    operand: str
+    why: Reason
+
+
 @dataclass(frozen=True)
 class TypedOperand:
     """An operand: its type, the reason for it, and its text in the source."""
@@ -67,21 +90,26 @@ class TypedOperand:
     text: str = ""
 
 
-def of_parts(result: Type, parts: Sequence[TypedOperand], widened: Reason) -> Why:
+def reason_of_operands(result: Type, parts: Sequence[TypedOperand], widened: Reason) -> Why:
     """The reason why ``result``, computed from ``parts``, is double; ``widened`` if the operation itself widens."""
     if isinstance(result, TupleType):
-        return tuple(of_parts(kind, [_item(part, i) for part in parts], widened) for i, kind in enumerate(result.items))
+        return tuple(
+            reason_of_operands(kind, [_item(part, i) for part in parts], widened) for i, kind in enumerate(result.items)
+        )
     if result not in DOUBLE:
         return None
     double = [part.why for part in parts if part.type in DOUBLE]
     if not all(double):
-        return None
+        return None  # the kernel asks for one of them
     if not double:
         return widened
-    known = [why for why in double if isinstance(why, Reason)]
-    computed = next((why.computed for why in known if why.computed), "")
-    constant = all(why.constant for why in known)
-    return replace(known[0], computed=computed, reported=any(why.reported for why in known), constant=constant)
+    reasons = [why for why in double if isinstance(why, Reason)]
+    return replace(
+        reasons[0],
+        computed=next((why.computed for why in reasons if why.computed), ""),
+        reported=any(why.reported for why in reasons),
+        constant=all(why.constant for why in reasons),
+    )
 
 
 def _item(part: TypedOperand, i: int) -> TypedOperand:
@@ -93,13 +121,10 @@ def item_why(why: Why, i: int) -> Why:
     return why[i] if isinstance(why, tuple) else None
 
 
-def promotion(
+def accidental_double(
     line: int, expression: str, result: Type, parts: Sequence[TypedOperand]
-) -> tuple[Promotion, str, Reason] | None:
-    """The warning that ``expression``, double by accident, widens a single-precision operand; None if it does not.
-
-    With it come the text of the operand that causes this, and the reason of the result.
-    """
+) -> AccidentalDouble | None:
+    """Whether ``expression``, double by accident, widens a single-precision operand; None if it does not."""
     narrow = next((part for part in parts if part.type in SINGLE), None)
     double = next((part for part in parts if part.type in DOUBLE), None)
     cause = double or next((part for part in parts if part.type not in SINGLE), None)
@@ -110,21 +135,34 @@ def promotion(
     else:
         words = f"{cause.text} is {cause.type}, and {narrow.type} with {cause.type} gives {result}"
         why = Reason(words, clause=True)
-    operand = why.words if why.clause else f"{why.words}{',' * (',' in why.words)} is {cause.type}"
     single = "complex64" if result == "complex128" else str(narrow.type)
-    advice = f"{single}({cause.text})"
-    if isinstance(cause.why, Reason):
-        made = cause.why.narrowed or cause.why.computed
-        advice = made if made and single == "float32" else f"{single}({cause.why.names or cause.text})"
-    return Promotion(line, operand, expression, advice, single, str(result)), cause.text, why
+    warning = Promotion(line, _clause(why, str(cause.type)), expression, _narrowed(cause, single), single, str(result))
+    return AccidentalDouble(warning, cause.text, why)
+
+
+def _narrowed(cause: TypedOperand, single: str) -> str:
+    """What to write for the operand that widens, so that it is of the type ``single``."""
+    if not isinstance(cause.why, Reason):
+        return f"{single}({cause.text})"
+    in_float32 = cause.why.narrowed or cause.why.computed
+    if in_float32 and single == "float32":
+        return in_float32
+    return f"{single}({cause.why.names or cause.text})"
+
+
+def _clause(why: Reason, kind: str) -> str:
+    """A reason as a clause, which says of what has it that it is of this type."""
+    if why.clause:
+        return why.words
+    comma = "," if "," in why.words else ""
+    return f"{why.words}{comma} is {kind}"
 
 
 def narrowing_store(line: int, target: str, element: Type, why: Reason) -> Promotion:
     """The warning that the value of ``target``, an element of less than double precision, was computed in double."""
-    narrow = element if element in SINGLE and element != "float16" else "float32"
+    narrow = str(element) if element in SINGLE and element != "float16" else "float32"
     wide = "complex128" if narrow == "complex64" else "float64"
-    cause = why.words if why.clause else f"{why.words}{',' * (',' in why.words)} is {wide}"
-    return Promotion(line, cause, f"the value stored in {target}", why.computed, str(narrow), wide)
+    return Promotion(line, _clause(why, wide), f"the value stored in {target}", why.computed, narrow, wide)
 
 
 def in_float32(node: ast.AST, parts: Sequence[TypedOperand]) -> str:
@@ -141,10 +179,11 @@ def in_float32(node: ast.AST, parts: Sequence[TypedOperand]) -> str:
 
 def _converted(part: TypedOperand) -> str:
     """What to write for an operand, so that it is a float32."""
-    if isinstance(part.why, Reason) and not part.text.isidentifier() and part.why.computed:
+    if not isinstance(part.why, Reason):
+        return f"float32({part.text})"
+    if part.why.computed and not part.text.isidentifier():
         return part.why.computed
-    names = part.why.names if isinstance(part.why, Reason) else ""
-    return f"float32({names or part.text})"
+    return f"float32({part.why.names or part.text})"
 
 
 def _parsed(text: str) -> ast.expr:
@@ -160,7 +199,7 @@ def _stated(part: TypedOperand) -> Reason:
     return Reason(f"{part.text} is {part.type}: {origin}", clause=True, origin=origin)
 
 
-def of_merge(a: Type, b: Type) -> Reason:
+def reason_of_merge(a: Type, b: Type) -> Reason:
     """The reason for a double type that results from two types that are not double."""
     one, other = (f"an {kind}" if str(kind).startswith("int") else f"a {kind}" for kind in (a, b))
     return Reason(f"{one} and {other} that meet")

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .reasons import TypedOperand, Why, of_merge, of_parts
+from .reasons import TypedOperand, Why, reason_of_merge, reason_of_operands
 from .unification import unify_types
 from .value_types import Type
 
@@ -49,7 +49,9 @@ def merge(a: Variable | None, b: Variable | None) -> Variable:
     if a is b:
         return a
     kind = unify_types(a.type, b.type)
-    why = of_parts(kind, (TypedOperand(a.type, a.why), TypedOperand(b.type, b.why)), of_merge(a.type, b.type))
+    why = reason_of_operands(
+        kind, (TypedOperand(a.type, a.why), TypedOperand(b.type, b.why)), reason_of_merge(a.type, b.type)
+    )
     const = a.const if same(a.const, b.const) else None
     return Variable(kind, why, const, a.maybe_unassigned or b.maybe_unassigned, joined=True)
 
