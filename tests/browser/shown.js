@@ -140,8 +140,8 @@ const VIEWS = {
     const bars = rows.map(({ name, of }) => [name, ...of.map(({ text, total }) => [Number(text.textContent), total])]);
     return { compare: { bars } };
   },
-  counter: ({ number, key }) => ({
-    loaded: Number(number.textContent.replaceAll(",", "")),
+  counter: ({ counted, key }) => ({
+    loaded: Number(/([\d,]+)( so far|$| of| by)/.exec(counted.textContent)?.[1].replaceAll(",", "")),
     scale: Number(key.lastElementChild?.textContent ?? 0),
   }),
 };

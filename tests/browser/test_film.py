@@ -391,6 +391,7 @@ def test_the_counter_says_how_many_numbers_the_other_kernel_loads(show, launch_o
         timeline = Timeline(trace, tuple(trace.columns.blocks[0].tolist()))
         touched = [timeline.touches(array.name) for array in trace.arrays.values() if array.space == "global"]
         loads.append(sum(int((~each.store).sum()) for each in touched))
+    assert page.locator(".tt-counter b").all_text_contents() == [str(number) for number in loads]
     said = [re.findall(r"^\w+|\d+", line.text_content()) for line in page.locator(".tt-beside-other").all()]
     first, second = (name.partition("_")[0] for name in names)
     if loads[0] == loads[1]:

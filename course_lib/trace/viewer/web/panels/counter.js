@@ -10,6 +10,7 @@ import { LOAD } from "../trace.js";
 
 const STEPS = 2; // of the scale's numbers, after 0
 const LETTERS = 22; // in a line
+const LONG = 10_000; // a number beside which another one has no room
 
 export class Counter extends Panel {
   static at = "counter";
@@ -82,9 +83,15 @@ export class Counter extends Panel {
     }
     write(this.heading, whole ? "All blocks' global loads" : "Block's global loads");
     this.heading.title = `Numbers that the threads of ${who} load from global memory`;
-    write(this.number, (whole ? launch() : now).toLocaleString("en"));
     const { length: blocks } = trace.blocks;
-    write(this.all, whole ? ` by ${blocks} block${blocks === 1 ? "" : "s"}` : ` of ${this.total.toLocaleString("en")}`);
+    // two runs are compared by what they load in all, not by what they have loaded at a step
+    const [number, all] = whole
+      ? [launch(), ` by ${blocks} block${blocks === 1 ? "" : "s"}`]
+      : !this.context.other
+        ? [now, ` of ${this.total.toLocaleString("en")}`]
+        : [this.total, this.total < LONG ? ` (${now.toLocaleString("en")} so far)` : " in all"];
+    write(this.number, number.toLocaleString("en"));
+    write(this.all, all);
     this.bar.style.setProperty("--part", String(whole ? 0 : now / Math.max(1, this.total)));
     this.tell(whole);
   }
