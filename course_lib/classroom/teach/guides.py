@@ -46,9 +46,9 @@ def _guide(name: str, objectives: Mapping[str, str]) -> str:
     first, last = "".join(cells[0]["source"]), "".join(cells[-1]["source"])
     notes, sections = whole_notes_of(lesson), []
     for heading, time in minutes_of(lesson).items():
-        text = " ".join(notes[heading].split()).replace("|", "\\|")
-        asks = re.findall(r"(?:Ask:? )(?!for\b)([^?.]*\?)", text)
-        wrong = re.findall(r"Common (?:mistakes?|difficulty):? (.*?\.)(?= [A-Z(]|$)", text)
+        text = "\n".join(" ".join(said.split()) for said in notes[heading].split("\n\n")).replace("|", "\\|")
+        asks = re.findall(r"(?:Ask:? )(?!for\b)([^?.\n]*\?)", text)
+        wrong = re.findall(r"Common (?:mistakes?|difficulty):? (.*?\.)(?= [A-Z0-9(]|$)", text, re.M)
         sections.append((heading, time, " ".join(map(_sentence, asks)), " ".join(map(_sentence, wrong))))
     return rendered(
         "guide.md",
