@@ -1,6 +1,6 @@
 """Writes the table of docs/compiled.md: forty ordinary kernels as written, as compiled, and as a GPU counted.
 
-    uv run --extra compiler --with scipy python tools/ordinary.py FOLDER
+    uv run --extra compiler --group published python tools/ordinary.py FOLDER
 
 FOLDER holds checkouts of public projects, as tools/published.py takes it.
 """

@@ -1,6 +1,6 @@
 """Runs kernels of public projects on the simulator, and writes the table of docs/published.md.
 
-    uv run --extra compiler --with scipy python tools/published.py FOLDER
+    uv run --extra compiler --group published python tools/published.py FOLDER
 
 FOLDER holds a checkout of each project of tools/published.toml, named owner+name, at the commit named there.
 """

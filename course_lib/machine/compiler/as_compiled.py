@@ -36,7 +36,6 @@ CAUSES = {
     "in parts": "one access of the source is several",
     "moved": "the compiler names another line for it",
     "ahead": "made before it is known whether it is needed",
-    "combined": "one lane updates memory for its warp",
     "retried": "the update is a loop of loads and compare-and-swaps",
     "repeated": "lanes on one word are served one after another",
     "no lane": "the instruction counts also for warps of which no lane takes part",
@@ -361,9 +360,8 @@ class Difference:
         return any(each.counted > each.requests for each in self.does.values())
 
     def _of_atomics(self) -> Iterator[str]:
-        if sum(each.lanes for each in self.does.values()) < self.asked.accesses:
-            yield "combined"
-            return
+        """Yield the words of atomics. That one lane updates a word for its warp is none: in the source's counts the
+        lanes on one word are together, too."""
         if sum(each.requests for each in self.does.values()) > self.asked.sums.requests:
             yield "split"
         yield "repeated"

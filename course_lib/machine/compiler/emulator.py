@@ -174,6 +174,7 @@ class _Launch:
             block=np.repeat(np.arange(len(numbers)), width),
             shared_bytes=shared_bytes,
             barriers=np.zeros((16, len(linear)), np.int64),
+            voted=np.zeros(len(linear), np.uint64),
             arrays=self.arrays,
         )
 
@@ -214,7 +215,8 @@ class Warps:
     """Runs the groups of threads of warps, each at its own instruction.
 
     ``ready`` has the groups that can go on, by the place of their next instruction: sets of threads, of which each has
-    one group of a warp at most. ``waiting`` are those at a barrier of their block, by the instruction after it.
+    one group of a warp at most. ``waiting`` are those at a barrier of their block, by the instruction after it;
+    ``votes``: what those say who wait at a barrier that counts votes, and ``counting`` how it counts them.
     ``held``: for each thread that waits for others of its warp, the number of the event at which it joined their
     convergence barrier, -1 for WARPSYNC; 0 for none. ``goes_on``: where it goes on then. ``alone``: the places of loops
     that compare and swap, through which one warp goes after the other, so that none makes another one try again.
@@ -224,6 +226,8 @@ class Warps:
         self.code, self.state, self.note, self.until, self.most = code, state, note, until, most
         self.ready: dict[int, list[np.ndarray]] = {0: [state.mask.copy()]}
         self.waiting: dict[int, np.ndarray] = {}
+        self.votes = np.zeros(len(state.mask), bool)
+        self.counting: dict[int, str] = {}
         self.alive = state.mask.copy()
         self.held = np.zeros(len(self.alive), np.int64)
         self.goes_on = np.zeros(len(self.alive), np.int64)
@@ -238,6 +242,8 @@ class Warps:
                         raise ValueError("threads of a warp wait for others that do not come")
                     return
                 for place, threads in self.waiting.items():
+                    if place in self.counting:
+                        self._count(threads, self.counting[place])
                     self._add(place, threads)
                 self.waiting = {}
             place = min(self.ready)
@@ -326,6 +332,18 @@ class Warps:
         others = self.waiting.get(place + 1)
         self.waiting[place + 1] = active if others is None else others | active
         return threads & ~active
+
+    def _vote(self, place: int, threads: np.ndarray, active: np.ndarray, work: Any) -> np.ndarray:
+        self.counting[place + 1], says = work
+        np.copyto(self.votes, says(self.state), where=active)
+        return self._barrier(place, threads, active, None)
+
+    def _count(self, threads: np.ndarray, how: str) -> None:
+        """Tell the threads at a barrier how many of their block voted for it, whether any did, or all."""
+        blocks, votes = self.state.block[threads], self.votes[threads]
+        came, voted = np.bincount(blocks), np.bincount(blocks[votes], minlength=blocks.max() + 1)
+        found = {"POPC": voted, "OR": voted > 0, "AND": voted == came}[how]
+        self.state.voted[threads] = found[blocks]
 
     def _exit(self, place: int, threads: np.ndarray, active: np.ndarray, work: Any) -> np.ndarray:
         ends = active if work is None else active & work(self.state)
@@ -452,6 +470,7 @@ _FLOW = {
     "call": "_call",
     "return": "_return",
     "barrier": "_barrier",
+    "vote": "_vote",
     "exit": "_exit",
     "begin": "_begin",
     "leave": "_leave",
@@ -491,6 +510,8 @@ def _flow(operation: str, operands: list[str]) -> tuple[str, Any] | None:
         return "branch", predicate(operands[0]) if len(operands) > 1 else None
     if name == "RET" and "REL" in mods:
         return "return", raw(operands[0].split()[0])
+    if [name, *mods[:1]] == ["BAR", "RED"] and mods[1] in ("POPC", "AND", "OR") and len(operands) == 2:
+        return "vote", (mods[1], predicate(operands[1]))
     flow = {"CALL.REL": "call", "BAR.SYNC": "barrier", "WARPSYNC.ALL": "together"}
     found = flow.get(".".join([name, *mods[:1]]))
     if found == "barrier" and len(operands) > 1:

@@ -50,6 +50,7 @@ class Threads:
 
     ``block`` is the number of each thread's block among these, of which each has ``shared_bytes`` of shared memory.
     ``barriers``: for each convergence barrier, the number of the event at which a thread joined it, 0 for none.
+    ``voted``: for each thread, what the last barrier that counts votes found in its block.
     """
 
     registers: np.ndarray
@@ -65,6 +66,7 @@ class Threads:
     block: np.ndarray
     shared_bytes: int
     barriers: np.ndarray
+    voted: np.ndarray
     arrays: list[Region] = field(default_factory=list)
 
     def constant(self, at: int, size: int) -> np.uint64:
@@ -637,6 +639,19 @@ def barrier_move(mods: list[str], operands: list[str]) -> Run:
     return save
 
 
+def barrier_result(mods: list[str], operands: list[str]) -> Run:
+    """What the last barrier that counts votes found: a number, and whether it is not zero."""
+    if mods != ["RESULT"]:
+        raise UnknownInstruction(".".join(["B2R", *mods]))
+    number, truth = writer(operands[0]), truth_writer(operands[1] if len(operands) > 1 else "PT")
+
+    def read(t: Threads) -> None:
+        number(t, t.voted)
+        truth(t, t.voted != 0)
+
+    return read
+
+
 def nothing(mods: list[str], operands: list[str]) -> Run:
     return lambda t: None
 
@@ -706,6 +721,7 @@ OPERATIONS: dict[str, Callable[[list[str], list[str]], Run]] = {
     "FRND.F64": Rule(rounded, (double_writer,), (double_of,)),
     "FCHK": Rule(needs_care, (truth_writer,), (float_of, float_of)),
     "BMOV": barrier_move,
+    "B2R": barrier_result,
     "VIADDMNMX": Rule(least_sum, (writer,), (integer, integer, integer, predicate)),
     **dict.fromkeys(("BRA.DIV", "UBRA.DIV"), nothing),  # the warp is together
     **dict.fromkeys(("NOP", "YIELD", "NANOSLEEP", "DEPBAR", "LDGDEPBAR", "MEMBAR", "ERRBAR", "CCTL"), nothing),

@@ -1,5 +1,6 @@
 """What a launch's machine code requests, line by line, beside what the source asks for; and why it differs."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -16,19 +17,6 @@ pytestmark = pytest.mark.skipif(not available(), reason="the compiler is not ins
 
 
 @cuda.jit
-def shared_sum(x, out):
-    total = cuda.shared.array(1, float32)
-    t = cuda.threadIdx.x
-    if t == 0:
-        total[0] = 0
-    cuda.syncthreads()
-    cuda.atomic.add(total, 0, x[t])
-    cuda.syncthreads()
-    if t == 0:
-        out[0] = total[0]
-
-
-@cuda.jit
 def four_of_each(x, out):
     tile = cuda.shared.array((32, 4), float32)
     t = cuda.threadIdx.x
@@ -39,12 +27,6 @@ def four_of_each(x, out):
     for k in range(4):
         total += tile[t, k]
     out[t] = total
-
-
-@cuda.jit
-def squares(x, out):
-    i = cuda.grid(1)
-    out[i] = x[i] * x[i]
 
 
 def launch_of(kernel, grid, block, *arguments):
@@ -89,19 +71,41 @@ def test_neighbouring_words_become_one_access():
     assert (row.written.requests, row.compiled.requests, row.causes) == (4, 1, ("widened",))
 
 
-def test_a_sum_of_floats_in_shared_memory_is_a_loop():
-    """Each of the 32 rounds of two warps loads, and compares and swaps, which is two wavefronts."""
-    found = rows(launch_of(shared_sum, 1, 64, np.ones(64, np.float32), np.zeros(1, np.float32)))
-    atomic, load = found["shared", "atomic", ""], found["shared", "load", ""]
-    assert (atomic.compiled, load.compiled) == ((64, 128), (64, 64))
-    assert "retried" in atomic.causes and "retried" in load.causes
+@pytest.mark.parametrize("barrier", ["syncthreads_count", "syncthreads_and", "syncthreads_or"])
+def test_a_barrier_that_counts_votes_is_executed(barrier):
+    """In each of three blocks of two warps, other threads vote; some threads of the last one have ended."""
+    vote = getattr(cuda, barrier)
+
+    @cuda.jit
+    def voted(x, out):
+        i = cuda.grid(1)
+        if i < x.size:
+            out[i] = vote(x[i])
+
+    x = np.repeat(np.array([0, 1, 1], np.int32), [64, 64, 50])
+    x[[3, 70]] = 1, 0
+    made = simulated(voted, 3, 64, (x, np.full(178, -1, np.int32)))
+    found = as_compiled(machine_code(voted, made.before), made)
+    assert not found.why
+    assert all(row.written == row.compiled for row in found.rows)
+    of_block = {"syncthreads_count": [1, 63, 50], "syncthreads_and": [0, 0, 1], "syncthreads_or": [1, 1, 1]}[barrier]
+    assert np.array_equal(made.after[1], np.repeat(of_block, [64, 64, 50]))
 
 
-def test_the_parts_of_a_complex_number_are_accesses_of_their_own():
-    row = rows(launch_of(squares, 2, 64, np.ones(128, np.complex64), np.zeros(128, np.complex64)))[
-        "global", "store", "out"
-    ]
-    assert (row.written.requests, row.compiled.requests, row.causes) == (4, 8, ("in parts",))
+def test_what_the_compiler_reads_from_its_own_constants_is_named_in_its_line():
+    """A sine of float64 has its table in constant memory of the compiler, which the emulator does not have."""
+
+    @cuda.jit
+    def sines(x, out):
+        i = cuda.grid(1)
+        out[i] = math.sin(x[i])
+
+    made = simulated(sines, 1, 32, (np.ones(32), np.zeros(32)))
+    found = as_compiled(machine_code(sines, made.before), made)
+    assert "c[0x4]" in found.why
+    assert all(row.written == row.compiled for row in found.rows)
+    (line,) = {row.line for row in found.rows}
+    assert [*found.unknown] == [line] and "not executed: LDC.64" in str(found)
 
 
 def test_what_is_not_executed_has_the_counts_of_the_source_and_a_reason(monkeypatch):

@@ -86,7 +86,9 @@ def test_text_and_back():
         ("MOV R1, R2", "the machine code has no end here"),
         ("UIADD3.64 UR4, UR4, 0x2, URZ", "UIADD3.64"),
         ("F2F.F16.F32 R2, R4", "F2F.F16.F32"),
-        ("BAR.RED.POPC.DEFER_BLOCKING 0x0, P1", "BAR.RED.POPC"),
+        ("BAR.RED.POPC.DEFER_BLOCKING 0x0, 0x40, P1", "BAR.RED.POPC"),
+        ("LDC.64 R2, c[0x4][RZ]", "LDC.64 R2, c.0x4..RZ."),
+        ("WARPSYNC R2", "WARPSYNC"),
     ],
 )
 def test_what_the_emulator_does_not_know_is_refused(text, says):
