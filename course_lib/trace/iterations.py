@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..simulator.checks.races.rules import VERBS
+from ..simulator.checks.races.messages import VERBS
 from ..simulator.findings import Finding
 from ..simulator.geometry import Launch, coordinates, linear
 from ..simulator.hardware import WARP_SIZE

@@ -13,7 +13,7 @@ from oracles import happens_before
 from oracles.sources import line_of
 
 from course_lib import simulate
-from course_lib.simulator.checks.races import log, rules, shadow_memory
+from course_lib.simulator.checks.races import detector, log, messages
 from course_lib.simulator.observer import Observer
 from course_lib.simulator.simulation import RUNNING
 
@@ -44,13 +44,13 @@ def shared_flag(flag, out):
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_a_word_that_thousands_of_threads_share_is_entered_a_few_times_an_access(schedule, monkeypatch):
     entered = []
-    original = shadow_memory.Shadow._enter
+    original = detector.RaceDetector._put_latest
 
     def counted(self, keys, me, kind):
         entered.append(keys.size)
         return original(self, keys, me, kind)
 
-    monkeypatch.setattr(shadow_memory.Shadow, "_enter", counted)
+    monkeypatch.setattr(detector.RaceDetector, "_put_latest", counted)
     monkeypatch.setattr(log, "LOG_ENTRIES", 0)  # else a launch that only updates it needs no look at its words
     assert kinds(shared_total, 256, 64, np.zeros(1, "i4"), np.full(4, -1), schedule=schedule) == []
     assert 0 < sum(entered) <= 2 * 2 * 3  # two chunks of blocks, two warps
@@ -92,8 +92,8 @@ def test_a_launch_without_races_is_passed_by_a_plain_reason_and_one_access_of_an
 ):
     monkeypatch.setattr(log, "LOG_ENTRIES", entries)
     applied = []
-    original = shadow_memory.Shadow.apply
-    monkeypatch.setattr(shadow_memory.Shadow, "apply", lambda *a: applied.append(a) or original(*a))
+    original = detector.RaceDetector.apply
+    monkeypatch.setattr(detector.RaceDetector, "apply", lambda *a: applied.append(a) or original(*a))
 
     def found(when):
         applied.clear()
@@ -237,13 +237,13 @@ def take_turns(a, out, n):
 def test_what_a_loop_repeats_is_looked_up_and_gives_the_same_findings(kernel, threads, monkeypatch):
     """Kinds, lines, threads, messages and counts; and 240 iterations are not worked out one by one."""
     applied = []
-    original = shadow_memory.Shadow.apply
+    original = detector.RaceDetector.apply
 
     def counted(self, access, epoch):
         applied.append(access)
         original(self, access, epoch)
 
-    monkeypatch.setattr(shadow_memory.Shadow, "apply", counted)
+    monkeypatch.setattr(detector.RaceDetector, "apply", counted)
 
     def run():
         applied.clear()
@@ -251,7 +251,7 @@ def test_what_a_loop_repeats_is_looked_up_and_gives_the_same_findings(kernel, th
         return findings(kernel, 1, threads, np.zeros(2, "i4"), out, 240), out.tolist(), len(applied)
 
     looked_up, results, few = run()
-    monkeypatch.setattr(shadow_memory, "TIMES", 10**9)
+    monkeypatch.setattr(detector, "TIMES", 10**9)
     worked_out, expected, many = run()
     assert (looked_up, results) == (worked_out, expected)
     assert many > 480
@@ -301,5 +301,5 @@ def test_asking_for_races_in_a_launch_that_runs_changes_none():
 def test_what_a_line_reads_of_the_array_that_it_stores_to(statement, others, updates):
     """So a race in it is told apart: several threads update one element, or one reads another's."""
     tree = ast.parse(f"\n{statement}\n")
-    assert (rules.others_read(tree, 2, "counts"), rules.updates_one(tree, 2, "counts")) == (others, updates)
-    assert not rules.others_read(tree, 1, "counts") and not rules.updates_one(tree, 1, "counts")
+    assert (messages.others_read(tree, 2, "counts"), messages.updates_one(tree, 2, "counts")) == (others, updates)
+    assert not messages.others_read(tree, 1, "counts") and not messages.updates_one(tree, 1, "counts")

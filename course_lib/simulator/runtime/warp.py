@@ -41,10 +41,10 @@ class WarpVector(LaneVector):
         self.local: dict[Hashable, LocalArray] = {}
         self._ids: dict[int, Any] = {}  # see global_id
         self.returned: list[tuple[object, int]] = []  # (mask, line) of lanes that left the kernel early
-        #: (clock, known), replaced at each syncwarp. clock: the number of syncwarps that each lane passed. known: None
-        #: while each of them included all lanes; else known[a, b, index of the block] is b's clock at their last
+        #: (clock, seen), replaced at each syncwarp. clock: the number of syncwarps that each lane passed. seen: None
+        #: while each of them included all lanes; else seen[a, b, number of the block] is b's clock at their last
         #: syncwarp, direct or through other lanes: what b did until then is ordered before what a does now.
-        self.order: tuple[Any, Any] = (0, None)
+        self.vector_clock: tuple[Any, Any] = (0, None)
         self.awaited: list[tuple[int, np.ndarray]] = []  # (line, lanes) of syncwarps at which these lanes were missing
         self._paused: tuple[Any, ...] = ()  # its state at the last pause
 
@@ -188,33 +188,33 @@ class WarpVector(LaneVector):
     def syncwarp(self, members: Any, mask: Mask, line: int) -> None:
         """Order the memory accesses before and after it, among the active lanes that pass the same ``members``."""
         self.check_members(members, mask, line, ends=True)
-        clock, known = self.order
+        clock, seen = self.vector_clock
         uniform = np.ndim(members) == 0
-        if mask is True and known is None and uniform:
-            self.order = (clock + 1, None)
+        if mask is True and seen is None and uniform:
+            self.vector_clock = (clock + 1, None)
             return
         here = self.full(mask)
         here = here | (self._gone() & here.any(axis=(0, 1)))  # nobody waits for lanes that returned
         met = np.asarray(here.all(axis=(0, 1)))
-        if uniform and known is None and (met == here.any(axis=(0, 1))).all():
-            self.order = (clock + met[None, None], None)
+        if uniform and seen is None and (met == here.any(axis=(0, 1))).all():
+            self.vector_clock = (clock + met[None, None], None)
             return
         lanes, blocks = self.lanes.count, self.chunk.count
         here, members, clock = (np.broadcast_to(a, self.shape).reshape(lanes, blocks) for a in (here, members, clock))
-        if known is None:
-            known = np.broadcast_to(clock - 1, (lanes, lanes, blocks))
+        if seen is None:
+            seen = np.broadcast_to(clock - 1, (lanes, lanes, blocks))
         own = np.arange(lanes)
         for named in np.unique(members[here]):
             group = here & (members == named)
-            passed_on = known.copy()
+            passed_on = seen.copy()
             passed_on[own, own] = clock
             passed_on = np.where(group[:, None], passed_on, -1).max(axis=0)
-            known = np.where(group[:, None], np.maximum(known, passed_on), known)
+            seen = np.where(group[:, None], np.maximum(seen, passed_on), seen)
         clock = clock + here
         if uniform and met.all():
-            self.order = (clock.max(axis=0).reshape(1, 1, *self.chunk.shape), None)
+            self.vector_clock = (clock.max(axis=0).reshape(1, 1, *self.chunk.shape), None)
         else:
-            self.order = (clock.reshape(self.shape), known)
+            self.vector_clock = (clock.reshape(self.shape), seen)
 
     def _gone(self) -> np.ndarray:
         """The lanes that have returned, as a boolean array of the whole shape."""

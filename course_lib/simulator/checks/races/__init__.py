@@ -3,6 +3,6 @@
 README.md in the folder above states the rules.
 """
 
-from .rules import RacesObserver
+from .races_observer import RacesObserver
 
 __all__ = ["RacesObserver"]

@@ -8,7 +8,7 @@ threads of a block share what one of them fenced or acquired. Source: the releas
 model; as in NVIDIA's samples, an atomic acquires without an additional fence.
 
 Fences and releases are numbered, to separate what a thread does after its fence from what it did before: an access
-carries the number of fences that its thread had passed (``stamps``).
+carries the number of fences that its thread had passed (``fence_counts``).
 """
 
 from bisect import bisect_left
@@ -19,7 +19,7 @@ import numpy as np
 
 from ...runtime.arrays import Ints
 
-Stamps = np.ndarray[Any, np.dtype[np.int32]]
+FenceCounts = np.ndarray[Any, np.dtype[np.int32]]
 #: A word of memory: its array, and the key of the element.
 Word = tuple[object, int]
 #: For each word, how many of its releases were acquired (always the first ones).
@@ -27,16 +27,16 @@ Acquisitions = dict[Word, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ReleasedAccesses:
     """The accesses of its own block that an atomic released: those of each thread before its fence, and those of the
     whole block before the barrier that preceded it; and what was acquired before those fences."""
 
-    fences: Stamps  # for each thread of the block: accesses with a smaller stamp are released
+    fences: FenceCounts  # for each thread of the block: accesses with a smaller fence count are released
     barriers: int  # accesses of any thread of the block that had passed fewer barriers are released
     acquired: Acquisitions
 
-    def covers(self, thread: int, stamp: int, barriers: int) -> bool:
-        return barriers < self.barriers or stamp < self.fences[thread]
+    def covers(self, thread: int, fence_count: int, barriers: int) -> bool:
+        return barriers < self.barriers or fence_count < self.fences[thread]
 
     @property
     def key(self) -> tuple[int, int]:
@@ -49,10 +49,10 @@ class Release:
     """One atomic after a fence: what it released to its own block, and to all blocks."""
 
     position: int  # among the releases on this word
-    to_block: Reach
-    to_all: Reach | None
+    to_block: ReleasedAccesses
+    to_all: ReleasedAccesses | None
 
-    def to(self, same_block: bool) -> Reach | None:
+    def to(self, same_block: bool) -> ReleasedAccesses | None:
         return self.to_block if same_block else self.to_all
 
 
@@ -60,11 +60,11 @@ class Fences:
     """The latest fence of each thread, of one scope or a wider one."""
 
     def __init__(self, size: int) -> None:
-        self.before: Stamps = np.zeros(size, np.int32)  # accesses with a smaller stamp came before the fence
+        self.before: FenceCounts = np.zeros(size, np.int32)  # accesses with a smaller count came before the fence
         self.barriers: Ints = np.full(size, -1, np.int64)  # passed before the fence; -1: no fence
         self.acquired: dict[int, dict[int, Acquisitions]] = {}  # by block and thread, before the fence
 
-    def reach(self, block: int, own: int, threads: int, now: int) -> Reach | None:
+    def released_by(self, block: int, own: int, threads: int, now: int) -> ReleasedAccesses | None:
         """Accesses that the thread can release: before its own fence, or before a fence and a barrier of its block."""
         here = slice(block * threads, (block + 1) * threads)
         passed = self.barriers[here]
@@ -76,7 +76,8 @@ class Fences:
         for thread, known in self.acquired.get(block, {}).items():
             if counts[thread]:
                 add_acquisitions(acquired, known)
-        return Reach(np.where(counts, self.before[here], 0).astype(np.int32), int(passed[counts].max()), acquired)
+        fences = np.where(counts, self.before[here], 0).astype(np.int32)
+        return ReleasedAccesses(fences, int(passed[counts].max()), acquired)
 
 
 def add_acquisitions(acquired: Acquisitions, more: Acquisitions) -> None:
@@ -99,7 +100,7 @@ class Releases:
 
     def __init__(self, blocks: int, threads: int) -> None:
         self.threads = threads
-        self.stamps: Stamps = np.zeros(blocks * threads, np.int32)  # fences passed, by thread of the grid
+        self.fence_counts: FenceCounts = np.zeros(blocks * threads, np.int32)  # fences passed, by thread of the grid
         self.of_block = Fences(blocks * threads)  # all fences
         self.of_device = Fences(blocks * threads)  # those that order for all threads
         self.log: dict[Word, dict[int, list[Release]]] = {}  # by block
@@ -111,11 +112,13 @@ class Releases:
     def fence(self, threads: Ints, barriers: Ints, block_only: bool) -> None:
         """Let threads that have passed ``barriers`` pass a fence, ``block_only`` or for all threads."""
         self.fenced = True
-        self.stamps[threads] += 1
+        self.fence_counts[threads] += 1
         for fences in (self.of_block,) if block_only else (self.of_block, self.of_device):
-            fences.before[threads] = self.stamps[threads]
+            fences.before[threads] = self.fence_counts[threads]
             fences.barriers[threads] = barriers
-            for i, thread in enumerate(threads) if self.acquired else ():
+            if not self.acquired:
+                continue
+            for i, thread in enumerate(threads):
                 block, own = divmod(int(thread), self.threads)
                 if block in self.acquired:
                     fences.acquired.setdefault(block, {})[own] = self.acquisitions_of(block, own, int(barriers[i]))
@@ -134,7 +137,7 @@ class Releases:
             self._release(word, block, own, now, length)
 
     def _release(self, word: Word, block: int, own: int, now: int, length: int) -> None:
-        to_block, to_all = (f.reach(block, own, self.threads, now) for f in (self.of_block, self.of_device))
+        to_block, to_all = (f.released_by(block, own, self.threads, now) for f in (self.of_block, self.of_device))
         if to_block is None:
             return
         thread, released = block * self.threads + own, (to_block.key, None if to_all is None else to_all.key)
@@ -159,10 +162,10 @@ class Releases:
         known = self._known_in(block, now)
         return {**known.by_all, **known.by_one.get(own, {})}
 
-    def ordered(self, thread: int, stamp: int, barriers: int, later: int, now: int) -> bool:
+    def ordered(self, thread: int, fence_count: int, barriers: int, later: int, now: int) -> bool:
         """Whether an access of ``thread`` was released to the thread ``later``, which has passed ``now`` barriers.
 
-        At the access, ``thread`` had passed ``barriers`` barriers and ``stamp`` fences.
+        At the access, ``thread`` had passed ``barriers`` barriers and ``fence_count`` fences.
         """
         block, own = divmod(thread, self.threads)
         mine, reader = divmod(later, self.threads)
@@ -179,12 +182,12 @@ class Releases:
             log = self.log[word]
             releases = log.get(block, [])
             for i in range(bisect_left(releases, length, key=lambda release: release.position)):
-                reach = releases[i].to(hearer == block)
-                if reach is not None and reach.covers(own, stamp, barriers):
+                released = releases[i].to(hearer == block)
+                if released is not None and released.covers(own, fence_count, barriers):
                     return True
             for releaser, others in log.items():
                 for release in others:
-                    reach = release.to(hearer == releaser)
-                    if reach is not None and before <= release.position < length:
-                        waiting += ((releaser, *entry) for entry in reach.acquired.items())
+                    released = release.to(hearer == releaser)
+                    if released is not None and before <= release.position < length:
+                        waiting += ((releaser, *entry) for entry in released.acquired.items())
         return False

@@ -12,7 +12,8 @@ from ...runtime.access import Site
 from ...runtime.arrays import Ints, Pattern
 from ...runtime.masks import widened
 from ...runtime.memory import GlobalArray, SharedArray
-from .shadow_memory import ATOMIC, READ, Access, Reporter, Shadow
+from .accesses import ATOMIC, READ, Access
+from .detector import RaceDetector, RaceSink
 
 #: A log of more accesses, or of more bytes of offsets, masks and values, is replayed early.
 LOG_ENTRIES, LOG_BYTES = 4096, 32 * 1024 * 1024
@@ -28,13 +29,13 @@ def size(*parts: Any) -> int:
 class SharedLog:
     """The accesses to one shared array of a chunk since its last barrier."""
 
-    def __init__(self, observer: Reporter, array: SharedArray) -> None:
-        self.observer, self.array = observer, array
+    def __init__(self, sink: RaceSink, array: SharedArray) -> None:
+        self.sink, self.array = sink, array
         self.entries: list[Access] = []
         self.patterns: set[int] = set()  # ids of the patterns that the entries keep alive
         self.writes = self.bytes = 0
         self.capacity = LOG_ENTRIES
-        self.shadow: Shadow | None = None
+        self.detector: RaceDetector | None = None
         self.replayed_in_part = False
 
     def __call__(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
@@ -52,7 +53,7 @@ class SharedLog:
     def _shrink(self) -> None:
         """Drop repeated reads of the same words by the same warp; replay the log if that is not enough."""
         if not self.writes:
-            self.entries = list({(id(e.pattern), e.base, id(e.order)): e for e in self.entries}.values())
+            self.entries = list({(id(e.pattern), e.base, id(e.vector_clock)): e for e in self.entries}.values())
         if self.writes or self.bytes > LOG_BYTES // 2 or len(self.entries) > 16 * LOG_ENTRIES:
             self._replay()
             self.replayed_in_part = True
@@ -60,11 +61,11 @@ class SharedLog:
 
     def check(self, complete: bool) -> None:
         """Check the interval for races, at a barrier (of all blocks of the chunk if ``complete``) or at the end."""
-        if self.replayed_in_part or not complete or not self._harmless():
+        if self.replayed_in_part or not complete or not self._is_plainly_race_free():
             self._replay()
             self.replayed_in_part = not complete
             if complete:
-                self.shadow = None
+                self.detector = None
         self._clear()
 
     def _clear(self) -> None:
@@ -73,7 +74,7 @@ class SharedLog:
         self.writes = self.bytes = 0
         self.capacity = LOG_ENTRIES
 
-    def _harmless(self) -> bool:
+    def _is_plainly_race_free(self) -> bool:
         if not self.writes:
             return True
         writers = [e for e in self.entries if e.kind != READ]
@@ -99,21 +100,21 @@ class SharedLog:
             count += np.bincount(words, minlength=count.size)
         return int(count.max()) <= 1
 
-    def replay_to(self, observer: Reporter) -> None:
-        """Let another observer see the accesses of this interval so far. The log is left as it is."""
+    def replay_to(self, sink: RaceSink) -> None:
+        """Let another sink receive the races of this interval so far. The log is left as it is."""
         if entries := tuple(self.entries):
-            shadow, epoch = Shadow(observer, self.array), observer.epoch_of(entries[0].vector.chunk)
+            detector, barriers = RaceDetector(sink, self.array), sink.barriers_of(entries[0].vector.chunk)
             for entry in entries:
-                shadow.see(entry, epoch)
+                detector.record(entry, barriers)
 
     def _replay(self) -> None:
         if not self.entries:
             return
-        if self.shadow is None:
-            self.shadow = Shadow(self.observer, self.array)
-        epoch = self.observer.epoch_of(self.entries[0].vector.chunk)
+        if self.detector is None:
+            self.detector = RaceDetector(self.sink, self.array)
+        barriers = self.sink.barriers_of(self.entries[0].vector.chunk)
         for entry in self.entries:
-            self.shadow.see(entry, epoch)
+            self.detector.record(entry, barriers)
         self._clear()
 
 
@@ -123,16 +124,16 @@ class GlobalLog:
     It is used in kernels without fences in which each syncwarp has all lanes.
     """
 
-    def __init__(self, observer: Reporter, array: GlobalArray) -> None:
-        self.observer, self.array = observer, array
-        self.entries: list[tuple[Access, Ints]] = []  # with the epoch of each
+    def __init__(self, sink: RaceSink, array: GlobalArray) -> None:
+        self.sink, self.array = sink, array
+        self.entries: list[tuple[Access, Ints]] = []  # with the barriers of each
         self.bytes = 0
-        self.shadow: Shadow | None = None
+        self.detector: RaceDetector | None = None
 
     def __call__(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
-        entry = Access.at(site, pattern, base, value), self.observer.epoch_of(site.vector.chunk)
-        if self.shadow is not None:
-            self.shadow.see(*entry)
+        entry = Access.at(site, pattern, base, value), self.sink.barriers_of(site.vector.chunk)
+        if self.detector is not None:
+            self.detector.record(*entry)
             return
         self.entries.append(entry)
         self.bytes += WORD_AND_THREAD * site.vector.size + size(entry[0].value)
@@ -141,12 +142,12 @@ class GlobalLog:
 
     def check(self) -> None:
         """Check the accesses so far: no later one races with them, after a barrier of the grid or at the end."""
-        if self.shadow is None and not self._harmless():
+        if self.detector is None and not self._is_plainly_race_free():
             self._replay()
         self.entries.clear()
-        self.bytes, self.shadow = 0, None
+        self.bytes, self.detector = 0, None
 
-    def _harmless(self) -> bool:
+    def _is_plainly_race_free(self) -> bool:
         """Whether all accesses are reads, or all are atomic, or one thread alone accesses each word that is written."""
         kinds = {access.kind for access, _ in self.entries}
         if kinds <= {READ} or kinds == {ATOMIC}:
@@ -163,16 +164,16 @@ class GlobalLog:
         others = writer[keys]
         return bool(((others == thread) | (others == 0)).all())
 
-    def replay_to(self, observer: Reporter) -> None:
-        """Let another observer see the accesses so far. The log is left as it is."""
-        shadow = Shadow(observer, self.array)
+    def replay_to(self, sink: RaceSink) -> None:
+        """Let another sink receive the races so far. The log is left as it is."""
+        detector = RaceDetector(sink, self.array)
         for entry in tuple(self.entries):
-            shadow.see(*entry)
+            detector.record(*entry)
 
     def _replay(self) -> None:
-        self.shadow = Shadow(self.observer, self.array)
+        self.detector = RaceDetector(self.sink, self.array)
         for entry in self.entries:
-            self.shadow.see(*entry)
+            self.detector.record(*entry)
         self.entries.clear()
 
 
