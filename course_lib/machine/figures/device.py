@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from ...trace.figures.canvas import Colour, Slides, bare, describe, mixed, new_axes
+from ...trace.figures.canvas import Colour, bare, describe, mixed, new_axes
 from ...trace.palette import COLOURS, GROUND, INK, WASH
 
 #: Colours of memories: of a thread, of a block, and caches.
@@ -14,15 +14,14 @@ REGISTERS, SHARED, CACHE = mixed(COLOURS["register"], 0.5), mixed(COLOURS["share
 
 def machine(
     gpu: Mapping[str, int | str],
-    shown: int = 0,
+    shown: int = 2,
     latency: Mapping[str, float] | None = None,
     bandwidth: Mapping[str, float] | None = None,
 ) -> Axes:
     """Draw a GPU beside its host: multiprocessors with registers and shared memory, the L2 cache, global memory.
 
     ``gpu`` is a recording's provenance: gpu, multiprocessors, threads_per_multiprocessor, registers_per_multiprocessor
-    (of 4 bytes), shared_bytes_per_multiprocessor and l2_bytes. ``shown``: how many multiprocessors are drawn (3, on
-    a slide 2).
+    (of 4 bytes), shared_bytes_per_multiprocessor and l2_bytes. ``shown``: how many multiprocessors are drawn.
     ``latency``: cycles to a value from "shared", "L1", "L2" and "DRAM"; ``bandwidth``: bytes per cycle from "L2" and
     "DRAM" to each multiprocessor while all load, both as in `model.machine.Machine`. With latencies the picture also
     shows how the blocks of a grid are assigned to multiprocessors, and bars as long as the latencies.
@@ -30,7 +29,6 @@ def machine(
     cycles = {place: f", {number:.0f} cycles" for place, number in (latency or {}).items()}
     for place, rate in (bandwidth or {}).items():
         cycles[place] = f"{cycles.get(place, '')}, {rate:.0f} bytes a cycle for each multiprocessor"
-    shown = shown or (2 if Slides.on else 3)
     ax = new_axes(10.5, 6.2 if latency else 5.2)
     count = int(gpu["multiprocessors"])
     threads = int(gpu["threads_per_multiprocessor"])
@@ -39,32 +37,31 @@ def machine(
     cache = int(gpu["l2_bytes"]) // 2**20
     _part(ax, (0, 0), 2.4, 7.6, "host", None, size=13, top=True)
     _part(ax, (0.3, 4.6), 1.8, 1.8, "CPU:\nPython", None)
-    _part(ax, (0.3, 0.4), 1.8, 1.4, "its\nmemory" if Slides.on else "its memory", None)
+    _part(ax, (0.3, 0.4), 1.8, 1.4, "its\nmemory", None)
     ax.annotate("", (3.9, 1.1), (2.15, 1.1), arrowprops={"arrowstyle": "<->", "color": GROUND, "lw": 2})
     ax.text(3.02, 1.28, "copies", ha="center", color=GROUND, fontsize=11)
     _part(ax, (3.6, 0), 12.4, 7.6, "" if latency else f"GPU ({gpu['gpu']})", None, size=13, top=True)
-    wide = 12.0 / (shown + 0.75)
-    shared_text, cache_text = (cycles.get(place, "").replace(", ", "\n") for place in ("shared", "L1"))
+    wide = 12.0 / (shown + 0.65)
     parts = [
-        (f"4 schedulers,\n{threads // 32} warps" if latency else f"{threads:,} threads", None),
+        (f"4 schedulers, {threads // 32} warps" if latency else f"{threads:,} threads", None),
         (f"registers, {registers} KiB", REGISTERS),
-        (f"shared, {shared} KiB{shared_text}", SHARED),
-        (f"L1 cache{cache_text}", CACHE),
+        (f"shared, {shared} KiB{cycles.get('shared', '')}", SHARED),
+        (f"L1 cache{cycles.get('L1', '')}", CACHE),
     ][: 4 if latency else 3]
     high = 3.15 / len(parts)
     for i in range(shown):
         left = 3.9 + i * wide
         _part(ax, (left, 3.0), wide - 0.25, 3.8, "multiprocessor", WASH, top=True)
         for row, (text, fill) in enumerate(parts):
-            corner = left + 0.2, 3.15 + high * (len(parts) - 1 - row)
-            _part(ax, corner, wide - 0.65, 0.86 * high, text, fill, size=10)
+            corner = left + 0.1, 3.15 + high * (len(parts) - 1 - row)
+            _part(ax, corner, wide - 0.45, 0.86 * high, text, fill, size=10)
     ax.text(3.9 + shown * wide + 0.25, 4.9, f"… {count}\nof them", va="center", color=GROUND, fontsize=12)
     if not latency:
         ax.annotate("", (15.9, 0.3), (15.9, 6.7), arrowprops={"arrowstyle": "->", "color": GROUND, "lw": 2})
         ax.text(15.7, 6.5, "near: small, fast", ha="right", va="center", color=GROUND, fontsize=11)
-        far = "far: large,\nslow" if Slides.on else "far: large, slow"
-        ax.text(9.1, 0.99, far, ha="right", va="center", color=GROUND, fontsize=11)
-    _part(ax, (3.9, 1.95), 11.8, 0.75, f"L2 cache, {cache} MiB, for all{cycles.get('L2', '')}", CACHE)
+        ax.text(9.1, 0.99, "far: large,\nslow", ha="right", va="center", color=GROUND, fontsize=11)
+    reach = cycles.get("L2", "").replace("cycles, ", "cycles,\n")
+    _part(ax, (3.9, 1.85), 11.8, 0.95, f"L2 cache, {cache} MiB, for all{reach}", CACHE)
     _part(ax, (3.9, 0.3), 11.8, 1.35, "", None)
     reach = cycles.get("DRAM", "").replace("cycles, ", "cycles,\n").replace("cycle for each", "cycle\nfor each")
     ax.text(4.2, 0.99, f"global memory{reach}", va="center", color=GROUND, fontsize=11 if latency else 12)
@@ -75,9 +72,9 @@ def machine(
         ax.text(15.8, 6.0, "grey bars:\nlatencies,\nto scale", ha="right", va="center", color=GROUND, fontsize=11)
         _landing_blocks(ax, [3.9 + i * wide for i in range(shown)], wide - 0.25, count)
         for place, left, bottom in (
-            ("shared", 4.1, 3.15 + high),
-            ("L1", 4.1, 3.15),
-            ("L2", 3.9, 1.95),
+            ("shared", 4.0, 3.15 + high),
+            ("L1", 4.0, 3.15),
+            ("L2", 3.9, 1.85),
             ("DRAM", 3.9, 0.3),
         ):
             ax.hlines(bottom, left, left + 11.8 * latency[place] / max(latency.values()), color=GROUND, lw=6)
