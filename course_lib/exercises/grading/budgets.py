@@ -86,12 +86,12 @@ def barriers(formula: str, hint: str, limit: str = "") -> Budget:
 
 def iterations(formula: str, hint: str, limit: str = "") -> Budget:
     """Iterations of all loops of one warp; an iteration that skips its work counts, too."""
-    return Budget("loop iterations", formula, Outcome.iterations, hint, limit)
+    return Budget("loop iterations", formula, Outcome.iterations, hint, limit, at=lines.loops_of_sums)
 
 
 def iterations_left(formula: str, hint: str) -> Budget:
     """Iterations of all loops of one warp, except inner loops of constant length, which a compiler unrolls."""
-    return Budget("loop iterations", formula, Outcome.iterations_left, hint)
+    return Budget("loop iterations", formula, Outcome.iterations_left, hint, at=lines.loops_of_sums)
 
 
 def unsigned_indices(hint: str) -> Budget:
@@ -101,4 +101,5 @@ def unsigned_indices(hint: str) -> Budget:
         "none",
         lambda outcome: outcome.counts.signed_loads(tuple(outcome.names.values())),
         hint,
+        at=lines.most("global", "load"),
     )

@@ -28,7 +28,7 @@ from .counts import Counts
 from .exercise import MOST_WORK, Array, Budget, Diagnosis, Exercise, Hint, Launch, Outcome, Shape, differing
 from .handed_in import validate_submission
 from .likely import ROWS as LIKELY
-from .lines import at, loads, stores, thread_numbers
+from .lines import at, stores, thread_numbers, updates
 from .meetings import meeting
 from .operands import tagged
 from .places import ROWS as PLACES
@@ -509,7 +509,7 @@ class Grading:
             return None
         for shape in task.launches:
             finished = task.finished(*shape)
-            other = launch(self.exercise, self.kernel, shape, at=finished)
+            other = launch(self.exercise, self.kernel, shape, self.source, at=finished)
             if other.differs.any() or _faults(other):
                 grid = "×".join(map(str, finished[0]))
                 text = f"{self.output} is right only in square grids: for {self._named(shape)} in a grid of {grid} not"
@@ -619,7 +619,7 @@ class Grading:
             hint = (
                 f"{self.output} is not zero when the kernel starts: sum in a variable of the thread, and store it once."
             )
-            return Hint(at(loads(self.exercise.task.output)(wrong), hint), "not-zero-at-the-start")
+            return Hint(at(updates(wrong), hint), "not-zero-at-the-start")
         stored = wrong.got[~np.isnan(wrong.got)]
         if stored.size and not stored.any():
             hint = f"every element stored into {self.output} is 0: no product reaches the sum before it is stored."

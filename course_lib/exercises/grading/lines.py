@@ -25,6 +25,12 @@ def loads(*arrays: str) -> Lines:
     return lambda outcome: _accesses(outcome, "global", ("load",), arrays).keys()
 
 
+def updates(outcome: Outcome) -> Iterable[int]:
+    """The lines that add to what is in the output."""
+    output = list(outcome.names)[-1]
+    return _accesses(outcome, "global", ("load", "atomic"), (output,)).keys()
+
+
 def stores(outcome: Outcome) -> Iterable[int]:
     """The lines that store to the output."""
     output = list(outcome.names)[-1]

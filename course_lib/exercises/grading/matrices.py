@@ -8,7 +8,7 @@ from ...simulator.hardware import ceil_div
 from .budgets import iterations
 from .exercise import TILE, Array, Diagnosis, Launch, Outcome, Task
 from .grades import whole_numbers
-from .lines import Lines, at, loops_of_sums, outer_loops, sums
+from .lines import Lines, at, loops_of_sums, outer_loops, stores, sums
 
 
 def product_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, Array]:
@@ -78,7 +78,7 @@ def result_is(wrong: Callable[..., Array | None], advice: str, id: str = "diagno
 
     def diagnosis(outcome: Outcome) -> str | None:
         result = wrong(*outcome.inputs)
-        return at(lines(outcome), advice) if result is not None and np.array_equal(outcome.got, result) else None
+        return _named(lines, outcome, advice) if result is not None and np.array_equal(outcome.got, result) else None
 
     diagnosis.__name__ = id
     return diagnosis
@@ -88,9 +88,14 @@ def shows(condition: Callable[[Outcome], object], advice: str, lines: Lines = su
     """Recognise a mistake by what is true of a wrong outcome; the advice names the ``lines``."""
 
     def diagnosis(outcome: Outcome) -> str | None:
-        return at(lines(outcome), advice) if condition(outcome) else None
+        return _named(lines, outcome, advice) if condition(outcome) else None
 
     return diagnosis
+
+
+def _named(lines: Lines, outcome: Outcome, advice: str) -> str:
+    """Advice with these lines, or with those of the stores if there are none of the others."""
+    return at(list(lines(outcome)) or stores(outcome), advice)
 
 
 def sums_take(

@@ -117,6 +117,7 @@ def turned_conditions(make: Make, kernel: Kernel, _: Any) -> Made:
     not_if_equal=Texts(hint="`{written}` also holds where both sides are equal, and must not hold there."),
     one_too_few=Texts(hint="`{written}` leaves out one that is needed, the last: compare it with `{new}`."),
     compared_with_another_size=Texts(hint="`{written}` compares with {size}, and that is the size of something else."),
+    sizes_exchanged=Texts(hint="{size} in `{written}` and {other} in `{beside}` are in each other's place."),
 )
 def comparisons(make: Make, kernel: Kernel, _: Any) -> Made:
     """Conditions: or instead of and, <= instead of <, and other sizes, one or two of them exchanged."""
@@ -150,11 +151,12 @@ def comparisons(make: Make, kernel: Kernel, _: Any) -> Made:
             if size != ast.unparse(part):
                 said = {"written": ast.unparse(node), "size": ast.unparse(part)}
                 yield make("compared-with-another-size", node, (part, expression(size)), **said)
-    for (node, part), (_, other) in itertools.combinations(compared, 2):
+    for (node, part), (beside, other) in itertools.combinations(compared, 2):
         if not same(part, other):
             said = {"written": ast.unparse(node), "size": ast.unparse(part)}
+            said |= {"beside": ast.unparse(beside), "other": ast.unparse(other)}
             exchange = [(part, expression(ast.unparse(other))), (other, expression(ast.unparse(part)))]
-            yield make("compared-with-another-size", node, *exchange, **said)
+            yield make("sizes-exchanged", node, *exchange, **said)
 
 
 _OTHER_SIGNS: tuple[tuple[type[ast.cmpop], type[ast.cmpop], str], ...] = (
@@ -346,6 +348,32 @@ def dropped(make: Make, kernel: Kernel, _: Any) -> Made:
 
 @row(
     "wrong",
+    same_element_twice=Texts(hint="`{part}` is added twice here, and another element not at all."),
+)
+def same_elements(make: Make, kernel: Kernel, _: Any) -> Made:
+    """An element that a sum of a few has twice, in the place of a neighbour."""
+    statements: list[ast.Assign | ast.AugAssign] = [*kernel.every(ast.Assign), *kernel.every(ast.AugAssign)]
+    for statement in statements:
+        terms = [term for term in _terms(statement.value) if isinstance(term, ast.Subscript)]
+        for one, other in itertools.combinations(terms, 2):
+            for n, index in enumerate(indices(other)) if same(one, other) else ():
+                for by in ("1", "2", "-1", "-2"):
+                    changed = [*indices(other)]
+                    changed[n] = ast.BinOp(index, ast.Add(), expression(by))
+                    new = changed[0] if len(changed) == 1 else ast.Tuple(changed, ast.Load())
+                    yield make("same-element-twice", statement, (other.slice, new), part=ast.unparse(other))
+
+
+def _terms(value: ast.expr) -> Iterator[ast.expr]:
+    """The terms of a sum."""
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        yield from (*_terms(value.left), *_terms(value.right))
+    else:
+        yield value
+
+
+@row(
+    "wrong",
     "fractions",
     cut_to_whole_numbers=Texts(hint="`{part}` cuts off the digits after the point, and the elements may be fractions."),
 )
@@ -522,7 +550,7 @@ def _read(node: ast.stmt) -> list[ast.AST]:
 
 @row(
     "wrong",
-    indices_of_a_statement=Texts(hint="look at `{place}`: the order of the indices is wrong in more than one place."),
+    indices_of_a_statement=Texts(hint="the order of the indices is wrong in {places}."),
     names_exchanged=Texts(hint="look at `{place}`: {one} and {other} are in each other's place."),
 )
 def throughout(make: Make, kernel: Kernel, _: Any) -> Made:
@@ -532,7 +560,9 @@ def throughout(make: Make, kernel: Kernel, _: Any) -> Made:
         read = [p for p in pairs if isinstance(p.ctx, ast.Load)]
         for chosen in (pairs, read):
             if len(chosen) > 1:
-                yield make("indices-of-a-statement", node, *map(exchanged, chosen), place=_shown(node))
+                *before, last = dict.fromkeys(f"`{ast.unparse(place)}`" for place in chosen)
+                shown = f"{', '.join(before)} and {last}" if before else last
+                yield make("indices-of-a-statement", node, *map(exchanged, chosen), places=shown)
         used = [n for n in names_in(node) if isinstance(n.ctx, ast.Load)]
         in_indices = {n.id for p in subscripts(node) for n in names_in(p.slice)}
         for one, other in itertools.combinations(sorted(in_indices), 2):
@@ -780,6 +810,7 @@ ROWS = (
     turned_conditions,
     comparisons,
     cut,
+    same_elements,
     starts,
     loaded_before_the_loop,
     dropped,

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 import numpy as np
@@ -252,7 +253,8 @@ def _called(function: Any, case: Case, call: str, run: Run) -> tuple[Check, str,
         name = type(error).__name__  # that of a class of its own, if it was raised in another process
         raised = f"{name}: {said}".rstrip(": ")
         id = "failed-assertion" if name == "AssertionError" else "raised"
-        hint = Hint(f"the function must return an answer, and for {call} it raised {raised}.", id)
+        advice = f"the function must return an answer, and for {call} it raised {raised}."
+        hint = Hint(at(_raised_in(function, error), advice), id)
         if "for ^:" in said:
             hint = Hint("^ is not a power in Python: 10⁹ is 10**9, or 1e9.", "power")
         return Check(False, f"{call}: {raised}"), hint, None
@@ -267,6 +269,12 @@ def _called(function: Any, case: Case, call: str, run: Run) -> tuple[Check, str,
         hint = Hint(case.hint, call)
     wanted = "which is wrong" if callable(case.want) else f"wanted {_shown(case.want)}"
     return Check(_same(got, case.want), f"{call}: got {_shown(got)}, {wanted}"), hint, got
+
+
+def _raised_in(function: Any, error: Exception) -> list[int]:
+    """The line of a function in which an exception came out; none if it was called in another process."""
+    frames = [frame for frame in walk_tb(error.__traceback__) if frame[0].f_code is getattr(function, "__code__", None)]
+    return [line for _, line in frames[-1:]]
 
 
 def _same(got: Any, want: Any) -> bool:

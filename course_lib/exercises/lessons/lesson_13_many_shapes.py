@@ -9,6 +9,7 @@ from ..grading.budgets import barriers, global_loads, global_stores, shared_load
 from ..grading.exercise import FILL_IN, TILE, Array, Diagnosis, Outcome, Task, fill_in
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
+from ..grading.lines import at, stores
 from ..grading.matrices import PRODUCT, launch_per_element, product_inputs, result_is
 from ..grading.routines import Case, routine
 
@@ -108,7 +109,8 @@ def _one_share_alone(outcome: Outcome) -> str | None:
     (P,) = outcome.inputs
     for number, partial in enumerate(P):
         if np.array_equal(outcome.got, partial) and not np.array_equal(outcome.got, outcome.want):
-            return f"only the partial sums of share {number} are in C: add those of all {SHARES} shares."
+            advice = f"only the partial sums of share {number} are in C: add those of all {SHARES} shares."
+            return at(stores(outcome), advice)
     return None
 
 

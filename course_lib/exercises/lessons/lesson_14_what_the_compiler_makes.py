@@ -5,6 +5,8 @@ import numpy as np
 from ..grading.budgets import global_loads, iterations_left, unsigned_indices
 from ..grading.exercise import FILL_IN, Outcome, fill_in, find_bug
 from ..grading.explain import Explanation
+from ..grading.lines import at
+from ..grading.lines import sums as lines_of_sums
 from ..grading.matrices import PRODUCT, sums_take
 from ..grading.routines import Case, routine
 
@@ -32,7 +34,8 @@ def _one_stays(outcome: Outcome) -> str | None:
     sums = {"B stays": all_a @ b, "A stays": a @ all_b, "both stay": SIXTEEN * a @ b}
     for name, got in sums.items():
         if np.array_equal(outcome.got, got):
-            return f"{name} at the first of the sixteen terms: term i is A[row, start + i] * B[start + i, col]."
+            advice = f"{name} at the first of the sixteen terms: term i is A[row, start + i] * B[start + i, col]."
+            return at(lines_of_sums(outcome), advice)
     return None
 
 

@@ -32,7 +32,7 @@ multiplies from global memory: A_shared[row, k] * B_shared[k, col] -> A[row, k] 
 # neighbours
 from global memory again ? loads-beside-a-tile
 - near[t] + near[t + 1] + near[t + 2] -> near[t] + near[t + 1] + (A[i + 1] if i + 1 < n else float32(0))
-one place off: near[t] + near[t + 1] + near[t + 2] -> near[t] + near[t] + near[t + 1] ? pencil
+one place off: near[t] + near[t + 1] + near[t + 2] -> near[t] + near[t] + near[t + 1] ? same-element-twice
 
 # divergent
 no barrier at all: {BARRIER} -> ? barrier-before-use
