@@ -649,7 +649,7 @@ def one_name_or_number(make: Make, kernel: Kernel, _: Any) -> Made:
             old, new = changes[0]
             id = "order-of-indices" if isinstance(new, ast.Tuple) else "one-name-or-number"
             assert isinstance(old, ast.expr) and isinstance(new, ast.expr)
-            said = {"place": _shown(place), "old": _what(old, new), "needed": _where_set(kernel, new)}
+            said = {"place": _shown(place), "old": _what(old, new), "needed": _where_set(kernel, place, new)}
             yield make(id, place, *changes, **said)
 
 
@@ -664,16 +664,15 @@ def _what(old: ast.expr, new: ast.expr) -> str:
     return f"{'the number ' if isinstance(old, ast.Constant) else ''}`{ast.unparse(old)}`"
 
 
-def _where_set(kernel: Kernel, new: ast.expr) -> str:
-    """Where the name that is needed gets its value, if that is one line, in words."""
+def _where_set(kernel: Kernel, place: ast.AST, new: ast.expr) -> str:
+    """Where the name that is needed in a place gets its value, in words: in a loop around it, or in the only line."""
     if not isinstance(new, ast.Name):
         return ""
-    loops = {loop.lineno for loop in kernel.every(ast.For) if new.id in {n.id for n in stores(loop.target)}}
-    places = {n.lineno for n in stores(kernel.tree) if n.id == new.id}
-    if len(places) != 1:
-        return ""
-    (line,) = places
-    return f", but what the loop of line {line} counts" if line in loops else f", but a name that line {line} sets"
+    for loop in kernel.loops_around(place):
+        if isinstance(loop, ast.For) and new.id in {n.id for n in stores(loop.target)}:
+            return f", but what the loop of line {loop.lineno} counts"
+    lines = {n.lineno for n in stores(kernel.tree) if n.id == new.id}
+    return f", but a name that line {min(lines)} sets" if len(lines) == 1 else ""
 
 
 def _is_counted(change: Changes, counted: list[str]) -> bool:

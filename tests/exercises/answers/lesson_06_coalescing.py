@@ -18,7 +18,7 @@ the blocks by the wrong direction ? only-in-square-grids
 - row = {BY_Y} -> row = cuda.blockIdx.x * 16 + cuda.threadIdx.y
 - col = {BY_X} -> col = cuda.blockIdx.y * 16 + cuda.threadIdx.x
 the load alone: A[row, col] -> A[col, row] ? turned
-exchanged where the matrix is accessed ? compared-with-another-size
+exchanged where the matrix is accessed ? sizes-exchanged
 - row = {BY_Y} -> row = {BY_X}\n    col = {BY_Y}
 -     col = {BY_X}\n ->
 - C[row, col] = float32(2) * A[row, col] -> C[col, row] = float32(2) * A[col, row]
