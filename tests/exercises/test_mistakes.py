@@ -1,5 +1,9 @@
 """The table of mistakes: what is tried, for whom, and what is said of a change that is proven."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from exercises.test_exercises import HEADER, kernel_from, skeletons, solutions
@@ -100,3 +104,33 @@ def test_what_all_results_have_in_common_is_named(make, id):
     wanted = [0.5, 0.8, 1.25, 7.0]
     assert relation([(float(make(want)), want) for want in wanted]).id == id
     assert relation([(float(make(want)), want) for want in wanted[:3]] + [(0.1, 7.0)]) is None
+
+
+#: Prints what is tried for an answer in which several sums have several names, in its order.
+TRIED = """
+import sys
+from course_lib.exercises import check
+from course_lib.exercises.grading.seen import Asked
+from course_lib.exercises.grading.source import read
+from course_lib.simulator.repairs.table import candidates
+sys.path.append(sys.argv[1])
+from sums import sums
+print([(each.id, each.said) for each in candidates(read(sums).kernel, "likely", Asked("C"))])
+"""
+SUMS = "".join(f"    first_{n} = 0\n" for n in range(9)) + "".join(f"    later_{n} += A[{n}, 0]\n" for n in range(9))
+
+
+@pytest.mark.nightly
+def test_the_order_of_what_is_tried_is_the_same_in_every_process(tmp_path):
+    """Else the budget would end elsewhere, and another change may be the first that holds."""
+
+    (tmp_path / "sums.py").write_text(f"def sums(A, B, C):\n{SUMS}    C[0, 0] = 0\n", encoding="utf-8")
+
+    def printed(seed):
+        command = [sys.executable, "-c", TRIED, str(tmp_path)]
+        run = subprocess.run(command, env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, text=True)
+        return run.stdout
+
+    first = printed("1")
+    assert first.count("begun-as-another") == 81
+    assert printed("2") == first
