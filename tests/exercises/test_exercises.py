@@ -264,7 +264,10 @@ TYPED_HEADER = "import numpy as np\nfrom numba import uint64\n"
 
 @pytest.mark.parametrize("answer", every(20, TYPED), ids=lambda answer: f"{answer['exercise']}: {answer['what']}")
 def test_an_answer_as_it_was_typed_meets_the_hint_that_names_its_mistake(answer, tmp_path):
-    """Both readers named the mistakes from the answers alone; "none" is the hint for an answer that is right."""
+    """Both readers named the mistakes from the answers alone; "none" is the hint for an answer that is right.
+
+    Of a kernel the hint also names lines.
+    """
     name, code = answer["exercise"], answer["code"]
     if name in IN_WORDS:
         said = re.search(r'"""(.*?)"""', code, re.DOTALL)[1]
@@ -272,6 +275,8 @@ def test_an_answer_as_it_was_typed_meets_the_hint_that_names_its_mistake(answer,
     else:
         verdict = check(name, kernel_from(code, tmp_path, TYPED_HEADER + HEADERS.get(name, HEADER)))
     assert ("none" if verdict.passed else verdict.hint_id) == answer["hint"], verdict
+    if isinstance(EXERCISES[name], Exercise) and verdict.hint_id:
+        assert re.search(r"\blines? \d", verdict.hint), verdict
 
 
 @pytest.mark.parametrize("name", IN_WORDS)

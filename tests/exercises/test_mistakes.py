@@ -134,3 +134,10 @@ def test_the_order_of_what_is_tried_is_the_same_in_every_process(tmp_path):
     first = printed("1")
     assert first.count("begun-as-another") == 81
     assert printed("2") == first
+
+
+def test_no_remark_says_how_to_write_what_the_hint_calls_wrong(tmp_path):
+    """The product of whole numbers is computed in float64, and that is not its mistake."""
+    text = solutions()["triple-loop"].replace("A[row, k]", "int(A[row, k])")
+    verdict = check("triple-loop", kernel_from(text, tmp_path))
+    assert verdict.hint_id == "cut-to-whole-numbers" and not verdict.remarks

@@ -236,6 +236,8 @@ class Grading:
             remarks += (f"{self._named(drawn.shape)} and its numbers were drawn by the seed {self.seed}.",)
         if not all(check.passed for check in checks):
             hint = self._hint(rules_hold=rules.passed is True, costs=costs)
+            # A remark would tell how to write well what the hint says is wrong.
+            remarks = tuple(each for each in remarks if each.partition(":")[0] != hint.partition(":")[0])
             return self._verdict(checks, hint, remarks, points=self._earned(checks), opens=self._viewer())
         doubt = self._doubt()
         if doubt is None:
