@@ -438,7 +438,7 @@ def _renamed(part: ast.Attribute, new: str) -> ast.Attribute:
 
 @row(
     "wrong",
-    sums_exchanged=Texts(hint="`{one}` and `{other}` are in each other's place in lines {first} and {second}."),
+    sums_exchanged=Texts(hint="lines {first} and {second}: `{one}` and `{other}` are in each other's place."),
 )
 def sums_exchanged(make: Make, kernel: Kernel, _: Any) -> Made:
     """Two sums that grow by each other's products."""

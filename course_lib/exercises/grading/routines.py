@@ -128,7 +128,7 @@ def judge(exercise: Routine, function: Any, run: Run = bounded, calls: Iterable[
     hints = [hint for check, hint, _ in called if not check.passed]  # a wrong result says more than most exceptions
     hint = min(hints, key=lambda hint: getattr(hint, "id", "") == "raised", default="")
     if getattr(hint, "id", "") not in _SAID and hint:
-        hint = _mistake(exercise, source, called, run, more) or hint
+        hint = _mistake(exercise, source, called, run, more) or at(_only_line(source), hint)
     for case in () if hint else more:
         check, *_ = _called(source.function, case, exercise.said(case), run)
         if not check.passed:
@@ -145,6 +145,16 @@ def _case(stored: list[Any], want: Any) -> Case:
     """One of the further calls."""
     arguments = (np.float32(e["float32"]) if isinstance(e, dict) and "float32" in e else e for e in stored)
     return Case(tuple(arguments), want, "")
+
+
+def _only_line(source: Submission) -> list[int]:
+    """The line of a function that has one."""
+    body = [node for node in source.tree.body if not _is_text(node)] if source.tree else []
+    return [body[0].lineno] if len(body) == 1 and isinstance(body[0], ast.Return) else []
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 #: Hints that name the mistake already.

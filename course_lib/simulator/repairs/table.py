@@ -65,10 +65,12 @@ class Candidate:
     @property
     def hint(self) -> str:
         """The mistake in words, with its line, or all of its lines if the words name no others."""
-        lines = {self.line}
+        lines, said = {self.line}, self.words.hint.format(**self.said)
+        if self.words.hint.startswith("lines {"):
+            return said
         if "line" not in self.words.hint:
             lines |= {old.lineno for old, new in self.changes if isinstance(old, ast.expr)}
-        return f"{in_lines(lines)}: {self.words.hint.format(**self.said)}"
+        return f"{in_lines(lines)}: {said}"
 
     def joined(self, others: Iterable["Candidate"]) -> "Candidate":
         """Return this candidate with the changes of others, too."""
