@@ -19,6 +19,29 @@ from . import conftest
 from .conftest import THEMES
 
 LENS = ".tt-lens"
+#: The least contrast of a digit and the element that it is in, and which these are; axe-core reads no pictures.
+CONTRAST = """() => {
+  const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d");
+  const light = (colour) => {
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3)
+      .map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const found = [...document.querySelectorAll(".tt-grid .tt-t")].filter((text) => text.textContent && text.getBoundingClientRect().width).map((text) => {
+    const { left, right, top, bottom } = text.getBoundingClientRect();
+    const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+    const cell = [...text.closest(".tt-grid").querySelectorAll(".tt-c")].find((each) => {
+      const box = each.getBoundingClientRect();
+      return box.left <= x && x <= box.right && box.top <= y && y <= box.bottom;
+    });
+    const [on, off] = [getComputedStyle(text).fill, getComputedStyle(cell).fill];
+    const [more, less] = [light(on), light(off)].sort((a, b) => b - a);
+    return [(more + 0.05) / (less + 0.05), text.textContent, on, off, cell.getAttribute("class")];
+  });
+  return found.sort((a, b) => a[0] - b[0])[0];
+}"""
 GREY = 30  # of 255: the most by which red, green and blue of a shade without a hue differ
 
 
@@ -75,6 +98,22 @@ def test_axe_finds_nothing_in_fragments(show, launch_of, theme):
     expect(page.locator(".tt-multiplied")).to_have_count(0)
     if NIGHTLY:
         assert violations(page, LENS, theme) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "names", [("naive_16",), ("tiled_16",), ("naive_16", "tiled_16"), ("tiled_16", "outer_product")]
+)
+def test_digits_stand_out_of_their_elements(show, launch_of, names, theme):
+    """In each look of an element: as it is now read or written, tinted, or not in use."""
+    runs = [Stepper(launch_of(name)) for name in names]
+    other = runs[1]._data if runs[1:] else ""
+    page = show(runs[0], _other=other, theme=THEMES[theme], size=(1600, 1200))
+    found = []
+    for step in (0, 3, 9, 12):  # before the first one, the tiles hold nothing, and large matrices have no digits
+        page.evaluate("step => window.model.set('step', step)", step)
+        found += [(least, step) for least in [page.evaluate(CONTRAST)] if least]
+    assert len(found) >= 2 and min(found)[0][0] >= 4.5, min(found)
 
 
 @pytest.mark.parametrize(

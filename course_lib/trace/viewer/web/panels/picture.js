@@ -341,6 +341,7 @@ export class Picture extends Panel {
     const [loaded, stored] = [survey.loaded[number], survey.stored[number]];
     const { space, role } = trace.arrays[number];
     const [now, values] = [machine.now[number], machine.held(number)];
+    const all = this.loaded[number] && wholeLaunch(this.context); // of all blocks, no element is another's business
     return (/** @type {number} */ element) => {
       const marked = now.get(element);
       if (marked) return marked & WRITTEN ? NOW_WRITTEN : NOW_READ;
@@ -348,7 +349,7 @@ export class Picture extends Panel {
       const inside = first <= length; // the block loads or stores it in the launch
       const touched = space !== "global" || first <= position;
       const state = values[element] === null ? EMPTY : touched ? SEEN : inside ? REGION : PLAIN;
-      return state | (!inside || (role === "C" && stored[element] > position) ? FAINT : 0);
+      return state | ((!inside && !all) || (role === "C" && stored[element] > position) ? FAINT : 0);
     };
   }
 
