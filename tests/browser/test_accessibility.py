@@ -29,7 +29,8 @@ CONTRAST = """() => {
       .map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const found = [...document.querySelectorAll(".tt-grid .tt-t")].filter((text) => text.textContent && text.getBoundingClientRect().width).map((text) => {
+  const seen = (text) => text.textContent && text.getBoundingClientRect().width;
+  const found = [...document.querySelectorAll(".tt-grid .tt-t")].filter(seen).map((text) => {
     const { left, right, top, bottom } = text.getBoundingClientRect();
     const [x, y] = [(left + right) / 2, (top + bottom) / 2];
     const cell = [...text.closest(".tt-grid").querySelectorAll(".tt-c")].find((each) => {

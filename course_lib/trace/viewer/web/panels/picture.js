@@ -24,7 +24,7 @@ import { widthsOf } from "../widths.js";
 const LARGEST = 3.7; // ems for an element
 const THREAD = 1.4; // ems for a thread of which nothing is shown but whether it is active
 const NUMBERED = 32; // a matrix with a longer side has no numbers
-const [MARGIN, NARROW] = [15, 3]; // of a drawing with indices and of one without, in its own units
+const [MARGIN, ONE_DIGIT, NARROW] = [20, 15, 3]; // of a drawing with indices and of one without, in its own units
 const FOOT = 1.05; // ems of a line below a drawing
 const [OPERAND, WORDS] = [3.4, 6.2]; // ems for a number in a register, and for what is said below it
 const ENOUGH = 11; // pixels of the digits of sums, from which on they are smaller than tiles beside them
@@ -167,10 +167,11 @@ export class Picture extends Panel {
     const small = long <= NUMBERED;
     const lines = inProduct && array.tile && Math.max(...shape) / Math.min(...array.tile) <= 64 ? array.tile : null;
     const longest = Math.max(...this.context.trace.arrays.flatMap(({ role, shape }) => (role ? shape : [1]))); // of the product
+    const indexed = (/** @type {number} */ most) => (most > 10 ? MARGIN : ONE_DIGIT);
     const margin = inProduct
-      ? Math.max(MARGIN, 0.035 * longest * UNIT)
+      ? Math.max(indexed(longest), 0.035 * longest * UNIT)
       : array.space === "global" && small
-        ? MARGIN
+        ? indexed(long)
         : small && layout(array).planes === 1
           ? 12
           : NARROW; // of several buffers, all have room beside each other
