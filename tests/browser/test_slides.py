@@ -184,6 +184,18 @@ def test_enter_leads_into_a_stepper_and_escape_out_of_it(new_page, launch_of, tm
     expect(notes.value.locator("body")).to_contain_text("say this")
 
 
+def test_d_changes_the_colours_of_page_and_words(new_page, launch_of, tmp_path):
+    page = opened(new_page(), tmp_path, stepper_output(launch_of("tiled")))
+    colours = (
+        "() => { const { backgroundColor, color } = getComputedStyle(document.body); return [backgroundColor, color]; }"
+    )
+    light = page.evaluate(colours)
+    page.keyboard.press("d")
+    assert not set(light) & set(page.evaluate(colours))
+    page.keyboard.press("d")
+    assert page.evaluate(colours) == light
+
+
 def test_a_stepper_of_another_slide_stays_at_its_step(new_page, launch_of, tmp_path):
     """The keys that lead through the deck are not the stepper's, and its film begins when its slide is shown."""
     cells = [
