@@ -106,3 +106,7 @@ assert many["copied"]["gflops"] < many["early"]["gflops"], "with 64 warps the co
 in_c = {warps: [two_buffers(loads, warps, "_c") for loads in ("copied", "early")] for warps in (32, 64)}
 assert all(copied["gflops"] < loaded["gflops"] for copied, loaded in in_c.values()), "slower with both numbers of warps"
 assert in_c[32][1]["l1_wavefronts_percent"] > 90, "early loads keep the path busy"
+params = {"tile_width": 32, "buffers": 2, "loads": "early", "barriers": 1}
+of_two = [r["loop"] for r in early.results if r.get("params") == params and r.get("loop") and r["language"] == "numba"]
+assert {stand(loop["code"]) for loop in of_two} == {"24 and 30"}, "after 24 and 30 of 32 multiply-adds"
+assert held("numba", 0, 4) > few["copied"] > few["early"], "faster than the copies"
