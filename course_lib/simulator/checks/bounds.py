@@ -59,9 +59,9 @@ class BoundsObserver(Observer):
             return
         numbers = self._first(site, index, lanes)
         wrapped = numbers[dimension] + array.shape[dimension]
-        vector, full, (known, before) = site.vector, site.vector.full(lanes), self._wrapped
+        vector, full, (latest_index, before) = site.vector, site.vector.full(lanes), self._wrapped
         thread, count = vector.first_thread(lanes), int(np.count_nonzero(full))
-        if known is index:  # another dimension of the same index: a thread is counted once
+        if latest_index is index:  # another dimension of the same index: a thread is counted once
             count = int(np.count_nonzero(full & ~before))
             full = full | before
         self._wrapped = index, full

@@ -107,19 +107,19 @@ class CompiledKernels:
     MOST = 64
 
     def __init__(self) -> None:
-        self._known: dict[tuple[object, ...], CompiledKernel] = {}
+        self._cached: dict[tuple[object, ...], CompiledKernel] = {}
 
     def of(
         self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: Tracing, interleaved: bool
     ) -> CompiledKernel:
         """Return the kernel compiled for this launch, or for an earlier one with the same code."""
         key = (source, launch.block, launch.dynamic_shared, tracing, interleaved, *arguments.items())
-        known = self._known.get(key) or self._known.get((*key, launch.grid))
-        if known is not None and known.is_current:
-            return known
+        cached = self._cached.get(key) or self._cached.get((*key, launch.grid))
+        if cached is not None and cached.is_current:
+            return cached
         compiled = CompiledKernel(launch, source, arguments, tracing, interleaved)
         if not compiled.outside:  # its arrays belong to one launch
-            if len(self._known) >= self.MOST:
-                del self._known[next(iter(self._known))]
-            self._known[(*key, launch.grid) if compiled.uses_grid_size else key] = compiled
+            if len(self._cached) >= self.MOST:
+                del self._cached[next(iter(self._cached))]
+            self._cached[(*key, launch.grid) if compiled.uses_grid_size else key] = compiled
         return compiled

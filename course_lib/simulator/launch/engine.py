@@ -155,8 +155,8 @@ class Engine(EngineInterface):
         seen_by_all_warps: list[dict[Any, Any]] = [{} for _ in self.compiled.sites]
         return [
             [
-                self._site(*site, capacity, known)
-                for site, known in zip(self.compiled.sites, seen_by_all_warps, strict=True)
+                self._site(*site, capacity, seen)
+                for site, seen in zip(self.compiled.sites, seen_by_all_warps, strict=True)
             ]
             for _ in self.launch.warps
         ]

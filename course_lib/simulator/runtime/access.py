@@ -72,8 +72,8 @@ class Site:
     the TMA (:mod:`mbarriers`). ``engine`` receives the counted patterns and the violated bounds.
 
     :meth:`locate` takes the cheapest pattern: the latest one, if array, mask and varying indices are the same objects;
-    else a known one with the same content, possibly *shifted* (if the indices of all lanes are larger by the same
-    number, the pattern is the same and only the base is larger); else a new one.
+    else one that was seen before, with the same content, possibly *shifted* (if the indices of all lanes are larger by
+    the same number, the pattern is the same and only the base is larger); else a new one.
     """
 
     #: The variable that the source indexes, if it is one: several may be one array.
@@ -94,11 +94,11 @@ class Site:
     ) -> None:
         self.line, self.op, self.engine, self.width = line, op, engine, width
         self.vector: Any = None  # the WarpVector that runs
-        self.known: dict[tuple[Any, ...], SeenPattern] = {}  # patterns of small vectors, by content
+        self.seen_patterns: dict[tuple[Any, ...], SeenPattern] = {}  # patterns of small vectors, by content
         self.seen_by_all_warps = (
             {} if seen_by_all_warps is None else seen_by_all_warps
         )  # the same, of all warps of a chunk that run this expression
-        self.capacity, self.stored_elements = capacity, 0  # index elements that `known` may hold, and holds
+        self.capacity, self.stored_elements = capacity, 0  # index elements that `seen_patterns` may hold, and holds
         self.large: Pattern | None = None  # the latest pattern of a large vector
         self.array: Array | None = None  # this and the following: of the latest access; None if lanes were skipped
         self.mask: Mask = None
@@ -145,18 +145,18 @@ class Site:
         self.limits = self.limits_of(array)
         firsts = [i.item(0) if type(i) is np.ndarray else int(i) for i in index]
         content = self._content(array, index, mask, firsts)
-        known = self._look_up(content, array, mask, firsts)
-        place = None if known is None else known.shifted(firsts, self.limits, array.strides)
-        if known is None or place is None:
-            known = self._learn(array, index, mask, firsts)
-            place = None if known is None else known.shifted(firsts, self.limits, array.strides)
-            if known is None or place is None:
+        seen = self._look_up(content, array, mask, firsts)
+        place = None if seen is None else seen.shifted(firsts, self.limits, array.strides)
+        if seen is None or place is None:
+            seen = self._learn(array, index, mask, firsts)
+            place = None if seen is None else seen.shifted(firsts, self.limits, array.strides)
+            if seen is None or place is None:
                 return self._bind_outside(array, index, mask)
-            self._store(content, known)
-        self.array, self.mask, self.pattern, (self.shift, base) = array, mask, known.pattern, place
+            self._store(content, seen)
+        self.array, self.mask, self.pattern, (self.shift, base) = array, mask, seen.pattern, place
         self.last = tuple(i if type(i) is np.ndarray else None for i in index)
-        known.pattern.count(base)
-        return known.pattern, base
+        seen.pattern.count(base)
+        return seen.pattern, base
 
     def _look_up(
         self, content: tuple[Any, ...] | None, array: Array, mask: Mask, firsts: list[int]
@@ -164,24 +164,24 @@ class Site:
         """The pattern with this content that this warp has used; else that of another warp of the block."""
         if content is None:
             return None
-        known = self.known.get(content)
-        if known is None:
+        seen = self.seen_patterns.get(content)
+        if seen is None:
             other = self.seen_by_all_warps.get((self.width, self.vector.shape, content))
             if other is not None and other.shifted(firsts, self.limits, array.strides) is not None:
-                known = SeenPattern(other.pattern.of_warp(self.vector, mask), other.bounds)
-                self._store(content, known)
-        return known
+                seen = SeenPattern(other.pattern.of_warp(self.vector, mask), other.bounds)
+                self._store(content, seen)
+        return seen
 
-    def _store(self, content: tuple[Any, ...] | None, known: "SeenPattern") -> None:
+    def _store(self, content: tuple[Any, ...] | None, seen: "SeenPattern") -> None:
         """Keep a pattern until the end of the chunk, or, of a large vector, until the next one."""
-        if content is None or content in self.known:
-            self._replace_large(known.pattern)
+        if content is None or content in self.seen_patterns:
+            self._replace_large(seen.pattern)
             return
         if self.stored_elements > self.capacity:
             self.flush()
-        self.known[content] = self.seen_by_all_warps[self.width, self.vector.shape, content] = known
-        self.stored_elements += (1 if known.pattern.offsets is None else known.pattern.offsets.size) + np.size(
-            known.pattern.mask
+        self.seen_patterns[content] = self.seen_by_all_warps[self.width, self.vector.shape, content] = seen
+        self.stored_elements += (1 if seen.pattern.offsets is None else seen.pattern.offsets.size) + np.size(
+            seen.pattern.mask
         )
 
     def _content(self, array: Array, index: Index, mask: Mask, firsts: list[int]) -> tuple[Any, ...] | None:
@@ -272,10 +272,10 @@ class Site:
         """Hand the counted patterns to the engine and forget them."""
         for wide in self.wider.values():
             wide.flush()
-        for known in self.known.values():
-            self.engine.report("counted", self, known.pattern)
+        for seen in self.seen_patterns.values():
+            self.engine.report("counted", self, seen.pattern)
         self._replace_large(None)
-        self.known.clear()
+        self.seen_patterns.clear()
         self.seen_by_all_warps.clear()
         self.stored_elements = 0
         self.array = None

@@ -23,15 +23,15 @@ class Choice:
     def __init__(self, parts: tuple[tuple[Any, Mask], ...]) -> None:
         self.parts = parts
         self.ndim: int = parts[0][0].ndim
-        self._known: tuple[Mask, tuple[tuple[Any, Mask], ...]] = (False, ())
+        self._latest: tuple[Mask, tuple[tuple[Any, Mask], ...]] = (False, ())
 
     def among(self, mask: Mask) -> tuple[tuple[Any, Mask], ...]:
         """The arrays of the lanes of ``mask``, each with its lanes: the same masks as for the latest ``mask``."""
-        known, found = self._known
-        if known is not mask:
+        mask_then, found = self._latest
+        if mask_then is not mask:
             here = ((array, intersection(lanes, mask)) for array, lanes in self.parts)
             found = tuple((array, lanes) for array, lanes in here if lanes is not False)
-            self._known = mask, found
+            self._latest = mask, found
         return found
 
     def of_each(self, function: Callable[[Any], Any]) -> Choice:

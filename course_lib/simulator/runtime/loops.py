@@ -101,13 +101,14 @@ class LoopWatch:
         self.latest |= dict.fromkeys(group, self.round)
 
     def changes_nothing(
-        self, warp: int, loop: Any, count: int, *, known: bool, state: tuple[Any, ...], arrays: Sequence[Any]
+        self, warp: int, loop: Any, count: int, *, all_stores_known: bool, state: tuple[Any, ...], arrays: Sequence[Any]
     ) -> bool:
         """Whether a ``while`` loop, of which ``loop`` is a key, changes nothing from one iteration to the next.
 
         ``count``, one of CHECKED_ITERATIONS, is the number of finished iterations; ``state`` has the loop's mask and
-        the values that it assigns, ``arrays`` are those that it may store to; ``known``: these are all that it stores
-        to. If warps of the block went on between the two iterations, their loops may not have changed anything either.
+        the values that it assigns, ``arrays`` are those that it may store to; ``all_stores_known``: these are all that
+        it stores to. If warps of the block went on between the two iterations, their loops may not have changed
+        anything either.
         """
         if count % 2 == 0:
             if sum(array.storage().nbytes for array in arrays) * len(self.latest) <= MOST_COPIED:
@@ -119,10 +120,10 @@ class LoopWatch:
         if len(before) != len(now) or not all(map(np.array_equal, before, now)):
             self.unchanged.clear()
             return False
-        self.unchanged[warp] = self.round, known
+        self.unchanged[warp] = self.round, all_stores_known
         between = [self.unchanged.get(other, (0, False)) for other, latest in self.latest.items() if latest > began]
         if not between:
-            return known
+            return all_stores_known
         return all(at > began for at, _ in between) and any(sure for _, sure in between)
 
 

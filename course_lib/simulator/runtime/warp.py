@@ -121,11 +121,13 @@ class WarpVector(LaneVector):
         assigns; ``calls``: it calls functions, which may access any array. If it holds an atomic, its variables are
         ignored: they may count attempts.
         """
-        known = all(site.array is not None for site in sites if site.op != "load")
+        all_stores_known = all(site.array is not None for site in sites if site.op != "load")
         arrays = self.arrays() if calls else [site.array for site in sites if site.array and site.op != "load"]
         atomic = self.engine.updates if calls else any(site.op == "atomic" for site in sites)
         state = (mask,) if atomic else (mask, *values)
-        if self.loops.changes_nothing(self.warp, (line, sites), count, known=known, state=state, arrays=arrays):
+        if self.loops.changes_nothing(
+            self.warp, (line, sites), count, all_stores_known=all_stores_known, state=state, arrays=arrays
+        ):
             by_others = [None, *self.engine.arrays, *self.shared.values()]  # None: not known
             if calls or any(array is site.array for site in sites for array in by_others if site.op != "store"):
                 raise WaitsForOthers(line)

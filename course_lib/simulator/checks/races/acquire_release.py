@@ -73,9 +73,9 @@ class Fences:
         if not counts.any():
             return None
         acquired: Acquisitions = {}
-        for thread, known in self.acquired.get(block, {}).items():
+        for thread, more in self.acquired.get(block, {}).items():
             if counts[thread]:
-                add_acquisitions(acquired, known)
+                add_acquisitions(acquired, more)
         fences = np.where(counts, self.before[here], 0).astype(np.int32)
         return ReleasedAccesses(fences, int(passed[counts].max()), acquired)
 
@@ -133,7 +133,7 @@ class Releases:
             length = self.length.get(word, 0)
             block, own = divmod(thread, self.threads)
             if length:
-                self._known_in(block, now).by_one.setdefault(own, {})[word] = length
+                self._acquired_in(block, now).by_one.setdefault(own, {})[word] = length
             self._release(word, block, own, now, length)
 
     def _release(self, word: Word, block: int, own: int, now: int, length: int) -> None:
@@ -147,20 +147,20 @@ class Releases:
         self.log.setdefault(word, {}).setdefault(block, []).append(Release(length, to_block, to_all))
         self.length[word] = length + 1
 
-    def _known_in(self, block: int, now: int) -> Acquired:
+    def _acquired_in(self, block: int, now: int) -> Acquired:
         """The releases that the block has acquired; after a barrier, all its threads share them."""
-        known = self.acquired.setdefault(block, Acquired())
-        if known.barriers < now:
-            for acquired in known.by_one.values():
-                add_acquisitions(known.by_all, acquired)
-            known.by_one.clear()
-            known.barriers = now
-        return known
+        of_block = self.acquired.setdefault(block, Acquired())
+        if of_block.barriers < now:
+            for acquired in of_block.by_one.values():
+                add_acquisitions(of_block.by_all, acquired)
+            of_block.by_one.clear()
+            of_block.barriers = now
+        return of_block
 
     def acquisitions_of(self, block: int, own: int, now: int) -> Acquisitions:
         """The releases that a thread has acquired which has passed ``now`` barriers."""
-        known = self._known_in(block, now)
-        return {**known.by_all, **known.by_one.get(own, {})}
+        of_block = self._acquired_in(block, now)
+        return {**of_block.by_all, **of_block.by_one.get(own, {})}
 
     def ordered(self, thread: int, fence_count: int, barriers: int, later: int, now: int) -> bool:
         """Whether an access of ``thread`` was released to the thread ``later``, which has passed ``now`` barriers.

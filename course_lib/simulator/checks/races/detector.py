@@ -115,13 +115,13 @@ class RaceDetector:
             self.apply(access, barriers)
             return
         before = key, *self.slots, b"".join(part.tobytes() for _, *parts in self._state(words) for part in parts)
-        known = self.effects.get(before)
-        if known is None:
+        effect = self.effects.get(before)
+        if effect is None:
             self.apply(access, barriers)
             if all(final for _, final in self.sink.reported):
                 self.effects[before] = self._state(words), [found for found, _ in self.sink.reported]
             return
-        state, races = known
+        state, races = effect
         for slot, thread_and_line, epoch in state:
             slot.put(words, thread_and_line, epoch, None)
         for race in races:

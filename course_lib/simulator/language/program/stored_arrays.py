@@ -10,21 +10,21 @@ from .statement_nodes import CallDevice, Function
 Names = frozenset[str] | None
 
 
-def written(function: Function, known: dict[Function, Names]) -> Names:
+def written(function: Function, results: dict[Function, Names]) -> Names:
     """The array parameters that ``function``, or one that it calls, stores to."""
-    if function not in known:
+    if function not in results:
         aliases = _aliases(function)
         result: Names = frozenset()
         for array in function.stored:
             result = _union(result, _roots(array, aliases))
         for call in function.called:
-            inner = written(call.function, known)
+            inner = written(call.function, results)
             for (name, kind), argument in zip(call.function.parameters, call.args, strict=True):
                 if inner is None or name in inner:
                     found: Names = None if isinstance(kind, (TupleType, RecordsType)) else frozenset()
                     result = _union(result, _roots(argument, aliases) if isinstance(kind, ArrayType) else found)
-        known[function] = result
-    return known[function]
+        results[function] = result
+    return results[function]
 
 
 def _aliases(function: Function) -> dict[str, Names]:

@@ -12,9 +12,9 @@ from types import FunctionType
 import numpy as np
 
 #: The types of a function's arguments.
-Signature = tuple[Hashable, ...]
+ArgumentTypes = tuple[Hashable, ...]
 #: The values of each function's globals, by the types of its arguments.
-_values: weakref.WeakKeyDictionary[FunctionType, dict[Signature, dict[str, object]]] = weakref.WeakKeyDictionary()
+_values: weakref.WeakKeyDictionary[FunctionType, dict[ArgumentTypes, dict[str, object]]] = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,14 @@ def shown(obj: object) -> str:
 
 
 class Constants:
-    """The values of one function's globals for one signature; :meth:`store` stores them for later launches."""
+    """The values of a function's globals, for some types of its arguments.
 
-    def __init__(self, function: FunctionType, signature: Signature):
-        self.function, self.signature = function, signature
-        self.first = _values.get(function, {}).get(signature, {})
+    :meth:`store` stores them for later launches.
+    """
+
+    def __init__(self, function: FunctionType, types: ArgumentTypes):
+        self.function, self.types = function, types
+        self.first = _values.get(function, {}).get(types, {})
         self.found: dict[str, object] = {}
         self.changes: dict[tuple[int, str], Change] = {}
 
@@ -63,7 +66,7 @@ class Constants:
 
     def store(self) -> None:
         """Store the values for later launches, after the function was compiled."""
-        _values.setdefault(self.function, {}).setdefault(self.signature, {}).update(self.found)
+        _values.setdefault(self.function, {}).setdefault(self.types, {}).update(self.found)
 
 
 def _same(a: object, b: object) -> bool:

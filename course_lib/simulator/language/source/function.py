@@ -100,14 +100,14 @@ class Inner(Source):
     """A function that another one defines, by def or lambda.
 
     It is compiled as a device function. The variables of the outer function that it reads, ``free``, are its last
-    parameters: a call gives them the values that they have then. ``known`` holds those that are constants, by name.
+    parameters: a call gives them the values that they have then. ``constants`` holds those that are constants, by name.
     """
 
     node: ast.FunctionDef | ast.Lambda
     outer: Source
     free: tuple[str, ...]
     values: tuple[object, ...]
-    known: dict[str, object]
+    constants: dict[str, object]
 
     @property
     def key(self) -> object:
@@ -151,9 +151,19 @@ def inner(
     takes = ast.arguments([], arguments, tree.args.vararg, [], [], None, [])
     tree = ast.copy_location(ast.FunctionDef(tree.name, takes, tree.body, []), node)
     stored = [n.id for n in ast.walk(outer.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    known = {name: constants[name] for name in free if name in constants and stored.count(name) == 1}
-    given = outer.function, tree, (), outer.filename, outer.debug, outer.fast
-    return Inner(*given, node=node, outer=outer, free=free, values=values, known=known)
+    return Inner(
+        function=outer.function,
+        tree=tree,
+        lines=(),
+        filename=outer.filename,
+        debug=outer.debug,
+        fast=outer.fast,
+        node=node,
+        outer=outer,
+        free=free,
+        values=values,
+        constants={name: constants[name] for name in free if name in constants and stored.count(name) == 1},
+    )
 
 
 def as_def(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:

@@ -137,28 +137,32 @@ def _read(function: FunctionType) -> Source:
             "not with exec or at a bare Python prompt"
         ) from None
     first = max(first, 1)
-    text = "".join(lines)
-    inside = text[:1].isspace()  # inside an if, a function or a class: one is put before it here
     try:
-        tree = ast.parse("if True:\n" * inside + text).body[0]
+        tree = _definition("".join(lines), first)
     except SyntaxError:
         raise UnsupportedKernelError(
             f"the source of {function.__name__!r} cannot be parsed by itself; define the "
             "kernel with def on a separate line"
         ) from None
-    if isinstance(tree, ast.If) and inside:
-        tree = tree.body[0]
-        first -= 1
     if isinstance(tree, ast.AsyncFunctionDef):
         raise UnsupportedKernelError(
-            f"{code_name} is defined by async def, and no kernel is asynchronous; write def", first + inside
+            f"{code_name} is defined by async def, and no kernel is asynchronous; write def", first
         )
     if not isinstance(tree, ast.FunctionDef) or tree.name != code_name:
         raise changed(function)
-    if may_be_stale(function) and not same_code(function, first + inside):
+    if may_be_stale(function) and not same_code(function, first):
         raise changed(function)
-    ast.increment_lineno(tree, first - 1)
-    return parsed(function, tree, tuple((first + inside + i, line.rstrip("\n")) for i, line in enumerate(lines)))
+    return parsed(function, tree, tuple((first + i, line.rstrip("\n")) for i, line in enumerate(lines)))
+
+
+def _definition(text: str, first: int) -> ast.stmt:
+    """The first statement of ``text``, which begins in line ``first`` of the file. Raises SyntaxError."""
+    if not text[:1].isspace():
+        return ast.increment_lineno(ast.parse(text).body[0], first - 1)
+    # it is inside an if, a function or a class, for which one more line is put before it
+    around = ast.parse(f"if True:\n{text}").body[0]
+    assert isinstance(around, ast.If)
+    return ast.increment_lineno(around.body[0], first - 2)
 
 
 def defined(

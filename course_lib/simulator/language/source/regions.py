@@ -29,7 +29,7 @@ def regions(function: ast.FunctionDef) -> dict[str, int]:
     home = {}
     for name, found in paths.items():
         common = commonprefix(found)
-        while len(common) > 1 and name not in targets.get(common[-1], ()) and exposed(lists[common[-1]], name):
+        while len(common) > 1 and _is_exposed(common[-1], name, lists, targets):
             common = common[:-1]
         home[name] = id(function.body) if name in shared else common[-1]
     return home
@@ -54,16 +54,27 @@ def _occurrences(
                 yield from ((name, path) for tree in trees for name in names_in(tree))
 
 
+def _is_exposed(body: int, name: str, lists: dict[int, list[ast.stmt]], targets: dict[int, list[str]]) -> bool:
+    """Whether ``name`` can be read before it is assigned, in the list of this id."""
+    assigned_before = name in targets.get(body, ())
+    return not assigned_before and exposed(lists[body], name)
+
+
 def exposed(body: list[ast.stmt], name: str, after: bool = False) -> bool:
     """Whether ``name`` can be read before it is assigned, in ``body`` or, if it is read ``after`` that, there."""
     for s in reversed(body):
-        if isinstance(s, ast.If):
-            after = occurs(s.test, name) or exposed(s.body, name, after) or exposed(s.orelse, name, after)
-        elif isinstance(s, (ast.For, ast.While)):  # a for loop assigns its variable first, but it may not run at all
-            head, own = (s.iter, occurs(s.target, name, ast.Store)) if isinstance(s, ast.For) else (s.test, False)
-            after = after or occurs(head, name) or not own and exposed(s.body, name) or exposed(s.orelse, name)
-        elif occurs(s, name) or isinstance(s, ast.AugAssign) and occurs(s.target, name, ast.Store):
-            after = True
-        elif isinstance(s, (ast.Assign, ast.AnnAssign)) and occurs(s, name, ast.Store):
-            after = False
+        match s:
+            case ast.If():
+                after = occurs(s.test, name) or exposed(s.body, name, after) or exposed(s.orelse, name, after)
+            case ast.While():  # it may not run at all
+                after = after or any((occurs(s.test, name), exposed(s.body, name), exposed(s.orelse, name)))
+            case ast.For():  # nor may a for loop, which assigns its variable first
+                in_body = not occurs(s.target, name, ast.Store) and exposed(s.body, name)
+                after = after or any((occurs(s.iter, name), in_body, exposed(s.orelse, name)))
+            case ast.AugAssign() if occurs(s.target, name, ast.Store):
+                after = True
+            case _ if occurs(s, name):
+                after = True
+            case ast.Assign() | ast.AnnAssign() if occurs(s, name, ast.Store):
+                after = False
     return after

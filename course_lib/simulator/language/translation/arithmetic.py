@@ -50,8 +50,8 @@ def _result_type(translation: Translation, node: ast.AST, op: str, kinds: tuple[
         result = "float32"
     else:
         result = kinds[0] if is_float(kinds[0]) else "int64"
-    known = translation.operation_types.get((node, op), result)
-    translation.operation_types[node, op] = unify(result, known)
+    earlier = translation.operation_types.get((node, op), result)
+    translation.operation_types[node, op] = unify(result, earlier)
     return translation.operation_types[node, op]
 
 

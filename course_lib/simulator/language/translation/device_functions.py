@@ -59,7 +59,7 @@ def inner(translation: Translation, node: ast.Call, source: Inner, used: bool) -
         refuse(
             node, f"numba compiles no *{source.rest} of a function that a kernel defines and calls; name each argument"
         )
-    unknown = [name for name in source.free if name not in source.known]
+    unknown = [name for name in source.free if name not in source.constants]
     if owner is None and unknown:
         refuse(
             node,
@@ -67,7 +67,7 @@ def inner(translation: Translation, node: ast.Call, source: Inner, used: bool) -
             "that, where numba knows only constants; pass the values as arguments",
         )
     free: dict[str, nodes.Expr] = {
-        name: translation.number(source.known[name])
+        name: translation.number(source.constants[name])
         if owner is None
         else translation.expr(ast.copy_location(ast.Name(name, ast.Load()), node))
         for name in source.free

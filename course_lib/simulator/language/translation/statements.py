@@ -129,8 +129,8 @@ class Statements(Loops):
     ) -> Function:
         analysis = self.analysis
         variables = [_argument(v, by_value) for v in values]
-        known = (object_key(v.const) if isinstance(v.const, tuple) else v.const for v in variables)
-        key = (source.key, *((v.type, v.why) for v in variables), *known)
+        values_known = (object_key(v.const) if isinstance(v.const, tuple) else v.const for v in variables)
+        key = (source.key, *((v.type, v.why) for v in variables), *values_known)
         if key not in analysis.functions:
             arguments = dict(zip(source.parameters, variables, strict=True))
             if source.filename == analysis.sources[0].filename and source.lines and source not in analysis.sources:
@@ -227,7 +227,7 @@ class Statements(Loops):
             self.expr(node.value)  # refused
         if not any(isinstance(part, ast.Call) for part in ast.walk(node)):
             obj = self.constant_object(node.value)
-            if callable(obj) or isinstance(obj, Symbol) and ".".join(obj.path) in CUDA:
+            if callable(obj) or (isinstance(obj, Symbol) and ".".join(obj.path) in CUDA):
                 text = ast.unparse(node.value)
                 refuse(node, f"{text} is not called; write {text}()")
             refuse(node, "this expression has no effect; assign it to a variable or an array element")
@@ -289,7 +289,9 @@ class Statements(Loops):
             if isinstance(target, ast.Name):
                 self.env[target.id] = replace(self.env[target.id], outcome=outcome, joined=joined)
             elif isinstance(target, (ast.Tuple, ast.List)) and _is_one_tuple(given):
-                self.env |= {n: replace(self.env[n], joined=True) for n in names_in(target) if n in self.env}
+                for name in names_in(target):
+                    if name in self.env:
+                        self.env[name] = replace(self.env[name], joined=True)
 
     def _allocations(self, node: ast.Assign) -> list[ast.Assign] | None:
         """``a, b = cuda.shared.array(...), x`` as an assignment for each name; None for all others."""
@@ -421,24 +423,24 @@ class Statements(Loops):
             return
         refuse_mixed(name, value)
         self.out.append(Assign(name, value, self.line, self.source.regions.get(name)))
-        known = value.value if isinstance(value, Const) and value.literal else literal_values(value)
-        self.env[name] = Variable(value.type, value.why, known)
+        const = value.value if isinstance(value, Const) and value.literal else literal_values(value)
+        self.env[name] = Variable(value.type, value.why, const)
 
     def visit_If(self, node: ast.If) -> bool:
         test, outcome = self.test(node.test)
         if outcome is not None:
             return self.append_taken(test, self.block(node.body if outcome else node.orelse))
-        env, blocks, envs = dict(self.env), [], []
+        before = dict(self.env)
+        branches: list[tuple[Block, Variables]] = []  # each with the variables at its end
         for body in (node.body, node.orelse):
-            self.env = dict(env)
-            blocks.append(self.block(body))
-            envs.append(self.env)
-        live = [branch for branch, block in zip(envs, blocks, strict=True) if not block.ends]
-        self.env = reduce(merge_all, live) if live else env
-        for block, branch in zip(blocks, envs, strict=True):
-            if not block.ends:
-                block.body += self.converts(branch, self.env)
-        self.out.append(If(test, blocks[0], blocks[1], node.lineno))
+            self.env = dict(before)
+            branches.append((self.block(body), self.env))
+        live = [(block, variables) for block, variables in branches if not block.ends]
+        self.env = reduce(merge_all, (variables for _, variables in live)) if live else before
+        for block, variables in live:
+            block.body += self.converts(variables, self.env)
+        (yes, _), (no, _) = branches
+        self.out.append(If(test, yes, no, node.lineno))
         return not live
 
 

@@ -102,8 +102,8 @@ class Translation(ABC):
             source=source,
             kernel=kernel,
             in_other_file=source.filename != analysis.sources[0].filename,
-            parameters=[(name, known.type) for name, known in arguments.items() if known.type != COMPILE_TIME],
-            constants=Constants(source.function, tuple(known.type for known in arguments.values())),
+            parameters=[(name, variable.type) for name, variable in arguments.items() if variable.type != COMPILE_TIME],
+            constants=Constants(source.function, tuple(variable.type for variable in arguments.values())),
         )
         #: promotions found before the types were final, until a later pass confirms them
         self.possible_promotions: dict[tuple[int, str], Promotion] = {}
@@ -139,8 +139,8 @@ class Translation(ABC):
                 )
             values.append(default.value)
         read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & self.locals
-        known = [self.env[name].const for name in read if name in self.env]
-        functions = [known[0] for known in known if isinstance(known, tuple) and isinstance(known[0], Inner)]
+        objects = [self.env[name].const for name in read if name in self.env]
+        functions = [obj[0] for obj in objects if isinstance(obj, tuple) and isinstance(obj[0], Inner)]
         more = {name for function in functions for name in function.free}
         constants = {name: v.const for name, v in self.env.items() if isinstance(v.const, np.generic)}
         made = inner(self.source, node, tuple(values), more, constants)
@@ -228,8 +228,8 @@ class Translation(ABC):
         """The attribute of a compile-time object."""
         if isinstance(owner, Symbol):
             obj = getattr(owner.obj, node.attr, None)
-            known = node.attr in self.functions or node.attr in CUDA or (node.attr,) in VALUES
-            if not owner.path and obj is None and not known:
+            is_known = node.attr in self.functions or node.attr in CUDA or (node.attr,) in VALUES
+            if not owner.path and obj is None and not is_known:
                 refuse(node, f"numba.cuda has no {node.attr!r}; {ABSENT.get(node.attr) or spelled(node, owner.obj)}")
             if owner.path and owner.path[0] in COORDINATES and node.attr not in AXES:
                 refuse(node, f"{owner} has no {node.attr!r}; write {owner}.x, .y or .z")
@@ -272,10 +272,12 @@ class Translation(ABC):
         obj = self.function.constants.value(node.id, obj, node.lineno)
         if is_cuda_module(obj):
             return Symbol((), obj)
-        known = cuda_name(obj) if not isinstance(obj, NUMBERS) else None
-        if known and getattr(obj, "__module__", "") == "numba.cuda.stubs" and not vector_of(obj):
-            refuse(node, f"numba compiles no {node.id} that is imported by itself; import cuda, and write cuda.{known}")
-        return part_of_cuda(tuple(known.split(".")), obj) if known else obj
+        in_cuda = cuda_name(obj) if not isinstance(obj, NUMBERS) else None
+        if in_cuda and getattr(obj, "__module__", "") == "numba.cuda.stubs" and not vector_of(obj):
+            refuse(
+                node, f"numba compiles no {node.id} that is imported by itself; import cuda, and write cuda.{in_cuda}"
+            )
+        return part_of_cuda(tuple(in_cuda.split(".")), obj) if in_cuda else obj
 
     def wrap(self, obj: object, node: ast.AST) -> nodes.Expr:
         """A compile-time object as an expression: a constant if it is a number, else a :class:`.CompileTimeObject`."""

@@ -180,7 +180,7 @@ def _value(node: ast.expr | None, names: Mapping[str, Any], kinds: Any) -> Any:
     Nothing else is computed, since nobody may trust the text of a decorator.
     """
 
-    def known(obj: Any) -> Any:
+    def checked(obj: Any) -> Any:
         is_kind = isinstance(obj, kinds) or (isinstance(obj, type) and issubclass(obj, kinds))
         if is_kind or isinstance(obj, (str, tuple, list, ModuleType)) or hasattr(obj, "return_type"):
             return obj
@@ -192,11 +192,11 @@ def _value(node: ast.expr | None, names: Mapping[str, Any], kinds: Any) -> Any:
         case ast.Constant(str() | int() as value):
             return value
         case ast.Name(name):
-            return known(names[name])
+            return checked(names[name])
         case ast.Attribute(owner, name) if isinstance(module := _value(owner, names, kinds), ModuleType):
-            return known(getattr(module, name))
+            return checked(getattr(module, name))
         case ast.Subscript(owner, index) if isinstance(kind := _value(owner, names, kinds), kinds):
-            return known(kind[_value(index, names, kinds)])
+            return checked(kind[_value(index, names, kinds)])
         case ast.Slice(lower, upper, step):
             return slice(*(_value(part, names, kinds) for part in (lower, upper, step)))
         case ast.Tuple(parts):
@@ -204,7 +204,7 @@ def _value(node: ast.expr | None, names: Mapping[str, Any], kinds: Any) -> Any:
         case ast.List(parts):
             return [_value(part, names, kinds) for part in parts]
         case ast.Call(called, given, []) if isinstance(kind := _value(called, names, kinds), (kinds, type)):
-            return known(kind(*(_value(part, names, kinds) for part in given)))
+            return checked(kind(*(_value(part, names, kinds) for part in given)))
     raise ValueError
 
 

@@ -15,6 +15,8 @@ from .value_types import PART, SCALARS, SIGNED, SMALL, UNSIGNED, TypingError, bi
 
 #: numba's names of the qualities of a conversion, the best first.
 EXACT, PROMOTE, SAFE, UNSAFE = ("exact", "promote", "safe", "unsafe")
+#: For each type of floats, the types that convert to it safely.
+SAFE_IN_FLOAT = {"float64": SCALARS, "float32": SMALL, "float16": ("bool", "int8")}
 
 
 def conversion(have: str, want: str) -> str | None:
@@ -28,7 +30,7 @@ def conversion(have: str, want: str) -> str | None:
     if is_complex(want):
         return UNSAFE if conversion(have, PART[want]) == UNSAFE else SAFE
     if is_float(want):
-        return SAFE if have in {"float64": SCALARS, "float32": SMALL, "float16": ("bool", "int8")}[want] else UNSAFE
+        return SAFE if have in SAFE_IN_FLOAT[want] else UNSAFE
     if not is_int(have) or not is_int(want) or bit_width(have) >= bit_width(want):
         return SAFE if have == "bool" else UNSAFE
     if (have in SIGNED) == (want in SIGNED):
@@ -116,7 +118,7 @@ def unary(op: str, a: str) -> tuple[str, str]:
 def complex_result(a: str, b: str | None = None) -> str:
     """Type of ``complex(a)`` and ``complex(a, b)``."""
     for t in (a,) if b is None else (a, b):
-        if t in ("bool", "float16") or b is not None and is_complex(t):
+        if t in ("bool", "float16") or (b is not None and is_complex(t)):
             raise TypingError(f"numba has no complex() of {t}; convert it, as in complex64({t} value)")
     return "complex64" if a == "float32" and b in (None, "float32") else "complex128"
 
@@ -129,4 +131,9 @@ def range_type(arguments: list[str]) -> str:
     if any(map(is_complex, arguments)):
         raise TypingError(f"range() takes no {' and '.join(arguments)}; take .real of it")
 
-    return min(("int32", "int64", "uint64"), key=lambda kind: cost(arguments, [kind] * len(arguments)) or ())
+    def cost_of(kind: str) -> Cost:
+        found = cost(arguments, [kind] * len(arguments))
+        assert found is not None  # real numbers convert to all integers
+        return found
+
+    return min(("int32", "int64", "uint64"), key=cost_of)
