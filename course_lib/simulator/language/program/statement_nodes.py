@@ -108,7 +108,9 @@ class Assign(Stmt):
         code, version = out.expr(self.value), out.version(self.name, kind)
         if isinstance(kind, ArrayType):
             out.function.named.append((self.name, self.value))
-        region = out.all_lanes if self.region is None else out.region_masks.get(self.region, out.all_lanes)
+        region = out.all_lanes  # the mask of all lanes that may read the variable
+        if self.region is not None:
+            region = out.region_masks.get(self.region, out.all_lanes)
         if region == out.mask:
             out.emit(f"{version} = {code.text}")
         else:
@@ -312,8 +314,9 @@ class Loop(Stmt):
 
     def exits(self, kinds: tuple[type, ...]) -> bool:
         """Its own breaks and continues stay inside, but those of its ``else`` do not."""
-        within = Return in kinds and self.body.exits((Return,))
-        return within or self.orelse is not None and self.orelse.exits(kinds)
+        in_body = Return in kinds and self.body.exits((Return,))
+        in_else = self.orelse is not None and self.orelse.exits(kinds)
+        return in_body or in_else
 
 
 class Break(Stmt):
@@ -394,7 +397,8 @@ class Function:
         head = f"    def {name}({', '.join(('warp', out.all_lanes, out.program_point, *branch, *parameters))}):\n"
         body = "".join(f"        {line}\n" for line in start) + "".join(out.lines)
         if not self.kernel:
-            body += f"        return {out.result}{f', {out.has_result}' if self.partial else ''}\n"
+            results = f"{out.result}, {out.has_result}" if self.partial else out.result
+            body += f"        return {results}\n"
         elif not out.module.yields(self):
             body += "        return\n        yield\n"
         return head + body

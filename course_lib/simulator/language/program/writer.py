@@ -231,13 +231,12 @@ class Writer:
     @contextmanager
     def under(self, mask: str) -> Iterator[None]:
         """Write for the lanes of ``mask``, if there are any."""
-        outer = self.lines, self.mask
-        self.lines, self.mask = [], mask
-        comment, self._comment = self._comment, ""
+        outer_lines, outer_mask, outer_comment = self.lines, self.mask, self._comment
+        inside: list[str] = []
+        self.lines, self.mask, self._comment = inside, mask, ""
         with self.deeper():
             yield
-        inside, (self.lines, self.mask) = self.lines, outer
-        self._comment = comment
+        self.lines, self.mask, self._comment = outer_lines, outer_mask, outer_comment
         if inside:
             self.emit(f"if {mask} is not False:")
             self.lines += inside
@@ -262,15 +261,20 @@ class Writer:
         if isinstance(have, TupleType) and isinstance(want, TupleType):
             pairs = enumerate(zip(have.items, want.items, strict=True))
             return "(" + "".join(self.cast(f"{code}[{i}]", a, b) + ", " for i, (a, b) in pairs) + ")"
-        if isinstance(want, OptionalType):  # does it have a value, and which
-            if have == NONE:
-                return f"(np.False_, {self.module.constant(DTYPE[want.of].type(0)) if want.of in SCALARS else None})"
-            if isinstance(have, OptionalType):
-                return f"({code}[0], {self.cast(f'{code}[1]', have.of, want.of)})"
-            return f"(np.True_, {self.cast(code, have, want.of)})"
+        if isinstance(want, OptionalType):
+            return self._as_optional(code, have, want)
         if isinstance(want, ArrayType):
             return f"as_view({code})"
         return f"cast({code}, {self.module.dtype(str(want))})"
+
+    def _as_optional(self, code: str, have: Type, want: OptionalType) -> str:
+        """Code of a pair: does it have a value, and which."""
+        if have == NONE:
+            value = self.module.constant(DTYPE[want.of].type(0)) if want.of in SCALARS else "None"
+            return f"(np.False_, {value})"
+        if isinstance(have, OptionalType):
+            return f"({code}[0], {self.cast(f'{code}[1]', have.of, want.of)})"
+        return f"(np.True_, {self.cast(code, have, want.of)})"
 
     def next_program_point(self) -> str:
         """Code of this execution's place in program order: positions and iteration counts, outermost first."""

@@ -42,7 +42,9 @@ def python_constant(
         return None
     *before, last = (n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr))
     end = python_constant(last, names)  # first, because it is the short side of a long sum
-    operands = [end] if end is None else [*(python_constant(part, names) for part in before), end]
+    if end is None:
+        return None
+    operands = [*(python_constant(part, names) for part in before), end]
     if None in operands or _left_to_run_time(node.op, operands):
         return None
     try:
@@ -59,4 +61,5 @@ def _left_to_run_time(op: ast.AST, operands: list[Any]) -> bool:
     base, count = operands
     if count <= 0:
         return False
-    return bool(base.bit_length() * count > 128 if isinstance(op, ast.Pow) else base.bit_length() + count > 128)
+    bits = base.bit_length() * count if isinstance(op, ast.Pow) else base.bit_length() + count
+    return bool(bits > 128)

@@ -33,11 +33,17 @@ from . import arithmetic, array_members, records, tuples
 from .refusals import bind_arguments, check_arguments, mistyped, refuse_construct
 from .translation import Translation
 
-#: Functions of operator, by the name of their operator in Python's syntax tree; some also exist in place.
-_BINARY = {getattr(operator, f.__name__): node.__name__ for node, f in literals.PYTHON.items()}
-UNARY: dict[object, str] = {f: _BINARY.pop(f) for f in (operator.neg, operator.pos, operator.invert)}
-UNARY[operator.not_] = "Not"
-BINARY = _BINARY | {getattr(operator, f"i{f.__name__.strip('_')}"): name for f, name in _BINARY.items()}
+#: Functions of operator, by the name of their operator in Python's syntax tree; those of two operands also exist in
+#: place, as operator.iadd.
+UNARY: dict[object, str] = {
+    operator.neg: "USub",
+    operator.pos: "UAdd",
+    operator.invert: "Invert",
+    operator.not_: "Not",
+}
+_BINARY = {function: node.__name__ for node, function in literals.PYTHON.items() if function not in UNARY}
+_IN_PLACE = {getattr(operator, f"i{function.__name__.strip('_')}"): name for function, name in _BINARY.items()}
+BINARY = _BINARY | _IN_PLACE
 COMPARISONS: dict[object, str] = {
     **{operator.lt: "Lt", operator.le: "LtE", operator.gt: "Gt", operator.ge: "GtE"},
     **{operator.eq: "Eq", operator.ne: "NotEq"},
@@ -89,7 +95,10 @@ def is_instance(translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``isinstance``, by the exact type: int is int64 and float is float64, as in numba."""
     check_arguments(node, "a value and a type", 2)
     value, asked = translation.expr(node.args[0]), compile_time(translation.expr(node.args[1]))
-    kinds = asked[0] if asked and isinstance(asked[0], tuple) else asked or ()
+    if asked is None:
+        kinds: tuple[object, ...] = ()
+    else:
+        kinds = asked[0] if isinstance(asked[0], tuple) else asked
     if value.type in (NONE, COMPILE_TIME) or not kinds:
         refuse(node, f"{ast.unparse(node)}: numba compares the type of a number, a tuple or an array with classes")
     found = False

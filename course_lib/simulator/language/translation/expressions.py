@@ -180,7 +180,7 @@ class Expressions(Translation):
         if (folded := self._folded(node)) is not None:
             return folded
         left, right = self.expr(node.left), self.expr(node.right)
-        if not (left.is_scalar and right.is_scalar) and any(isinstance(v.type, TupleType) for v in (left, right)):
+        if isinstance(left.type, TupleType) or isinstance(right.type, TupleType):
             return tuples.combined(node, type(node.op).__name__, left, right)
         return arithmetic.binary(self, node, type(node.op).__name__, (left, node.left), (right, node.right))
 
@@ -307,7 +307,8 @@ class Expressions(Translation):
 
     def _slice(self, node: ast.Subscript, array: Expr, indices: tuple[Expr, ...], parts: list[ast.expr]) -> Expr:
         """The part of ``array`` at ``indices`` and then at ``parts``, some of which are slices."""
-        missing = array.array_type.ndim - len(indices) - sum(not (is_ellipsis(p) or is_new_axis(p)) for p in parts)
+        given = len(indices) + sum(not (is_ellipsis(p) or is_new_axis(p)) for p in parts)
+        missing = array.array_type.ndim - given
         if missing < 0 or sum(map(is_ellipsis, parts)) > 1:
             refuse(
                 node,

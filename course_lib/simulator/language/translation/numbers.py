@@ -58,7 +58,9 @@ def conversion(translation: Translation, node: ast.Call, obj: object) -> nodes.E
     else:
         kind = str(dtype_name(obj))
     result = conditions.truth(translation, value, node.lineno) if kind == "bool" else cast(value, kind)
-    return replace(result, literal=False, why=None) if isinstance(result, nodes.Const) else replace(result, why=None)
+    if isinstance(result, nodes.Const):
+        return replace(result, literal=False, why=None)
+    return replace(result, why=None)
 
 
 def _refuse_none(translation: Translation, node: ast.Call) -> None:
@@ -145,7 +147,10 @@ def parts(name: str, overloads: str, translation: Translation, node: ast.Call, u
     kind = rules.best(overloads, str(value.type))[0]
     reason = translation.reason(node, kind, [(value, node.args[0])], MATH_OF)
     number = builders.reusable(cast(value, kind))
-    kinds = zip(codes, (kind, other or kind), (reason, None if other else reason), strict=True)
-    return builders.tuple_of(
-        tuple(nodes.Apply(code=c, args=(number,), type=k, line=node.lineno, why=w) for c, k, w in kinds)
-    )
+    line = node.lineno
+    first = nodes.Apply(code=codes[0], args=(number,), type=kind, line=line, why=reason)
+    if not other:
+        second = nodes.Apply(code=codes[1], args=(number,), type=kind, line=line, why=reason)
+    else:
+        second = nodes.Apply(code=codes[1], args=(number,), type=other, line=line)
+    return builders.tuple_of((first, second))

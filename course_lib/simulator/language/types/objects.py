@@ -14,8 +14,12 @@ def of_value(value: object) -> str | None:
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int):
-        return "int64" if -(2**63) <= value < 2**63 else ("uint64" if value < 2**64 and value > 0 else None)
-    return "float64" if isinstance(value, float) else "complex128" if isinstance(value, complex) else None
+        if -(2**63) <= value < 2**63:
+            return "int64"
+        return "uint64" if 0 < value < 2**64 else None
+    if isinstance(value, float):
+        return "float64"
+    return "complex128" if isinstance(value, complex) else None
 
 
 #: Types of NumPy that are none of a number: NumPy 2.0 takes them for another type.
