@@ -26,7 +26,7 @@ from .run import AnnotatedSource, Run, Traffic, TrafficRow
 from .runtime.arrays import Pattern
 from .runtime.loops import PartOfGrid, WaitsForOthers
 
-#: The judges of the launches that run, for whoever ends the process before they do.
+#: The checks of the launches that run, for whoever ends the process before they do.
 RUNNING: list[list[Observer]] = []
 
 
@@ -141,11 +141,11 @@ class Simulation:
         """Run a launch that is prepared, with all that watches it."""
         traffic = TrafficObserver()
         counters = [traffic, *(make() for make in COUNTERS)]
-        judges = [make() for make in CHECKS]
+        checks = [make() for make in CHECKS]
         recorders = [self.recorder(request_figures)] if self.trace and self.recorder else []
-        engine = Engine(prepared, [*counters, *judges, *recorders, *self.watching], self.schedule, self.max_steps)
+        engine = Engine(prepared, [*counters, *checks, *recorders, *self.watching], self.schedule, self.max_steps)
         stopped = None
-        RUNNING.append(judges)
+        RUNNING.append(checks)
         try:
             engine.run()
         except KernelError as error:  # a loop that does not end
@@ -153,11 +153,11 @@ class Simulation:
                 raise
             stopped = error
         finally:
-            RUNNING.remove(judges)
+            RUNNING.remove(checks)
         columns: dict[str, Any] = {name: counts for counter in counters for name, counts in counter.columns().items()}
         keys = sorted({key for counts in columns.values() for key in counts})
         rows = tuple(TrafficRow(*key, **{n: counts.get(key, 0) for n, counts in columns.items()}) for key in keys)
-        findings = tuple(sorted((f for judge in judges for f in judge.findings), key=lambda finding: finding.rank))
+        findings = tuple(sorted((f for check in checks for f in check.findings), key=lambda finding: finding.rank))
         launch = prepared.launch
         shape = (as_given(grid, launch.grid), as_given(block, launch.block))
         run = Run(

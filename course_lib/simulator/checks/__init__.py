@@ -1,4 +1,4 @@
-"""Observers that judge a launch, a group of rules a file; each overrides only the hooks that it needs.
+"""Observers that check a launch, a group of rules a file; each overrides only the hooks that it needs.
 
 To add a rule, write a file here with its subclass of ``Observer``, and a row in ``findings.KINDS``.
 """
@@ -11,10 +11,10 @@ from ..observer import Observer
 _MODULES = [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
 #: Observers that find violations, and report them with ``add``: those of every file here.
 CHECKS: tuple[type[Observer], ...] = tuple(
-    judge
+    check
     for module in _MODULES
-    for judge in vars(module).values()
-    if isinstance(judge, type) and issubclass(judge, Observer) and judge.__module__.startswith(module.__name__)
+    for check in vars(module).values()
+    if isinstance(check, type) and issubclass(check, Observer) and check.__module__.startswith(module.__name__)
 )
 
 __all__ = ["CHECKS"]

@@ -28,7 +28,7 @@ class CompiledKernel:
 
     Attributes:
         program: the kernel's typed program.
-        sources, cooperative, fences, copies, products, syncwarps, groups, uses_grid_size, parts: see
+        sources, cooperative, fences, copies, products, syncwarps, partial_syncwarps, uses_grid_size, filled_parts: see
             :class:`~course_lib.simulator.language.translation.translation.Analysis`.
         promotions: arithmetic that is in float64 by accident, by line and operand.
         changes: names that changed since the kernel was first compiled, by line and name.
@@ -53,9 +53,9 @@ class CompiledKernel:
         self.copies = analysis.copies
         self.products = analysis.products
         self.syncwarps = analysis.syncwarps
-        self.groups = analysis.groups
+        self.partial_syncwarps = analysis.partial_syncwarps
         self.uses_grid_size = analysis.uses_grid_size
-        self.parts = analysis.parts
+        self.filled_parts = analysis.filled_parts
         self._lookups = analysis.lookups
         self.sites = module.sites
         self.together = module.together

@@ -81,7 +81,7 @@ class Messages:
     def _advice(self, race: Race, block_barrier: bool) -> str:
         line = race.first.line
         if race.in_one_line and race.between_writes:
-            part = self.compiled.parts.get(line, "")
+            part = self.compiled.filled_parts.get(line, "")
             if part.startswith(f"{race.array.name}["):  # a line may store to another array, too
                 return (
                     f"{part} names a part of {race.array.name}, so each thread stores to all elements of it; "

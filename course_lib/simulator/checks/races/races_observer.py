@@ -40,7 +40,7 @@ class RacesObserver(RaceSink):
         self.messages = Messages(prepared.launch, prepared.compiled)
         launch = prepared.launch
         self.releases = Releases(launch.blocks, launch.threads_per_block) if prepared.compiled.fences else None
-        self.every_thread = prepared.compiled.fences or prepared.compiled.groups
+        self.every_thread = prepared.compiled.fences or prepared.compiled.partial_syncwarps
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -52,7 +52,9 @@ def syncwarp(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr
     if not is_int(str(members.type)):
         raise TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
     translation.analysis.syncwarps = True
-    translation.analysis.groups |= not (isinstance(members, nodes.Const) and int(members.value) in (0xFFFFFFFF, -1))
+    translation.analysis.partial_syncwarps |= not (
+        isinstance(members, nodes.Const) and int(members.value) in (0xFFFFFFFF, -1)
+    )
     return nodes.Apply(code="warp.syncwarp({0}, {mask}, {line})", args=(members,), line=node.lineno)
 
 

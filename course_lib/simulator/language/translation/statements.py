@@ -413,7 +413,7 @@ class Statements(Loops):
             self.store(target, array, index, value)
         else:
             if index and not self.function.in_other_file:
-                self.analysis.parts[target.lineno] = ast.unparse(target)
+                self.analysis.filled_parts[target.lineno] = ast.unparse(target)
             self.out.append(Evaluate(self.filled(target, self.view_of(target, array, [*index]), value)))
 
     def assign_name(self, name: str, value: Expr) -> None:

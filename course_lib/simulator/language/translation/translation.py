@@ -67,9 +67,9 @@ class Analysis:
         cooperative: the kernel has a barrier of the whole grid.
         fences, copies, products: the kernel calls threadfence; it starts asynchronous copies, products of warpgroups.
         syncwarps: it calls syncwarp.
-        groups: it calls syncwarp with a mask that may name a part of the warp.
+        partial_syncwarps: it calls syncwarp with a mask that may name a part of the warp.
         uses_grid_size: the program contains the size of the grid.
-        parts: the parts of arrays to which a statement stores one number because it gives few indices, by line.
+        filled_parts: the parts of arrays to which a statement stores one number because it gives few indices, by line.
         dynamic: the element type of the dynamic shared memory, once it is known.
         functions: the compiled device functions, by what they were compiled for.
         lookups: the look-ups of global names: a function, its arguments, and its result.
@@ -78,8 +78,8 @@ class Analysis:
     def __init__(self, launch: Launch, kernel: Source) -> None:
         self.launch, self.sources = launch, [kernel]
         self.fences = self.copies = self.products = self.cooperative = False
-        self.syncwarps = self.groups = self.uses_grid_size = False
-        self.parts: dict[int, str] = {}
+        self.syncwarps = self.partial_syncwarps = self.uses_grid_size = False
+        self.filled_parts: dict[int, str] = {}
         self.dynamic: str | None = None
         self.functions: dict[tuple[object, ...], Function] = {}
         self.lookups: list[tuple[Callable[..., object], tuple[Any, ...], object]] = []
