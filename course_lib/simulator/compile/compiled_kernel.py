@@ -21,9 +21,9 @@ from ..language.types.variables import Variable
 class CompiledKernel:
     """A kernel, compiled for a launch and the types of its arguments.
 
-    For each warp of a block, the engine makes a site for each of ``sites``, (line, op, elements a lane, variable), and
-    calls ``make`` with them. The result is a generator function of (warp vector, mask, program point of the call,
-    *arguments). The vector holds this warp of all blocks that run together; the generator yields a
+    For each warp of a block, the engine makes a site for each declaration in ``sites``, and calls ``make`` with them.
+    The result is a generator function of (warp vector, mask, program point of the call, *arguments). The vector holds
+    this warp of all blocks that run together; the generator yields a
     :class:`~course_lib.simulator.runtime.barrier.Barrier` when it arrives at one.
 
     Attributes:
@@ -34,7 +34,7 @@ class CompiledKernel:
         changes: names that changed since the kernel was first compiled, by line and name.
         outside: the global arrays of the program that it reads, as constants.
         together: the NumPy function of each operation of whole warps, by line and name.
-        static_shared: the shared arrays by number: (name, bytes, elements, line).
+        static_shared: the shared arrays by number.
         shared_bytes, local_bytes: shared memory of a block, without the dynamic one; local memory of one thread.
         text: the generated code.
     """
@@ -61,7 +61,7 @@ class CompiledKernel:
         self.together = module.together
         self.static_shared = module.shared
         self.outside = tuple(array for array, _ in module.outside.values())
-        self.shared_bytes = sum(size for number, (_, size, *_) in module.shared.items() if number >= 0)
+        self.shared_bytes = sum(array.bytes for number, array in module.shared.items() if number >= 0)
         self.local_bytes = sum(array.bytes for array in module.arrays if array.space == "local")
         self.promotions: dict[tuple[int, str], Promotion] = {}
         self.changes: dict[tuple[int, str], Change] = {}

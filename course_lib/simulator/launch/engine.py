@@ -9,6 +9,7 @@ import numpy as np
 
 from ..findings import LaunchError
 from ..geometry import Chunk
+from ..language.program.writer import SiteDeclaration
 from ..observer import Hooks, Observer
 from ..runtime.access import REMEMBERED, MatrixSite, Site, WideSite
 from ..runtime.barrier import AtGrid, Barrier, Pause
@@ -75,7 +76,7 @@ class Engine(EngineInterface):
         self.budget = IterationBudget(None if max_steps is None else int(max_steps))
         self.printed, self.raised = Printed(), None
         self.arrays = prepared.may_write
-        self.updates = any(op == "atomic" for _, op, *_ in self.compiled.sites)
+        self.updates = any(site.op == "atomic" for site in self.compiled.sites)
         self.listeners = {
             name: [getattr(o, name) for o in observers if getattr(type(o), name) is not hook]
             for name, hook in HOOKS.items()
@@ -155,7 +156,7 @@ class Engine(EngineInterface):
         seen_by_all_warps: list[dict[Any, Any]] = [{} for _ in self.compiled.sites]
         return [
             [
-                self._site(*site, capacity, seen)
+                self._site(site, capacity, seen)
                 for site, seen in zip(self.compiled.sites, seen_by_all_warps, strict=True)
             ]
             for _ in self.launch.warps
@@ -163,16 +164,17 @@ class Engine(EngineInterface):
 
     def _blocks_in_memory(self) -> int:
         """Return how many blocks can run together without exceeding MAX_BYTES of shared and local arrays."""
-        shared = sum(size + WATCHING_BYTES * elements for _, size, elements, _ in self.compiled.static_shared.values())
+        arrays = self.compiled.static_shared.values()
+        shared = sum(array.bytes + WATCHING_BYTES * array.elements for array in arrays)
         local = self.compiled.local_bytes * self.launch.threads_per_block
         return max(1, MAX_BYTES // max(1, shared + local))
 
-    def _site(
-        self, line: int, op: str, width: int, variable: str, capacity: int, seen_by_all_warps: dict[Any, Any]
-    ) -> Site:
-        kind = MatrixSite if op == "matrices" else Site if width == 1 else WideSite
-        site = kind(line, "load" if op == "matrices" else op, self, capacity, width, seen_by_all_warps)
-        site.variable = variable
+    def _site(self, declared: SiteDeclaration, capacity: int, seen_by_all_warps: dict[Any, Any]) -> Site:
+        kind, op = Site if declared.width == 1 else WideSite, declared.op
+        if op == "matrices":
+            kind, op = MatrixSite, "load"
+        site = kind(declared.line, op, self, capacity, declared.width, seen_by_all_warps)
+        site.variable = declared.variable
         return site
 
     def _run_chunk(

@@ -105,8 +105,9 @@ def check_shared(launch: Launch, compiled: CompiledKernel) -> None:
             f"{used:,} of the kernel's own arrays; the limit is {limit:,} bytes ({limit // 1024} KiB): ask for less"
         )
     if used > SHARED_LIMIT:
-        parts = ", ".join(f"{name} {size:,}" for name, size, *_ in compiled.static_shared.values())
-        line = max(line for *_, line in compiled.static_shared.values())
+        arrays = compiled.static_shared.values()
+        parts = ", ".join(f"{array.name} {array.bytes:,}" for array in arrays)
+        line = max(array.line for array in arrays)
         raise LaunchError(
             f"the kernel's shared arrays take {used:,} bytes a block ({parts}); the limit of static shared memory "
             f"is {SHARED_LIMIT:,} bytes (48 KiB): use smaller tiles",

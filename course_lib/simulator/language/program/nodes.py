@@ -17,7 +17,7 @@ import numpy as np
 
 from ..types.reasons import Why
 from ..types.value_types import COMPILE_TIME, DTYPE, NONE, SCALARS, ArrayType, OptionalType, TupleType, Type
-from .writer import Code, Writer
+from .writer import Code, SharedDeclaration, Writer
 
 #: How an element is accessed.
 ACCESSES = ("load", "store", "atomic")
@@ -383,11 +383,15 @@ class Allocate(Expr, own_effect=True):
         if self.space == "local":
             out.own_arrays.append(number)
         else:
-            out.module.shared.setdefault(number, (self.name, self.bytes, prod(self.shape), out.at(self.line)))
+            declared = SharedDeclaration(self.name, self.bytes, prod(self.shape), out.at(self.line))
+            out.module.shared.setdefault(number, declared)
         dtype = out.module.dtype(self.array_type.dtype)
-        aligned = f", alignment={self.alignment}" if self.space == "shared" and (self.alignment or self.record) else ""
-        aligned += f", record={self.record}" if self.record else ""
-        return Code(f"warp.{self.space}_array({number}, {self.name!r}, {dtype}, {self.shape!r}, {out.mask}{aligned})")
+        arguments = f"{number}, {self.name!r}, {dtype}, {self.shape!r}, {out.mask}"
+        if self.space == "shared" and (self.alignment or self.record):
+            arguments += f", alignment={self.alignment}"
+        if self.record:
+            arguments += f", record={self.record}"
+        return Code(f"warp.{self.space}_array({arguments})")
 
 
 class Frozen(Expr):

@@ -23,6 +23,24 @@ class Code(NamedTuple):
     final: bool = False
 
 
+class SiteDeclaration(NamedTuple):
+    """An access in the code: the line of the source, "load", "store" or "atomic", elements a lane, variable indexed."""
+
+    line: int
+    op: str
+    width: int
+    variable: str
+
+
+class SharedDeclaration(NamedTuple):
+    """A shared array: its variable, bytes and elements, and the line of the source."""
+
+    name: str
+    bytes: int
+    elements: int
+    line: int
+
+
 class Written(Protocol):
     """An expression of the typed program."""
 
@@ -39,9 +57,9 @@ class Module:
 
     Attributes:
         functions: the name of each of the program's functions, for the line of its calls (0: its events have its own).
-        sites: (line, op, elements a lane, variable that is indexed).
+        sites, site_names: the accesses, and their names in the code.
         arrays: the numbers of the shared and local arrays.
-        shared: the shared arrays by number: (name, bytes, elements, line).
+        shared: the shared arrays by number.
         together: the operations of whole warps, by line and name.
     """
 
@@ -49,10 +67,10 @@ class Module:
         self.tracing, self.interleaved, self.diverging_arrays = tracing, interleaved, diverging_arrays
         self.constants: dict[str, object] = {}
         self.functions: dict[tuple[Any, int], str] = {}
-        self.sites: list[tuple[int, str, int, str]] = []
+        self.sites: list[SiteDeclaration] = []
         self.site_names: list[str] = []
         self.arrays: dict[Any, int] = {}
-        self.shared: dict[int, tuple[str, int, int, int]] = {}
+        self.shared: dict[int, SharedDeclaration] = {}
         self.together: dict[tuple[int, str], Callable[..., object]] = {}
         self.outside: dict[tuple[str, int], tuple[GlobalArray, str]] = {}
         self.found_diverging_arrays = False
@@ -219,7 +237,7 @@ class Writer:
         name = first_free(f"{variable or 'array'}_line_{self.at(line)}", self.module.site_names)
         self.sites.append(name)
         self.module.site_names.append(name)
-        self.module.sites.append((self.at(line), op, width, variable))
+        self.module.sites.append(SiteDeclaration(self.at(line), op, width, variable))
         return name
 
     def temporary(self, code: str, name: str = "value") -> Code:
