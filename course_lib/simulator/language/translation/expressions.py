@@ -56,9 +56,13 @@ class Expressions(Translation):
         except TypingError as error:
             refuse(node, f"{error} (in {ast.unparse(node)})")
 
-    visit_Compare, visit_BoolOp, visit_Tuple = conditions.compare, conditions.and_or, tuples.make
-    visit_Lambda = Translation.defined
     functions = calls.CUDA
+
+    # functions of (translation, node), which are the methods of these nodes
+    visit_Compare = conditions.compare
+    visit_BoolOp = conditions.and_or
+    visit_Tuple = tuples.make
+    visit_Lambda = Translation.defined
 
     def visit_Call(self, node: ast.Call) -> Expr:
         return calls.call(self, node, used=True)

@@ -73,7 +73,11 @@ def _snapshot(value: Expr) -> Expr:
 def _counted(kind: str, bounds: tuple[Expr, ...], line: int) -> Iterable:
     """``range(*bounds)``, in numbers of the type ``kind``."""
     zero, one = (Const(type=kind, value=DTYPE[kind].type(n)) for n in (0, 1))
-    return Iterable(RANGE, (zero, *bounds, one) if len(bounds) == 1 else (*bounds, one)[:3], line)
+    if len(bounds) == 1:
+        bounds = (zero, *bounds)
+    if len(bounds) == 2:
+        bounds = (*bounds, one)
+    return Iterable(RANGE, bounds, line)
 
 
 def _row(translation: Translation, node: ast.expr, array: Expr, index: Expr) -> Expr:

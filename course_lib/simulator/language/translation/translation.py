@@ -159,8 +159,9 @@ class Translation(ABC):
             return value
         if isinstance(value, nodes.Local) and value.name in self.none_before_loop:
             gaps.check("value in a variable that is None before the loop", ())
-        text, of = ast.unparse(node).replace("{", "{{").replace("}", "}}"), value.type.of
+        of = value.type.of
         dtype, ndim = (of.dtype, of.ndim) if isinstance(of, ArrayType) else (of, 0)
+        text = ast.unparse(node).replace("{", "{{").replace("}", "}}")  # as a part of the code of an Apply
         code = f"warp.unwrap_optional({{0}}, {text!r}, {dtype!r}, {ndim}, {{mask}}, {{line}})"
         return nodes.Apply(code=code, args=(value,), type=of, line=getattr(node, "lineno", 0), why=value.why)
 
@@ -259,10 +260,10 @@ class Translation(ABC):
             obj = self.source.lookup(node.id)
         except KeyError:
             of_cuda = node.id in (*COORDINATES, "atomic", "local", "shared") or node.id in self.functions
-            what_now = (
-                f"write cuda.{node.id}" if of_cuda else ORIGINS.get(node.id, "define it, or pass it as an argument")
-            )
-            refuse(node, f"the name {node.id!r} is not defined; {what_now}")
+            advice = ORIGINS.get(node.id, "define it, or pass it as an argument")
+            if of_cuda:
+                advice = f"write cuda.{node.id}"
+            refuse(node, f"the name {node.id!r} is not defined; {advice}")
         except ValueError:
             refuse(
                 node,
