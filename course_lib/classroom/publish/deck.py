@@ -154,6 +154,8 @@ class _Cutter:
         if title := re.match(r"##? (.+)\n*", source):
             source = source[title.end() :]
             self.open.heading = title[1].strip()
+            if not self.open.parts:
+                self.open.said = []  # of a section without slides
             self.open.kind = "title" if title[0].startswith("# ") else self.open.kind
         ahead = following.metadata if following is not None else {}
         exercise = _HINT in source or "exercise" in ahead.get("tags", ())
