@@ -379,6 +379,7 @@ export class Stage {
       ...{ width, height, em, letters, lens: wide, compared: runs.length > 1, apart: stacked },
       counter: counts && run.film.fetched ? (run.counter.lines + Number(stacked)) * LINE + COUNTER : 0, // with its kernel's name
       lines: run.lengths,
+      ...(narrow && !run.picture.tiled && { how: STACKED }), // a counter beside the matrices would take half of their width
     }));
     if (runs.length > 1) {
       const arranged = (/** @type {Partial<import("./panel.js").Size>} */ more) =>
