@@ -1,6 +1,7 @@
 """The capstone's score: kernels of different quality are in the order of their recorded speeds."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -149,7 +150,8 @@ def test_a_kernel_written_for_the_test_is_right_on_ragged_sizes(name):
 @pytest.mark.nightly
 @compiled
 def test_the_order_by_score_of_other_kernels_is_the_order_that_was_measured():
-    """A student's kernel is no rung; some of these are bad on purpose."""
+    """A student's kernel is no rung; some of these are bad on purpose. A point is a step of speed: a smaller one may
+    bring none."""
     points = {}
     for name in APART:
         own, timed = OWN[name], TIMED.result(name)
@@ -158,7 +160,8 @@ def test_the_order_by_score_of_other_kernels_is_the_order_that_was_measured():
     speeds = {name: TIMED.result(name)["gflops"] for name in APART}
     found = {name: (points[name], speeds[name]) for name in APART}
     assert sorted(APART, key=found.get) == sorted(APART, key=speeds.get), found
-    assert len(set(points.values())) >= 5, found  # two of them differ by 0.4 % on the GPU
+    for slow, fast in pairwise(sorted(APART, key=speeds.get)):
+        assert points[slow] < points[fast] or speeds[fast] < speeds[slow] * LIMITS[1] / LIMITS[0], found
 
 
 @compiled
