@@ -27,9 +27,9 @@ MEANS: dict[type[ast.operator], tuple[str, str]] = {
     ast.FloorDiv: ("divides, and drops the rest", "a quotient without its rest"),
     ast.Mod: ("is the rest of a division", "the rest of a division"),
     ast.Pow: ("is a power", "a power"),
-    ast.BitXor: ("compares bits", "a comparison of bits"),
-    ast.BitOr: ("combines bits", "a combination of bits"),
-    ast.BitAnd: ("combines bits", "a combination of bits"),
+    ast.BitXor: ("compares bits", "the bits in which the two differ"),
+    ast.BitOr: ("combines bits", "the bits that are in one of the two"),
+    ast.BitAnd: ("combines bits", "the bits that are in both"),
 }
 _SIGNS: dict[type[ast.operator], str] = {
     ast.Add: "+",
@@ -210,7 +210,7 @@ def too_many(make: Make, kernel: Kernel, _: Any) -> Made:
 
 @row(
     "formula",
-    other_operator=Texts(hint="`{part}`: the {sign} before `{right}` {means}, and {needed} is needed here."),
+    other_operator=Texts(hint="`{part}`: the {sign} before `{right}` {means}, and what is needed here is {needed}."),
     just_fits=Texts(hint="`{part}`: look at the case in which both sides are equal."),
 )
 def signs(make: Make, kernel: Kernel, _: Any) -> Made:

@@ -558,7 +558,8 @@ class Grading:
             *names, last = self.source.parameters[:-1]
             inputs = f"{', '.join(names)} and {last}" if names else last
             hint = f"only read {inputs}: keep what you compute in variables, and store it into {self.output}."
-            return Hint(hint, "only-read")
+            elsewhere = filter(None, (outcome.stored_elsewhere() for outcome in self.outcomes))
+            return Hint(at({line for _, line in elsewhere}, hint), "only-read")
         if self._wrong:
             return self._advice_on_values(self._wrong)
         checked = zip(self.exercise.budgets, costs, strict=True)

@@ -297,7 +297,7 @@ _INSTEAD: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
 
 @row(
     "wrong",
-    other_operator=Texts(hint="`{part}`: {sign} {means}, and {needed} is needed here."),
+    other_operator=Texts(hint="`{part}`: {sign} {means}, and what is needed here is {needed}."),
     subtracted=Texts(hint="`{name} -= …` subtracts; a sum needs `{name} += …`."),
 )
 def operators(make: Make, kernel: Kernel, _: Any) -> Made:
