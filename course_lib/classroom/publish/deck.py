@@ -19,6 +19,7 @@ import ast
 import html
 import json
 import re
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -64,6 +65,8 @@ _HINT = "<summary>Hint"
 _REFERENCE = re.compile(r" \(\[(?:measured|experiment|reason)\]\([^()]*\)\)")
 _LINK = re.compile(r"\[([^\[\]]*)\]\(([^()\s]*)\)")
 _STATE = re.compile(rf'(<script type="application/json" class="{STEPPER.mark}">)(.*?)(?=</script>)', re.DOTALL)
+#: Decks are made at the same time, and in Python 3.11 `ast.parse` can fail in two threads at once (CPython 106905).
+_PARSING = threading.Lock()
 _STEP = re.compile(r"\[([^\[\]]*)\]\((#step=[^()\s]*)\)")
 
 
@@ -278,7 +281,8 @@ def _outputs(cell: Any) -> list[Any]:
 
 def _essential(source: str) -> str:
     """Return the kernels of a cell, or else all of it without assertions and checks."""
-    statements = ast.parse(source).body
+    with _PARSING:
+        statements = ast.parse(source).body
     kernels = [
         each for each in statements if "@cuda.jit" in (ast.get_source_segment(source, each) or "") or _jitted(each)
     ]
