@@ -121,8 +121,8 @@ s[y, i] = A[y, i]
 C[y, i] = s[i, y]  #? race s
 
 # the order in time says where a loop lacks a barrier, and the warps which one @ 1, $n : out=zeros($n)
-#: ; n,wait,place in 64,cuda.syncthreads(),at_the 64,cuda.syncwarp(),between 32,cuda.syncwarp(),at_the 32,pass,between
-#= said(f"put {'cuda.syncwarp() or ' * ($n == 32)}cuda.syncthreads() {'$place'.replace('_', ' ')}")
+#: ; n,wait,place in 64,cuda.syncthreads(),after 64,cuda.syncwarp(),between 32,cuda.syncwarp(),after 32,pass,between
+#= said(f"put {'cuda.syncwarp() or ' * ($n == 32)}cuda.syncthreads() {'$place'}")
 s = cuda.shared.array($n, float32)
 s[i] = 0
 cuda.syncthreads()
