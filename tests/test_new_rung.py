@@ -155,6 +155,7 @@ def test_what_lists_rungs_goes_on(copied):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.nightly
 def test_the_tests_see_it_and_pass(copied):
     done = copied("-m", "pytest", "-n0", "-rA", "-q", "-pno:cacheprovider", *TESTS, "-k", CHOSEN)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr

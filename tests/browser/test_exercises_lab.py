@@ -63,6 +63,7 @@ CELLS = [
 ]
 
 
+@pytest.mark.nightly
 def test_predictions_are_answered_by_the_keyboard_alone(open_notebook):
     notebook = open_notebook(CELLS)
     assert go_through(notebook) == 2

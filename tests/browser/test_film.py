@@ -193,6 +193,7 @@ def again(page):
     expect(page.locator(".tt-play")).to_have_attribute("title", PLAYS)
 
 
+@pytest.mark.nightly
 def test_any_key_pauses_it_for_good(cinema, launch_of):
     """Keys of the list, at night all, on the stepper, of a film that began by itself or that a reader plays."""
     page = cinema(Stepper(launch_of("racy")))
@@ -458,6 +459,7 @@ run = simulate(tiled(4), trace=True)[(4, 4), (4, 4)](A, B, C)""",
 ]
 
 
+@pytest.mark.nightly
 def test_in_jupyterlab_it_waits_until_its_bar_is_seen(open_notebook):
     """After Shift+Enter the next cell is shown; most of the picture may be in sight, and its bar above the window."""
     notebook = open_notebook(LAB_CELLS)

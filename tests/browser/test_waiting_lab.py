@@ -26,6 +26,7 @@ def expect_plan(cell, latency, warps, tile_width, buffers):
     expect(cell.locator(".tt-asking")).to_have_text("")
 
 
+@pytest.mark.nightly
 def test_the_kernel_answers_every_slider_and_nothing_leaks(open_notebook):
     """All four by the keyboard and one dragged; picture and text follow, and Lab's shortcuts hear nothing."""
     notebook = open_notebook([MADE, "6 * 7"])

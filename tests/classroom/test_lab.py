@@ -61,6 +61,7 @@ def test_there_is_no_extension_without_the_course(monkeypatch, installed):
     assert [*ExtensionPackage(name=lab.__name__, enabled=True).extension_points] == [lab.__name__] * installed
 
 
+@pytest.mark.nightly
 def test_elsewhere_jupyterlab_is_as_if_nothing_were_installed(tmp_path):
     """The one difference between the two servers is the extension; the wheel installs nothing beside it."""
     off = '--ServerApp.jpserver_extensions={"course_lib.classroom.lab": False}'

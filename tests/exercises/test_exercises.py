@@ -388,6 +388,7 @@ def test_a_broken_rule_quotes_the_students_lines(tmp_path):
     assert "| acc += A_tile[k, ty] * B_tile[k, tx]</code>" in verdict._repr_html_()
 
 
+@pytest.mark.nightly
 def test_no_cause_is_named_that_is_not_one(tmp_path):
     """Two mistakes at once: undoing one of them does not make the kernel right, so it is not blamed."""
     change = [("A_tile[k, ty]", "A_tile[ty, k]"), ("C[row, col] = acc", "C[row, col] = acc + acc")]

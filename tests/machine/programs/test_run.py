@@ -489,6 +489,7 @@ def starts_another_session(first):
     return f"{body}    p = subprocess.Popen([sys.executable, '-c', {child!r}], stdout=-1, start_new_session=True)\n"
 
 
+@pytest.mark.nightly
 @forks
 def test_a_limit(ran):
     """Findings before it are told, and those of a process that waits in another session."""
@@ -536,6 +537,7 @@ def test_the_line_of_a_kernel_in_a_text_is_shown(ran):
     assert status == 1 and "line 3 | x[4] = 7\n" in err
 
 
+@pytest.mark.nightly
 @forks
 def test_a_process_that_goes_on_is_told(ran):
     """It is not ended, as it is not by ``python``; what it found is told."""
