@@ -7,7 +7,7 @@ import ast
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...simulator.edits import expression
 from ...simulator.repairs.bounds import lines_of
@@ -18,30 +18,26 @@ from .exercise import Hint
 Make = Callable[..., Candidate]
 Made = Iterator[Candidate]
 
-#: What an operator does, and what it gives.
-MEANS: dict[type[ast.operator], tuple[str, str]] = {
-    ast.Add: ("adds", "a sum"),
-    ast.Sub: ("subtracts", "a difference"),
-    ast.Mult: ("multiplies", "a product"),
-    ast.Div: ("divides, and keeps the digits after the point", "a quotient"),
-    ast.FloorDiv: ("divides, and drops the rest", "a quotient without its rest"),
-    ast.Mod: ("is the rest of a division", "the rest of a division"),
-    ast.Pow: ("is a power", "a power"),
-    ast.BitXor: ("compares bits", "the bits in which the two differ"),
-    ast.BitOr: ("combines bits", "the bits that are in one of the two"),
-    ast.BitAnd: ("combines bits", "the bits that are in both"),
-}
-_SIGNS: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.BitXor: "^",
-    ast.BitOr: "|",
-    ast.BitAnd: "&",
+
+class Operator(NamedTuple):
+    """How an operator is written, what it does, and what it gives."""
+
+    sign: str
+    does: str
+    gives: str
+
+
+OPERATORS: dict[type[ast.operator], Operator] = {
+    ast.Add: Operator("+", "adds", "a sum"),
+    ast.Sub: Operator("-", "subtracts", "a difference"),
+    ast.Mult: Operator("*", "multiplies", "a product"),
+    ast.Div: Operator("/", "divides, and keeps the digits after the point", "a quotient"),
+    ast.FloorDiv: Operator("//", "divides, and drops the rest", "a quotient without its rest"),
+    ast.Mod: Operator("%", "is the rest of a division", "the rest of a division"),
+    ast.Pow: Operator("**", "is a power", "a power"),
+    ast.BitXor: Operator("^", "compares bits", "the bits in which the two differ"),
+    ast.BitOr: Operator("|", "combines bits", "the bits that are in one of the two"),
+    ast.BitAnd: Operator("&", "combines bits", "the bits that are in both"),
 }
 
 
@@ -216,13 +212,13 @@ def too_many(make: Make, kernel: Kernel, _: Any) -> Made:
 def signs(make: Make, kernel: Kernel, _: Any) -> Made:
     """Another operator of a term, or of a comparison."""
     for node in kernel.every(ast.BinOp):
-        if type(node.op) in _SIGNS:
-            sign, (means, _) = _SIGNS[type(node.op)], MEANS[type(node.op)]
-            said = {"part": ast.unparse(node), "sign": sign, "means": means, "right": ast.unparse(node.right)}
-            for other in _SIGNS:
+        if operator := OPERATORS.get(type(node.op)):
+            said = {"part": ast.unparse(node), "right": ast.unparse(node.right)}
+            said |= {"sign": operator.sign, "means": operator.does}
+            for other in OPERATORS:
                 if other not in (type(node.op), ast.Pow):  # a power of a power may have millions of digits
                     new = ast.BinOp(node.left, other(), node.right)
-                    yield make("other-operator", node, (node, new), needed=MEANS[other][1], **said)
+                    yield make("other-operator", node, (node, new), needed=OPERATORS[other].gives, **said)
     pairs = ((ast.Lt, ast.LtE), (ast.LtE, ast.Lt), (ast.Gt, ast.GtE), (ast.GtE, ast.Gt))
     for test in kernel.every(ast.Compare):
         for old, new_sign in pairs:

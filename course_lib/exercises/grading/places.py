@@ -22,7 +22,7 @@ from ...simulator.repairs.kernel import (
     subscripts,
 )
 from ...simulator.repairs.table import Candidate, Texts, row
-from .formulas import MEANS
+from .formulas import OPERATORS
 from .likely import exchanged, turned
 
 Make = Callable[..., Candidate]
@@ -274,15 +274,6 @@ def _kind(node: ast.AST) -> str:
 
 # ---- operators ------------------------------------------------------------------------------------------------------
 
-_OPERATORS: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.Div: "/",
-}
 #: What is likely to be meant.
 _INSTEAD: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.Add: (ast.Mult, ast.Sub),
@@ -306,12 +297,13 @@ def operators(make: Make, kernel: Kernel, _: Any) -> Made:
         if isinstance(sum.op, ast.Sub):
             added = ast.AugAssign(sum.target, ast.Add(), sum.value)
             yield make("subtracted", sum, (sum, added), name=ast.unparse(sum.target))
-    found = [node for node in kernel.every(ast.BinOp) if type(node.op) in _OPERATORS]
+    found = [node for node in kernel.every(ast.BinOp) if type(node.op) in _INSTEAD]
     for node in found:
         alike = [each for each in found if type(each.op) is type(node.op) and _alike(each, node)]
         for other in _INSTEAD[type(node.op)]:
-            said = {"part": ast.unparse(node), "sign": _OPERATORS[type(node.op)], "means": MEANS[type(node.op)][0]}
-            said["needed"] = MEANS[other][1]
+            operator = OPERATORS[type(node.op)]
+            said = {"part": ast.unparse(node), "sign": operator.sign, "means": operator.does}
+            said["needed"] = OPERATORS[other].gives
             yield make("other-operator", node, (node, ast.BinOp(node.left, other(), node.right)), **said)
             if len(alike) > 1 and alike[0] is node:
                 changes = [(each, ast.BinOp(each.left, other(), each.right)) for each in alike]
