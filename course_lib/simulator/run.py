@@ -14,6 +14,10 @@ from .formatting import html_table, plural, text_table
 
 __all__ = ["AnnotatedSource", "Finding", "Run", "Traffic", "TrafficRow"]
 
+#: Where the arrays of a kernel are, and the kinds of requests to them.
+SPACES = ("global", "shared", "local", "constant")
+REQUESTS = ("load", "store", "atomic")
+
 
 def count(space: str | None = None, op: str | None = None) -> Any:
     """Return a dataclass field for a count of a row of traffic; with ``space`` or ``op``, only its accesses have it."""
@@ -104,7 +108,7 @@ class Traffic:
         Raise ValueError for a space or an operation that does not exist, and for an array or a line never accessed.
         """
         wanted = {"space": space, "op": op, "array": array, "line": line}
-        legal = {"space": ("global", "shared", "local", "constant"), "op": ("load", "store", "atomic")}
+        legal = {"space": SPACES, "op": REQUESTS}
         for name, value in wanted.items():
             if value is None:
                 continue

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..simulator.findings import LaunchError
 from ..simulator.hardware import WARP_SIZE
+from ..simulator.run import REQUESTS
 
 #: The tables, each with its columns and their types, which are those that the browser gets. ``step`` of the others is
 #: the row of the step to which an access, assignment and so on belongs. A product of a warpgroup has the step that
@@ -40,8 +41,7 @@ TABLES = {
     "exchange": {"step": "i4", "operation": "u2", "lanes": "u4", "given": "i4", "source": "i4", "result": "i4"},
     "product": {"step": "i4", "end": "i4", "group": "i4"},
 }
-#: The kinds of requests; and of a change without a request: the arrival of a product of a warpgroup in a local array.
-REQUESTS = ("load", "store", "atomic")
+#: The kinds of requests, and a change without a request: the arrival of a product of a warpgroup in a local array.
 OPS = (*REQUESTS, "result")
 #: The number of no list in ``access``: ``values`` of a load, unless it found what another block stored;
 #: and, of all but an atomic, ``old`` (what a lane found), ``given`` (its operands, lane after lane) and ``operation``

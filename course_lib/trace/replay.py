@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ..simulator.hardware import WARP_SIZE, ceil_div
+from ..simulator.run import SPACES
 from . import frames
 from .columns import BARRIER, NONE, OPS, Table, Touches, lanes_of, taken
 from .trace import Dim3, Step, Trace
@@ -13,7 +14,7 @@ from .trace import Dim3, Step, Trace
 #: What a step does, or a phase of a warp; the last of these where it does several, and the first where it does none.
 KINDS = ("", "compute", "store", "load", "barrier")
 #: What an access is: its array's space and its operation.
-_ACTIONS = tuple((space, op) for space in ("global", "shared", "local", "constant") for op in OPS)
+_ACTIONS = tuple((space, op) for space in SPACES for op in OPS)
 
 
 class Timeline:

@@ -7,7 +7,8 @@ import numpy as np
 
 from ...simulator.geometry import coordinates
 from ...simulator.hardware import WARP_SIZE
-from ..columns import OPS, REQUESTS, lanes_of
+from ...simulator.run import REQUESTS
+from ..columns import OPS, lanes_of
 from ..replay import Timeline
 from ..trace import Dim3, Step, Trace
 from .digits import number
