@@ -19,7 +19,7 @@ from ...simulator.findings import KINDS, RANK, Finding, KernelError, LaunchError
 from ...simulator.launch.engine import Engine
 from ...simulator.launch.prepare import prepare
 from ...simulator.observer import Observer
-from ...simulator.repairs import bounds, orders
+from ...simulator.repairs import bounds, synchronization
 from ...simulator.repairs.kernel import array_of
 from ...simulator.repairs.table import Candidate, Tries, candidates, proven, register
 from ...trace.simulate import simulate
@@ -40,7 +40,7 @@ from .stepper_at import Opened, at_finding, at_wrong_value, first_wrong_step
 from .variables import ROWS as VARIABLES
 from .verdict import FAILED, PASSED, Check, Verdict
 
-register(*SEEN, *LIKELY, *VARIABLES, *orders.ROWS, *bounds.ROWS, *PLACES)
+register(*SEEN, *LIKELY, *VARIABLES, *synchronization.ROWS, *bounds.ROWS, *PLACES)
 
 _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
 

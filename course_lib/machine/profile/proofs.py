@@ -20,7 +20,7 @@ from ...simulator.findings import Finding, SimulatorError
 from ...simulator.language.source.function import Source
 from ...simulator.language.source.names import cuda_module, is_cuda_module
 from ...simulator.language.source.reading import read
-from ...simulator.repairs import bounds, orders
+from ...simulator.repairs import bounds, synchronization
 from ...simulator.repairs.bounds import turned
 from ...simulator.repairs.kernel import Kernel
 from ...simulator.repairs.table import REPAIR, Candidate, Tries, candidates, proven, register
@@ -32,7 +32,7 @@ from . import savings
 from .costs import Cost
 from .names import NUMBA, TYPES, is_float32, is_module, sure_names
 
-register(*orders.ROWS, *bounds.ROWS, *savings.ROWS)
+register(*synchronization.ROWS, *bounds.ROWS, *savings.ROWS)
 
 #: Seconds for all candidates of a launch, how many are tried, and how many repairs may be needed together.
 SECONDS, MOST, TOGETHER = 5.0, 60, 3

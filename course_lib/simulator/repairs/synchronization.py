@@ -1,4 +1,4 @@
-"""Rows for what nothing orders: barriers and atomic operations."""
+"""Rows for missing synchronization: barriers and atomic operations."""
 
 import ast
 import copy
