@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from .exercises.products import matrices, multiply
     from .exercises.progress import score
     from .machine import dials, figures, measurements, model, waiting
-    from .machine.compiler.show import show_machine_code
     from .machine.languages import tabs
+    from .machine.machine_code.show import show_machine_code
     from .machine.profile.profiling import profile
     from .machine.programs.in_process import without_gpu
     from .trace import palette
@@ -74,7 +74,7 @@ __getattr__, __dir__ = lazily(
         "palette": ".trace.palette",
         **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model", "waiting")},
         "profile": ".machine.profile.profiling",
-        "show_machine_code": ".machine.compiler.show",
+        "show_machine_code": ".machine.machine_code.show",
         "tabs": ".machine.languages",
         "without_gpu": ".machine.programs.in_process",
     },

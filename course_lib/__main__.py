@@ -52,7 +52,10 @@ COMMANDS = {
         "write editions of the course and guides to the lessons, and grade notebooks",
     ),
     "gpu": (".machine.gpu.command", "measure the kernels on this machine's GPU"),
-    "machine-code": (".machine.compiler.command", "record the compiler's code of the course's kernels, without a GPU"),
+    "machine-code": (
+        ".machine.machine_code.command",
+        "record the compiler's code of the course's kernels, without a GPU",
+    ),
 }
 
 

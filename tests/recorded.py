@@ -7,7 +7,7 @@ of a GPU need not have every kind.
 import json
 
 from course_lib.machine import measurements
-from course_lib.machine.compiler.recorded import FILE
+from course_lib.machine.machine_code.recorded import FILE
 
 
 def gpus(what):

@@ -83,7 +83,7 @@ import numpy as np
 from course_lib import explore, show_machine_code, simulate
 from course_lib.classroom.course_map import course_map
 from course_lib.kernels import LADDER, rung
-from course_lib.machine.compiler import NoMachineCode, find
+from course_lib.machine.machine_code import NoMachineCode, find
 from course_lib.machine.gpu import counters, experiments, twins
 from tools import report
 
@@ -118,8 +118,8 @@ TESTS = (
     "tests/kernels/test_simulated.py",
     "tests/classroom/test_course_map.py",
     "tests/machine/measurements/test_recordings.py",
-    "tests/machine/compiler/test_machine_code.py",
-    "tests/machine/compiler/test_show.py",
+    "tests/machine/machine_code/test_machine_code.py",
+    "tests/machine/machine_code/test_show.py",
     "tests/machine/gpu/test_command.py",
     "tests/machine/gpu/test_cuda_c.py",
 )

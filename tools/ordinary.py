@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from course_lib.machine import measurements
-from course_lib.machine.compiler import machine_code
-from course_lib.machine.compiler.as_compiled import CAUSES, RequestCounts, as_compiled
+from course_lib.machine.machine_code import machine_code
+from course_lib.machine.machine_code.as_compiled import CAUSES, RequestCounts, as_compiled
 from course_lib.machine.programs.simulated import simulated
 from tools.lab.ordinary import Launch, counted, own, public
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numba.cuda.random import init_xoroshiro128p_states_cpu, xoroshiro128p_dtype
 
-from course_lib.machine.compiler import machine_code
-from course_lib.machine.compiler.as_compiled import as_compiled
+from course_lib.machine.machine_code import machine_code
+from course_lib.machine.machine_code.as_compiled import as_compiled
 from course_lib.machine.profile import arguments, files
 from course_lib.machine.programs.simulated import Simulated, simulated
 from course_lib.simulator.findings import SimulatorError

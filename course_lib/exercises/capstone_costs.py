@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..machine import measurements
-from ..machine.compiler import NoMachineCode, machine_code
-from ..machine.compiler.emulator import run_block
-from ..machine.compiler.operations import UnknownInstruction
-from ..machine.compiler.show import MATRICES, InnerLoop, show_machine_code
+from ..machine.machine_code import NoMachineCode, machine_code
+from ..machine.machine_code.emulator import run_block
+from ..machine.machine_code.operations import UnknownInstruction
+from ..machine.machine_code.show import MATRICES, InnerLoop, show_machine_code
 from ..machine.model.machine import Machine
 from ..machine.waiting.error_bound import largest_error
 from ..machine.waiting.machine_code import lost_in_queues, main_loop

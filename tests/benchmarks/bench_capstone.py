@@ -5,7 +5,7 @@ import time
 import pytest
 
 from course_lib.exercises.capstone import attempt
-from course_lib.machine import compiler, measurements, waiting
+from course_lib.machine import machine_code, measurements, waiting
 from course_lib.machine.gpu.capstone import recorded
 from course_lib.machine.waiting.player import Instruction
 
@@ -24,7 +24,7 @@ def _compiled():
 @pytest.mark.parametrize("name", KERNELS)
 def bench_attempt(name, measured):
     """Seconds of a clock, and of the processor, which other programs change less."""
-    if not compiler.available():
+    if not machine_code.available():
         pytest.skip("the compiler is not installed")
     own = recorded()[name]
     kernel, tile, threads = own.make(), own.tile(), own.launch(1, 1, 1)[1]

@@ -13,15 +13,15 @@ from pathlib import Path
 import numpy as np
 
 from course_lib.machine import measurements
-from course_lib.machine.compiler import machine_code
-from course_lib.machine.compiler.build import disassembled
-from course_lib.machine.compiler.code import MachineCode, from_listing
-from course_lib.machine.compiler.find import available, how
 from course_lib.machine.gpu import prefetching
 from course_lib.machine.gpu.cuda_c import compiled
 from course_lib.machine.gpu.experiments import Wanted
 from course_lib.machine.gpu.prefetching import SQUARE, SWEPT, Variation
 from course_lib.machine.gpu.types import Result, Results
+from course_lib.machine.machine_code import machine_code
+from course_lib.machine.machine_code.compiling import disassembled
+from course_lib.machine.machine_code.find import available, how
+from course_lib.machine.machine_code.instructions import MachineCode, from_listing
 from course_lib.machine.model.machine import Machine
 from course_lib.machine.waiting.product_launch import ProductLaunch
 

@@ -23,9 +23,9 @@ from ...kernels import Rung, rung
 from ...kernels import prefetch_places as places
 from ...kernels import prefetch_variants as variants
 from ...kernels import twins as numba_twins
-from ..compiler.build import disassembled
-from ..compiler.code import MachineCode, MachineInstruction, from_listing
-from ..compiler.show import KINDS, inner_body, kinds
+from ..machine_code.compiling import disassembled
+from ..machine_code.instructions import MachineCode, MachineInstruction, from_listing
+from ..machine_code.show import KINDS, inner_body, kinds
 from .counters import METRICS, STALLS, NoProfilerError, parse_ncu, under_ncu
 from .cuda_c import CKernel, in_c
 from .device import require

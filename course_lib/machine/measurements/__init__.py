@@ -10,7 +10,7 @@
 
 A recording's command is the one that made it. Recordings of the laboratory (`tools/lab`) that name `course_lib.gpu`
 were made before it left the package; commit 8f2bacf is the last one that has their commands, and dac3b60 the last one
-that makes `instructions`: the recorded code of `machine/compiler` has taken its place.
+that makes `instructions`: the recorded code of `machine/machine_code` has taken its place.
 """
 
 import json

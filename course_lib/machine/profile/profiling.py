@@ -18,9 +18,9 @@ from ...simulator.run import Run, trimmed
 from ...trace.simulate import simulate
 from ...trace.trace import Trace
 from .. import measurements, waiting
-from ..compiler import MachineCode, NoMachineCode, machine_code
-from ..compiler.as_compiled import AsCompiled, as_compiled
-from ..compiler.show import InnerLoop, inner_loop
+from ..machine_code import MachineCode, NoMachineCode, machine_code
+from ..machine_code.as_compiled import AsCompiled, as_compiled
+from ..machine_code.show import InnerLoop, inner_loop
 from ..model import Occupancy
 from ..programs.simulated import Simulated, simulated
 from ..waiting.error_bound import largest_error

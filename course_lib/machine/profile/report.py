@@ -16,8 +16,8 @@ from ...simulator.run import COUNTS, AnnotatedSource
 from ...simulator.testing import Exceeded
 from ...trace.locate import locate
 from ...trace.viewer.page import document, module, place, style
-from ..compiler.as_compiled import WITHOUT
-from ..compiler.find import how
+from ..machine_code.as_compiled import WITHOUT
+from ..machine_code.find import how
 from ..programs.launches import Code, Found, ScriptLaunch
 from .costs import Cost
 from .profiling import Profile

@@ -11,7 +11,7 @@ from ...simulator.hardware import ceil_div
 from ...trace.columns import BARRIER, ITERATION
 from ...trace.replay import Timeline
 from ...trace.trace import Trace
-from ..compiler.code import MachineCode
+from ..machine_code.instructions import MachineCode
 from .loop import GLOBAL, SHARED
 from .machine_code import machine_programs
 from .player import REASONS, Instruction

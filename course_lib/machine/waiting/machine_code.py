@@ -5,8 +5,9 @@
     waiting.play_programs(warps, machine, blocks=2)
 
 Dependences of registers need no analysis: the compiler has written into every instruction how many cycles pass until
-the warp's next one, and which counters must be down before it (:mod:`course_lib.machine.compiler.code`). The emulator
-says which instructions a warp executes, and the addresses of each access; wavefronts and sectors follow from these.
+the warp's next one, and which counters must be down before it (:mod:`course_lib.machine.machine_code.instructions`).
+The emulator says which instructions a warp executes, and the addresses of each access; wavefronts and sectors follow
+from these.
 """
 
 import re
@@ -18,9 +19,9 @@ import numpy as np
 from ...simulator.counters.banks import NOBODY, busiest, in_groups
 from ...simulator.counters.copy_wavefronts import copy_costs
 from ...simulator.hardware import SECTOR_BYTES, WORD_BYTES
-from ..compiler.accesses import WarpAccess
-from ..compiler.code import REGISTER, UNIFORM, MachineCode
-from ..compiler.emulator import BlockRun
+from ..machine_code.accesses import WarpAccess
+from ..machine_code.emulator import BlockRun
+from ..machine_code.instructions import REGISTER, UNIFORM, MachineCode
 from .player import Instruction
 
 #: What an operation is to the model, by the beginning of its name; which unit takes it, Nsight Compute's counters of

@@ -16,10 +16,10 @@ import numpy as np
 from ...kernels import Rung, rung
 from ...simulator.hardware import SECTOR_BYTES, WARP_SIZE, ceil_div
 from .. import measurements
-from ..compiler import machine_code
 from ..gpu.capstone import RECORDED, recorded
 from ..gpu.counters import STALLS as SAMPLED
 from ..gpu.types import Progress, Result
+from ..machine_code import machine_code
 from ..measurements import DEFAULT_GPU, Recording
 from ..model.machine import Machine, pace_of_barriers
 from .machine_code import kind_of, register_reads

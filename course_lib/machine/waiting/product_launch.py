@@ -19,8 +19,8 @@ import numpy as np
 
 from ...simulator.hardware import WARP_SIZE, ceil_div
 from ...simulator.occupancy import occupancy
-from ..compiler.code import MachineCode
-from ..compiler.emulator import MOST, BlockRun, run_block
+from ..machine_code.emulator import MOST, BlockRun, run_block
+from ..machine_code.instructions import MachineCode
 from ..model.machine import Machine
 from . import schedule
 from .machine_code import machine_programs

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...simulator.runtime.arrays import c_strides
 from ...trace.trace import Trace
-from ..compiler import machine_code, run_block
-from ..compiler.emulator import BlockRun
+from ..machine_code import machine_code, run_block
+from ..machine_code.emulator import BlockRun
 from .machine_code import machine_programs
 from .player import Instruction
 
@@ -18,7 +18,7 @@ def programs(kernel: Any, trace: Trace | None) -> list[list[Instruction]]:
     """Return the programs of all warps of the first block of a traced launch.
 
     Raise ValueError if the trace is not of a launch of this kernel, if there is no machine code for it
-    (`compiler.NoMachineCode`), and for an instruction that the model does not know.
+    (`machine_code.NoMachineCode`), and for an instruction that the model does not know.
     """
     return machine_programs(block_run(kernel, trace))
 

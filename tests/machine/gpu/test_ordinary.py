@@ -8,8 +8,8 @@ import pytest
 from nightly import every
 
 from course_lib.machine import measurements
-from course_lib.machine.compiler import available, machine_code
-from course_lib.machine.compiler.traffic import by_kind, launch_traffic
+from course_lib.machine.machine_code import available, machine_code
+from course_lib.machine.machine_code.traffic import by_kind, launch_traffic
 from tools.lab.ordinary import CHECKOUTS, PUBLIC, counted, own, public
 
 RECORDED = {result["pattern"]: result for result in measurements.load("ordinary").results}

@@ -13,12 +13,12 @@ from course_lib.kernels import prefetch_places as places
 from course_lib.kernels import prefetch_variants as variants
 from course_lib.kernels.twins import MOVED, loads_moved
 from course_lib.machine import measurements, model
-from course_lib.machine.compiler import run_block
-from course_lib.machine.compiler.build import disassembled
-from course_lib.machine.compiler.code import MachineCode, from_listing
-from course_lib.machine.compiler.show import inner_body
 from course_lib.machine.gpu import cuda_c, prefetching
 from course_lib.machine.gpu.verification import TOLERANCE, judge, random_matrices
+from course_lib.machine.machine_code import run_block
+from course_lib.machine.machine_code.compiling import disassembled
+from course_lib.machine.machine_code.instructions import MachineCode, from_listing
+from course_lib.machine.machine_code.show import inner_body
 from tools import prefetching as page
 from tools.lab import prefetching as predictions
 

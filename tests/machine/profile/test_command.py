@@ -9,7 +9,7 @@ import pytest
 
 from course_lib.__main__ import main
 from course_lib.kernels import rung
-from course_lib.machine.compiler import available
+from course_lib.machine.machine_code import available
 from course_lib.machine.measurements import load as recording
 from course_lib.machine.profile import profile
 from course_lib.simulator.occupancy import occupancy

@@ -332,8 +332,8 @@ IDENTITY = """
 import sys
 from pathlib import Path
 import numpy as np
-from course_lib.machine.compiler.find import options_of, types_of
-from course_lib.machine.compiler.identity import digest
+from course_lib.machine.machine_code.find import options_of, types_of
+from course_lib.machine.machine_code.identity import digest
 from course_lib.machine.profile.files import load
 
 kernel = load(Path(sys.argv[1])).kernel("declared")

@@ -26,7 +26,7 @@ from course_lib.exercises.capstone_costs import INSTRUCTIONS, WAVEFRONTS, room_i
 from course_lib.exercises.grading import grades
 from course_lib.exercises.progress import score
 from course_lib.kernels import rung
-from course_lib.machine import compiler, measurements
+from course_lib.machine import machine_code, measurements
 from course_lib.machine.gpu import capstone, command, record
 from course_lib.machine.gpu.capstone import kernel_in
 from course_lib.machine.gpu.command import main
@@ -108,7 +108,7 @@ def empty(A, B, C):
     ...
 
 
-compiled = pytest.mark.skipif(not compiler.available(), reason="the compiler is not installed")
+compiled = pytest.mark.skipif(not machine_code.available(), reason="the compiler is not installed")
 
 
 @compiled

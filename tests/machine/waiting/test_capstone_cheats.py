@@ -7,11 +7,11 @@ from nightly import every
 
 from course_lib.exercises.capstone import Attempt, attempt
 from course_lib.exercises.capstone_costs import Costs, costs
-from course_lib.machine import compiler
+from course_lib.machine import machine_code
 from course_lib.machine.gpu.capstone import kernel_in
 from course_lib.machine.waiting.error_bound import largest_error
 
-compiled = pytest.mark.skipif(not compiler.available(), reason="the compiler is not installed")
+compiled = pytest.mark.skipif(not machine_code.available(), reason="the compiler is not installed")
 
 HONEST = """
 from numba import cuda, float32

@@ -6,7 +6,7 @@ from launches.samples import launch
 
 from course_lib.kernels import rung
 from course_lib.machine import measurements, waiting
-from course_lib.machine.compiler import available
+from course_lib.machine.machine_code import available
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 

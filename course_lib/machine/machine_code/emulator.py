@@ -19,7 +19,7 @@ import numpy as np
 
 from ...simulator.hardware import WARP_SIZE, ceil_div
 from .accesses import ARRAY_BITS, ATOMICS, MEMORY, Atomic, Memory, WarpAccess, by_warp
-from .code import MachineCode
+from .instructions import MachineCode
 from .operations import Region, Threads, UnknownInstruction, action, predicate, raw, split
 
 #: Where the kernel's parameters and a block's shared memory begin, in compute capability 9.0.

@@ -22,10 +22,10 @@ from ..gpu.capstone import recorded
 from ..gpu.problem import widest
 from ..gpu.types import Progress
 from ..programs.stand_ins import replaced
-from .build import options_of, versions
-from .code import MachineCode
+from .compiling import options_of, versions
 from .find import available, how, machine_code, types_of
 from .identity import digest, functions_of, outline
+from .instructions import MachineCode
 from .recorded import ABOUT, FILE
 
 #: Sizes of the arrays for which a launch is described; the code does not depend on them.

@@ -6,10 +6,10 @@ from typing import Any
 from ...lazy import install
 from ...simulator.device_memory import AllocationView
 from ...simulator.language.types import stand_in_types
-from .build import available as available
-from .build import compiled, options_of
-from .code import MachineCode
+from .compiling import available as available
+from .compiling import compiled, options_of
 from .identity import digest
+from .instructions import MachineCode
 from .recorded import recorded
 
 _found: dict[str, MachineCode] = {}

@@ -21,9 +21,9 @@ from ...simulator.formatting import html_table, plural
 from ...simulator.language.source.reading import read
 from ...simulator.run import TrafficRow
 from ..programs.simulated import Simulated
-from .code import MachineCode, MachineInstruction
 from .emulator import compiled
 from .identity import functions_of
+from .instructions import MachineCode, MachineInstruction
 from .operations import UnknownInstruction
 from .traffic import InstructionTraffic, Place, kinds_of, launch_traffic
 

@@ -14,8 +14,8 @@ from oracles.comparison import assert_same_counts
 from oracles.sources import import_kernel
 
 from course_lib import simulate
-from course_lib.machine.compiler import available, machine_code, run_block
-from course_lib.machine.compiler.emulator import SHARED
+from course_lib.machine.machine_code import available, machine_code, run_block
+from course_lib.machine.machine_code.emulator import SHARED
 
 pytestmark = [pytest.mark.nightly, pytest.mark.skipif(not available(), reason="the compiler is not installed")]
 

@@ -7,7 +7,7 @@ from nightly import every
 from oracles.sources import import_kernel
 
 from course_lib import simulate
-from course_lib.machine.compiler.build import available, compiled
+from course_lib.machine.machine_code.compiling import available, compiled
 
 KERNEL = """
 from numba import cuda, {dtype}

@@ -8,8 +8,8 @@ import pytest
 from numba import cuda, float32
 
 from course_lib import show_machine_code
-from course_lib.machine.compiler import available, machine_code
-from course_lib.machine.compiler.as_compiled import as_compiled
+from course_lib.machine.machine_code import available, machine_code
+from course_lib.machine.machine_code.as_compiled import as_compiled
 from course_lib.machine.programs.simulated import simulated
 from tools.lab.ordinary import own
 

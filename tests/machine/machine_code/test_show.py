@@ -10,9 +10,9 @@ from numba import cuda
 
 from course_lib import show_machine_code
 from course_lib.kernels import LADDER, rung
-from course_lib.machine.compiler import NoMachineCode, available, find
-from course_lib.machine.compiler.code import MachineInstruction
-from course_lib.machine.compiler.show import KINDS, LISTED, kinds
+from course_lib.machine.machine_code import NoMachineCode, available, find
+from course_lib.machine.machine_code.instructions import MachineInstruction
+from course_lib.machine.machine_code.show import KINDS, LISTED, kinds
 
 #: A loop as the compiler writes it, and what each instruction is for, read by hand.
 LOOP = """

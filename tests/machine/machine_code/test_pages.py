@@ -13,10 +13,10 @@ from oracles.sources import import_kernel
 from course_lib.classroom.lessons import home
 from course_lib.kernels import rung
 from course_lib.kernels.bulk_copy import Mapped
-from course_lib.machine.compiler.build import available, compiled, disassembled
-from course_lib.machine.compiler.code import from_listing
-from course_lib.machine.compiler.identity import HOPPER
 from course_lib.machine.gpu import cuda_c
+from course_lib.machine.machine_code.compiling import available, compiled, disassembled
+from course_lib.machine.machine_code.identity import HOPPER
+from course_lib.machine.machine_code.instructions import from_listing
 
 core = pytest.importorskip("cuda.core", reason="NVRTC comes with the extras cu12, cu13 and compiler")
 

@@ -17,8 +17,8 @@ from ...simulator.counters.copy_wavefronts import WIDE_BYTES, copy_costs
 from ...simulator.counters.sectors import distinct
 from ...simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
 from .accesses import ATOMICS, MEMORY, WarpAccess
-from .code import MachineCode
 from .emulator import run_launch
+from .instructions import MachineCode
 
 #: The place of an instruction in the code, and the space that it accesses.
 Place = tuple[int, str]

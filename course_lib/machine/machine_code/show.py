@@ -18,8 +18,8 @@ from ...trace.palette import COLOURS, FAINT, GROUND, ISSUING, SKY
 from .. import measurements
 from ..programs.simulated import simulated
 from .as_compiled import AsCompiled, as_compiled
-from .code import MachineCode, MachineInstruction
 from .find import machine_code
+from .instructions import MachineCode, MachineInstruction
 
 #: The kinds of instructions, in the order of the columns: colour, and how names begin; `kinds` finds the others.
 KINDS: dict[str, tuple[str, tuple[str, ...]]] = {

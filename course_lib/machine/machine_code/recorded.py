@@ -10,8 +10,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from .code import MachineCode, from_text
 from .identity import functions_of, outline
+from .instructions import MachineCode, from_text
 
 FILE = Path(__file__).parent / "recorded.json"
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from ...lazy import install
 from ..programs.stand_ins import replaced
-from .code import MachineCode, from_listing
 from .identity import HOPPER, functions_of
+from .instructions import MachineCode, from_listing
 
 PACKAGES = ("numba", "numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink", "nvidia-cuda-nvdisasm")
 #: Options of a dispatcher that change the code, and what they are for a plain function.

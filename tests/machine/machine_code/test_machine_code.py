@@ -11,10 +11,16 @@ from numba import cuda, float32, uint64
 from course_lib import lazy
 from course_lib.kernels import LADDER, rung, twins
 from course_lib.machine import measurements
-from course_lib.machine.compiler import NoMachineCode, available, build, find, machine_code, run_block
-from course_lib.machine.compiler.code import MachineCode, MachineInstruction, control, from_listing, from_text
-from course_lib.machine.compiler.command import cases
-from course_lib.machine.compiler.identity import digest, functions_of, outline
+from course_lib.machine.machine_code import NoMachineCode, available, compiling, find, machine_code, run_block
+from course_lib.machine.machine_code.command import cases
+from course_lib.machine.machine_code.identity import digest, functions_of, outline
+from course_lib.machine.machine_code.instructions import (
+    MachineCode,
+    MachineInstruction,
+    control,
+    from_listing,
+    from_text,
+)
 from course_lib.machine.waiting import lost_in_queues
 from tools.lab import registers
 
@@ -281,7 +287,7 @@ def test_a_listing_gives_instructions_their_control_and_their_source():
 @pytest.mark.parametrize("name", ["vectorized", "warp_tiled"])
 def test_with_exchanged_registers_only_neighbours_exchange_their_places(name, monkeypatch):
     """The disassembler reads other registers in the multiply-adds alone, and the emulator the same results by fours."""
-    link, cubins, results = build._link, [], []
+    link, cubins, results = compiling._link, [], []
 
     def exchange(*given):
         cubin, log = link(*given)
@@ -289,11 +295,11 @@ def test_with_exchanged_registers_only_neighbours_exchange_their_places(name, mo
         return registers.searched(cubin, 0, seed=0), log
 
     monkeypatch.setattr(registers, "EXCHANGES", 200)
-    monkeypatch.setattr(build, "_link", exchange)
+    monkeypatch.setattr(compiling, "_link", exchange)
     given = rung(name).make(), (float32[:, ::1],) * 3
-    exchanged = build.compiled(*given)
-    monkeypatch.setattr(build, "_link", link)
-    plain = build.compiled(*given)
+    exchanged = compiling.compiled(*given)
+    monkeypatch.setattr(compiling, "_link", link)
+    plain = compiling.compiled(*given)
     texts = [[each.text for each in code.instructions] for code in (plain, exchanged)]
     changed = [before for before, after in zip(*texts, strict=True) if before != after]
     assert changed and all("FFMA" in text for text in changed)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numba import cuda, float32, int32
 
-from course_lib.machine.compiler import available, machine_code
-from course_lib.machine.compiler.as_compiled import CAUSES, as_compiled
+from course_lib.machine.machine_code import available, machine_code
+from course_lib.machine.machine_code.as_compiled import CAUSES, as_compiled
 from course_lib.machine.programs.simulated import simulated
 
 pytestmark = pytest.mark.skipif(not available(), reason="the compiler is not installed")
