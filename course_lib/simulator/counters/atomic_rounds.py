@@ -13,10 +13,10 @@ atomic of a warp on words that differ between its lanes:
 
 If the index is the same for the whole warp, the compiler combines the lanes, and one of them updates the word. Its
 machine code for sm_90 shows that (``tests/machine/machine_code/test_atomics.py``) of integers of 32 bits that are
-added, subtracted, compared or combined by bits, and of sums of one operand for the warp. It also shows that 64-bit integers in
-shared memory retry, as floats do. What is constant, or the same for the warp, the simulator sees of the values: it
-takes an argument that is 1 for a constant, and ``threadIdx.y`` in a block 32 wide for one index, of which the compiler
-does not know that.
+added, subtracted, compared or combined by bits, and of sums of one operand for the warp. It also shows that 64-bit
+integers in shared memory retry, as floats do. What is constant, or the same for the warp, the simulator sees of the
+values: it takes an argument that is 1 for a constant, and ``threadIdx.y`` in a block 32 wide for one index, of which
+the compiler does not know that.
 """
 
 from functools import partial
