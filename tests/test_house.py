@@ -157,7 +157,11 @@ def test_parts_of_the_simulator_follow_the_arrows(tmp_path):
 
     nodes = tmp_path / "simulator" / "language" / "program" / "nodes.py"
     nodes.parent.mkdir(parents=True)
-    nodes.write_text("from ..tables.operators import BINARY\nfrom ..types import rules\nfrom ...launch import engine\n")
+    nodes.write_text(
+        "from ..tables.operators import BINARY_OPERATORS\n"
+        "from ..types import typing_rules\n"
+        "from ...launch import engine\n"
+    )
     assert wrong_parts(tmp_path / "simulator") == [
         "language/program/nodes.py: language.tables",
         "language/program/nodes.py: launch",

@@ -12,13 +12,13 @@ from .findings import Finding, FindingKey
 from .launch.prepare import Prepared
 from .runtime.access import Index, Site
 from .runtime.arrays import Array, Pattern, Watcher
+from .runtime.async_copies import SourceUse
 from .runtime.barrier import Barrier
-from .runtime.copies import SourceUse
 from .runtime.masks import Mask
-from .runtime.products import PendingProduct
 from .runtime.vector import LaneVector
 from .runtime.view import View
 from .runtime.warp import WarpVector
+from .runtime.warpgroup_products import PendingProduct
 
 #: The warps that met, and the lanes of each.
 Arrivals = Sequence[tuple[WarpVector, Mask]]

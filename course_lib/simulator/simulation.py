@@ -11,7 +11,7 @@ import numpy as np
 from .check_all import LAUNCHES, Checked, Launch, check_all
 from .checks import CHECKS
 from .counters import COUNTERS
-from .counters.banks import wavefronts_by_block
+from .counters.bank_conflicts import wavefronts_by_block
 from .counters.sectors import sectors_by_block
 from .counters.traffic import TrafficObserver
 from .findings import Finding, KernelDivisionError, KernelError, LaunchError

@@ -7,8 +7,8 @@ import numpy as np
 
 from ..simulator.checks.races.messages import VERBS
 from ..simulator.findings import Finding
-from ..simulator.geometry import Launch, coordinates, linear
 from ..simulator.hardware import WARP_SIZE
+from ..simulator.launch_shape import Launch, coordinates, linear
 from ..simulator.run import Run
 from .locate import locate
 from .replay import Timeline

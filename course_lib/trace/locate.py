@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..simulator.findings import Finding
-from ..simulator.geometry import coordinates, linear
 from ..simulator.hardware import WARP_SIZE
+from ..simulator.launch_shape import coordinates, linear
 from .columns import BARRIER, NEGATIVE
 from .replay import Timeline
 from .structure import loops

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..simulator.geometry import coordinates
 from ..simulator.hardware import SECTOR_BYTES, WARP_SIZE
+from ..simulator.launch_shape import coordinates
 from ..simulator.runtime.arrays import c_strides
 from . import columns as c
 from .columns import BARRIER, OPS, Columns, Lists, Table, taken

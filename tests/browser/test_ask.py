@@ -9,7 +9,7 @@ from nightly import at_night
 from oracles.replay import assignments
 from playwright.sync_api import expect
 
-from course_lib.simulator.geometry import coordinates
+from course_lib.simulator.launch_shape import coordinates
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.digits import number

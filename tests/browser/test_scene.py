@@ -11,7 +11,7 @@ from oracles.replay import assignments
 from oracles.scene import Scene
 from playwright.sync_api import expect
 
-from course_lib.simulator.geometry import coordinates
+from course_lib.simulator.launch_shape import coordinates
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.exchanges import Exchanged

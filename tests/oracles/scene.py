@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.simulator.findings import Finding
-from course_lib.simulator.geometry import coordinates, linear
 from course_lib.simulator.hardware import WARP_SIZE, ceil_div
+from course_lib.simulator.launch_shape import coordinates, linear
 from course_lib.trace.columns import OPS
 from course_lib.trace.locate import locate
 from course_lib.trace.replay import Timeline

@@ -11,7 +11,7 @@ from oracles.sources import import_kernel
 
 from course_lib import LaunchError, UnsupportedKernelError, simulate
 from course_lib.simulator.language.source import packages
-from course_lib.simulator.language.tables.gaps import OPTIONS
+from course_lib.simulator.language.tables.package_gaps import OPTIONS
 
 HEADER = """
 import enum

@@ -14,7 +14,7 @@ from oracles import numba_typing as oracle
 from oracles.sources import import_kernel
 
 from course_lib import LaunchError, UnsupportedKernelError, simulate
-from course_lib.simulator.language.types import rules
+from course_lib.simulator.language.types import typing_rules
 from course_lib.simulator.language.types.value_types import TypingError
 from course_lib.simulator.testing import assert_clean
 
@@ -38,7 +38,7 @@ def test_ranges_have_the_types_that_numba_gives_them():
         for kinds in itertools.product(oracle.SCALARS, repeat=count):
             wanted = oracle.oracle_operands(range, *kinds)
             try:
-                found = rules.range_type([kind.name for kind in kinds])
+                found = typing_rules.range_type([kind.name for kind in kinds])
             except TypingError:
                 found = None
             assert found == (wanted and wanted[0].name), kinds

@@ -16,8 +16,8 @@ from oracles.expressions import BODIES, HALF_FUNCTIONS, REFUSED, TUPLES, argumen
 from course_lib import UnsupportedKernelError, simulate
 from course_lib.simulator.language.source.packages import NUMBA
 from course_lib.simulator.language.tables.functions import CUDA, MATH
-from course_lib.simulator.language.tables.gaps import LACKS
-from course_lib.simulator.language.types import rules
+from course_lib.simulator.language.tables.package_gaps import LACKS
+from course_lib.simulator.language.types import typing_rules
 from course_lib.simulator.language.types.unification import unify
 from course_lib.simulator.language.types.value_types import COMPLEX, TypingError
 
@@ -40,7 +40,7 @@ def rule(function, *arguments):
 def test_binary_operators(symbol):
     """The type of `a op b`, and of `a op= b`, for every pair of scalars."""
     for a, b in PAIRS:
-        found = rule(rules.binary, BINARY[symbol], a.name, b.name)
+        found = rule(typing_rules.binary, BINARY[symbol], a.name, b.name)
         for functions in (oracle.BINARY, oracle.INPLACE):
             wanted = oracle.oracle_call(functions[symbol], a, b)
             assert found == (wanted and wanted.name), f"{a} {symbol} {b}"
@@ -55,7 +55,7 @@ def test_comparisons_lose_nothing_that_numba_keeps():
     for a, b in PAIRS:
         for function, order in ((operator.lt, True), (operator.ge, True), (operator.eq, False)):
             wanted = oracle.oracle_operands(function, a, b)
-            found = rule(rules.comparison, a.name, b.name, order)
+            found = rule(typing_rules.comparison, a.name, b.name, order)
             same = wanted == (found and (np.dtype(found),) * 2)
             assert same or wanted and frozenset((a.name, b.name)) in exact, f"{function} of {a} and {b}"
 
@@ -63,7 +63,7 @@ def test_comparisons_lose_nothing_that_numba_keeps():
 @pytest.mark.parametrize(("symbol", "name"), [("-", "USub"), ("+", "UAdd"), ("~", "Invert"), ("not", "Not")])
 def test_unary_operators(symbol, name):
     for a in oracle.SCALARS:
-        found = rule(rules.unary, name, a.name)
+        found = rule(typing_rules.unary, name, a.name)
         wanted = oracle.oracle_unary(symbol, a)
         assert (found and found[0]) == (wanted and wanted.name), f"{symbol} {a}"
 
@@ -73,7 +73,7 @@ def test_versions_of_a_variable_unify():
     for a, b in PAIRS:
         assert unify(a.name, b.name) == oracle.oracle_unify(a, b).name, f"{a} and {b}"
         quality = default_type_manager.check_compatible(oracle.from_dtype(a), oracle.from_dtype(b))
-        assert rules.conversion(a.name, b.name) == (quality and quality.name), f"{a} to {b}"
+        assert typing_rules.conversion(a.name, b.name) == (quality and quality.name), f"{a} to {b}"
     plain = [p for p in PAIRS if not {d.name for d in p} & {"float16", *COMPLEX}]
     # numba takes a while over each of these, and needs a GPU for the others
     for a, b in plain[:: 9 if NIGHTLY else 27]:
@@ -87,7 +87,7 @@ def test_parts_and_complex_numbers():
         wanted = oracle.oracle_call(complex, *arguments_)
         if len(arguments_) == 2 and {a.kind for a in arguments_} & {"c"}:
             wanted = None  # numba types it, and has no code for it
-        assert rule(rules.complex_result, *(a.name for a in arguments_)) == (wanted and wanted.name), arguments_
+        assert rule(typing_rules.complex_result, *(a.name for a in arguments_)) == (wanted and wanted.name), arguments_
 
 
 #: The functions of one home, by their names in the simulator's tables: what computes them, for Python.

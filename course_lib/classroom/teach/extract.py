@@ -20,9 +20,9 @@ from numba import cuda
 from ...exercises.grading.explain import Explanation
 from ...exercises.grading.routines import Routine, Run
 from ...exercises.grading.source import written
-from ...simulator.bounded import bounded
 from ...simulator.language.source.reading import defined
 from ...simulator.language.source.reading import parsed as parsed_as
+from ...simulator.line_limit import bounded
 from .cells import GRADED, ExerciseCell, calls, lesson_cells, parsed
 from .interpreter import Program, Unlisted, assigned_in, known, names_used, sentence, unlisted
 from .interpreter.functions import BUILTINS

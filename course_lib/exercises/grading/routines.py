@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ...simulator.bounded import MOST_LINES, Endless, bounded
+from ...simulator.line_limit import MOST_LINES, Endless, bounded
 from ...simulator.repairs.kernel import Kernel
 from ...simulator.repairs.table import Candidate, RepairRow, Tries, candidates, proven, register
 from .exercise import WRITE, Hint

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...simulator.findings import Finding
-from ...simulator.geometry import linear
+from ...simulator.launch_shape import linear
 from ...trace.locate import Place, locate
 from ...trace.replay import Timeline
 from ...trace.viewer import Stepper

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...simulator.counters.banks import NOBODY, busiest, in_groups
+from ...simulator.counters.bank_conflicts import NOBODY, busiest, in_groups
 from ...simulator.counters.copy_wavefronts import WIDE_BYTES, copy_costs
 from ...simulator.counters.sectors import distinct
 from ...simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...simulator.language.source.function import Source
 from ...simulator.language.source.names import is_cuda_module
-from ...simulator.language.types.objects import dtype_name
+from ...simulator.language.types.types_of_objects import dtype_name
 
 #: Packages with the decorator of kernels, and modules that have their types.
 NUMBA = ("numba", "numba_cuda_mlir")

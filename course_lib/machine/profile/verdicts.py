@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from ...simulator.findings import KINDS, Finding
 from ...simulator.formatting import plural
-from ...simulator.geometry import linear
 from ...simulator.hardware import WARP_SIZE
+from ...simulator.launch_shape import linear
 from ...simulator.run import Run, trimmed
 from ...trace.iterations import pair_of
 from ...trace.trace import Trace

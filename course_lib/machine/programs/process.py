@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from ...simulator.findings import LaunchError
-from ...simulator.geometry import Launch
+from ...simulator.launch_shape import Launch
 from ...simulator.run import trimmed
 from ...simulator.simulation import RUNNING
 from . import in_process, start

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...simulator.counters.banks import NOBODY, busiest, in_groups
+from ...simulator.counters.bank_conflicts import NOBODY, busiest, in_groups
 from ...simulator.counters.copy_wavefronts import copy_costs
 from ...simulator.hardware import SECTOR_BYTES, WORD_BYTES
 from ..machine_code.accesses import WarpAccess

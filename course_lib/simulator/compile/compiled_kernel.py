@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ..geometry import Launch
 from ..language.program.generation import generate
 from ..language.program.scope import SCOPE
 from ..language.program.statement_nodes import Function
@@ -14,8 +13,9 @@ from ..language.source.constants import Change
 from ..language.source.function import Source
 from ..language.source.reading import deep_recursion, too_deep
 from ..language.translation.statements import analyse
-from ..language.types.reasons import Promotion
+from ..language.types.float64_reasons import Promotion
 from ..language.types.variables import Variable
+from ..launch_shape import Launch
 
 
 class CompiledKernel:

@@ -4,7 +4,7 @@ To add a count, write a file here and add its class to the list, which each laun
 """
 
 from .atomic_rounds import AtomicRoundsObserver
-from .banks import BanksObserver
+from .bank_conflicts import BanksObserver
 from .sectors import SectorsObserver
 from .traffic import Counter
 

@@ -27,7 +27,7 @@ from ..hardware import WARP_SIZE
 from ..runtime.access import Site, Update
 from ..runtime.arrays import Pattern
 from ..runtime.masks import widened
-from .banks import NOBODY
+from .bank_conflicts import NOBODY
 from .traffic import Counter, active, key_of
 
 SUMS = ("add", "sub")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..geometry import Chunk
+from ..launch_shape import Chunk
 from ..observer import Observer
 from ..runtime.access import Site
 from ..runtime.arrays import Pattern

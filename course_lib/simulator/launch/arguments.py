@@ -10,9 +10,9 @@ from ..findings import LaunchError, LaunchTypeError
 from ..formatting import plural
 from ..language.source.function import Source
 from ..language.types import decorator_signatures
-from ..language.types.objects import of_value
-from ..language.types.reasons import Reason
+from ..language.types.float64_reasons import Reason
 from ..language.types.record_types import type_of_records, unfit_records
+from ..language.types.types_of_objects import of_value
 from ..language.types.value_types import SCALARS, ArrayType, TupleType, TypingError
 from ..language.types.variables import Variable, Variables
 from ..runtime.arithmetic import cast

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..findings import LaunchError
-from ..geometry import Chunk
 from ..language.program.writer import SiteDeclaration
+from ..launch_shape import Chunk
 from ..observer import Hooks, Observer
 from ..runtime.access import REMEMBERED, MatrixSite, Site, WideSite
 from ..runtime.barrier import AtGrid, Barrier, Pause
@@ -21,7 +21,7 @@ from ..runtime.memory import SharedArray
 from ..runtime.printed import Printed
 from ..runtime.warp import WarpVector
 from .prepare import Prepared
-from .waits import Waits
+from .waiting_blocks import StartedBlocks
 
 #: Limit of the shared and local memory of the blocks that run together.
 MAX_BYTES = 256 * 1024 * 1024
@@ -90,7 +90,7 @@ class Engine(EngineInterface):
             self.watch(array)
         with np.errstate(all="ignore"):
             if self.prepared.interleaved or self.compiled.cooperative:
-                waits = Waits()
+                waits = StartedBlocks()
                 try:
                     self._run_interleaved(waits)
                 finally:
@@ -102,7 +102,7 @@ class Engine(EngineInterface):
                 for _ in self._run_chunk(chunk, kernels, sites):
                     pass
 
-    def _run_interleaved(self, waits: Waits) -> None:
+    def _run_interleaved(self, waits: StartedBlocks) -> None:
         """Run blocks that wait for each other; while the started ones wait, start the next one.
 
         If all of them rest, each looks once more: memory may have changed in a way that no watcher sees.
@@ -133,7 +133,7 @@ class Engine(EngineInterface):
             else:
                 return
 
-    def _meet_in_grid(self, waits: Waits) -> None:
+    def _meet_in_grid(self, waits: StartedBlocks) -> None:
         """Complete a barrier of the grid, at which all blocks wait that have not ended."""
         if waits.ended:
             if not self.prepared.interleaved:

@@ -6,13 +6,13 @@ from typing import Any
 
 from ..compile.compiled_kernel import CompiledKernel, CompiledKernels
 from ..findings import LaunchError
-from ..geometry import Launch
 from ..hardware import HOPPER_SHARED_LIMIT, SHARED_LIMIT
 from ..language.program.writer import Tracing
 from ..language.source.function import Source
 from ..language.source.reading import read
-from ..language.tables import gaps
+from ..language.tables import package_gaps
 from ..language.types.value_types import TypingError
+from ..launch_shape import Launch
 from ..runtime.memory import GlobalArray
 from .arguments import arrays_in, take
 
@@ -78,7 +78,7 @@ def prepare(
         )
     options = getattr(kernel, "targetoptions", {})
     try:
-        gaps.check_options(options)
+        package_gaps.check_options(options)
     except TypingError as error:
         raise LaunchError(str(error)) from None
     bounds = options.get("launch_bounds")

@@ -8,7 +8,7 @@ import numpy as np
 from ..findings import KernelError, UnsupportedKernelError
 from .access import Site
 from .arrays import Array
-from .choice import Choice
+from .diverging_arrays import Choice
 from .loops import IterationBudget
 from .masks import Mask, Vector, blend, split
 from .view import View, as_view, contiguous, load_through, store_through

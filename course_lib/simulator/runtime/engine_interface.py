@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ..geometry import Launch
+from ..launch_shape import Launch
 from .arrays import Array
 from .loops import IterationBudget
 from .printed import Printed

@@ -17,10 +17,10 @@ from ..findings import KernelError
 from ..hardware import WARP_SIZE
 from .access import Site
 from .arrays import Ints, Pattern
+from .async_copies import SourceUse
 from .barrier import Pause
-from .copies import SourceUse
 from .memory import SharedArray
-from .products import ALIGNMENT, PIECE
+from .warpgroup_products import ALIGNMENT, PIECE
 
 #: The bytes of a tile's row; the swizzle exchanges the pieces of 16 bytes in it.
 ROW_BYTES = 128

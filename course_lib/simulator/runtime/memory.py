@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..findings import LaunchError
-from ..geometry import Chunk
+from ..launch_shape import Chunk
 from .arrays import Array, Pattern, c_strides, spread
 from .masks import Mask, union, widened
 from .vector import LaneVector

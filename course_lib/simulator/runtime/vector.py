@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 
 from ..findings import Thread
-from ..geometry import Chunk, Launch, WarpLanes
+from ..launch_shape import Chunk, Launch, WarpLanes
 from .masks import Mask, widened
 
 

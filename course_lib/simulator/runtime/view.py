@@ -18,7 +18,7 @@ from ..findings import KernelError, UnsupportedKernelError
 from .access import Site
 from .arithmetic import cast
 from .arrays import Array
-from .choice import Choice
+from .diverging_arrays import Choice
 from .masks import UNDEFINED, Mask, Vector, blend, intersection, union, without
 
 

@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 
 from ..findings import KernelDivisionError, KernelError, RaisedException
-from ..geometry import Chunk, WarpLanes
 from ..hardware import WARP_SIZE, ceil_div
+from ..launch_shape import Chunk, WarpLanes
 from .access import Index, Site
 from .arrays import Array
+from .async_copies import Copies, SourceUse
 from .barrier import Pause
-from .choice import array_of
-from .copies import Copies, SourceUse
+from .diverging_arrays import array_of
 from .engine_interface import EngineInterface
 from .loops import LoopWatch, WaitsForOthers
 from .masks import Mask
 from .mbarriers import Mbarriers
 from .memory import LocalArray, SharedArray, SharedField
-from .products import ALIGNMENT, DESCRIPTOR_ALIGNMENT, Products
 from .vector import LaneVector
+from .warpgroup_products import ALIGNMENT, DESCRIPTOR_ALIGNMENT, Products
 
 
 class WarpVector(LaneVector):

@@ -13,7 +13,7 @@ import anywidget
 import numpy as np
 import traitlets
 
-from ...simulator.geometry import linear
+from ...simulator.launch_shape import linear
 from ..locate import locate
 from ..replay import Timeline
 from .files import MAX_FRAMES, kind_of, write

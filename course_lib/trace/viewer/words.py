@@ -5,8 +5,8 @@ from functools import cache
 
 import numpy as np
 
-from ...simulator.geometry import coordinates
 from ...simulator.hardware import WARP_SIZE
+from ...simulator.launch_shape import coordinates
 from ...simulator.run import REQUESTS
 from ..columns import OPS, lanes_of
 from ..replay import Timeline

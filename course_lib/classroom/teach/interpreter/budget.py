@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....simulator.bounded import MOST_LINES, Endless
+from ....simulator.line_limit import MOST_LINES, Endless
 
 #: The steps of one call. `bounded`, by which `check` calls a function, counts ten instructions as a line.
 MOST_STEPS = 10 * MOST_LINES

@@ -12,7 +12,7 @@ from .operators import pay_arrays, pay_binary, refuse_large
 
 #: Pays for a call with these arguments; the owner of a method is the first.
 Cost = Callable[[StepBudget, tuple[Any, ...], Mapping[str, Any]], None]
-#: The steps of NumPy's own lines in a call: `bounded` counts about a hundred lines in a median.
+#: The steps of NumPy's own lines in a call: `line_limit.bounded` counts about a hundred lines in a median.
 _OF_NUMPY = 100
 #: The largest argument of a function whose result grows faster than any power, and of a number of digits.
 _SMALL = 400

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from ...findings import FindingKey
-from ...geometry import Chunk
 from ...hardware import WARP_SIZE
+from ...launch_shape import Chunk
 from ...observer import Observer
 from ...runtime.arrays import Ints, Pattern
 from ...runtime.masks import widened
@@ -256,7 +256,7 @@ class RaceDetector:
     def _put(self, keys: Ints, current: ActiveLanes) -> None:
         access = current.access
         # it does not depend on the base
-        groups = access.pattern.once("same_address_groups", lambda: same_address_groups(keys, current))
+        groups = access.pattern.once("first_and_last_of_each_word", lambda: first_and_last_of_each_word(keys, current))
         if access.kind == WRITE:
             self._put_write(keys, current, groups is not None)
         elif groups is None:
@@ -330,7 +330,7 @@ class RaceDetector:
         latest.put(keys, current.thread_and_line, current.epoch, None)
 
 
-def same_address_groups(keys: Ints, current: ActiveLanes) -> list[Ints] | None:
+def first_and_last_of_each_word(keys: Ints, current: ActiveLanes) -> list[Ints] | None:
     """Groups of lanes to store one after another, if several access one word in one instruction; else None.
 
     For each word, these are the first thread, the first of the last block, and the last: they fill all slots that

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from ...compile.compiled_kernel import CompiledKernel
 from ...findings import Thread
-from ...geometry import Launch
+from ...launch_shape import Launch
 from ...runtime.memory import GlobalArray, SharedArray
 from .accesses import READ, PastAccess, WarpPath
 

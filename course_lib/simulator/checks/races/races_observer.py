@@ -15,7 +15,7 @@ from ...hardware import WARP_SIZE
 from ...launch.prepare import Prepared
 from ...runtime.access import Site
 from ...runtime.arrays import Array, Ints, Pattern, Watcher
-from ...runtime.copies import SourceUse
+from ...runtime.async_copies import SourceUse
 from ...runtime.masks import Mask
 from ...runtime.memory import GlobalArray, SharedArray
 from ...runtime.warp import WarpVector

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...runtime import arithmetic
-from ..types.reasons import Why
+from ..types.float64_reasons import Why
 from ..types.value_types import (
     COMPILE_TIME,
     COMPLEX,

@@ -1,7 +1,8 @@
 """The nodes of the typed program's expressions, and the code that is generated for each.
 
-An expression has a type, and the reason if that is float64 by accident (:mod:`reasons`). Operators and most functions
-apply the code of a row of :mod:`..tables.functions` or :mod:`..tables.operators` to operands of the row's types.
+An expression has a type, and the reason if that is float64 by accident (:mod:`..types.float64_reasons`). Operators and
+most functions apply the code of a row of :mod:`..tables.functions` or :mod:`..tables.operators` to operands of the
+row's types.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import ClassVar, dataclass_transform
 
 import numpy as np
 
-from ..types.reasons import Why
+from ..types.float64_reasons import Why
 from ..types.value_types import COMPILE_TIME, DTYPE, NONE, SCALARS, ArrayType, OptionalType, TupleType, Type
 from .writer import Code, SharedDeclaration, Writer
 

@@ -11,7 +11,7 @@ from typing import dataclass_transform
 
 from ..source.constants import Constants
 from ..source.function import Source
-from ..types.reasons import Promotion, Why
+from ..types.float64_reasons import Promotion, Why
 from ..types.value_types import DTYPE, NONE, SCALARS, ArrayType, OptionalType, Type
 from .nodes import Expr
 from .writer import Code, Writer, tuple_code

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..types import rules
-from ..types.reasons import MATH_OF, OF, Widening
-from ..types.rules import complex_result
+from ..types import typing_rules
+from ..types.float64_reasons import MATH_OF, OF, Widening
+from ..types.typing_rules import complex_result
 from ..types.value_types import TypingError, is_float, is_int
 
 #: The type of the result, and the types to which the arguments are converted.
@@ -48,10 +48,10 @@ def operands_of(code: str) -> int:
 
 
 def _overloads(text: str, converted: bool = False) -> Callable[..., Overload]:
-    """The rule of :func:`.rules.best`; ``converted``: the arguments are converted to the type of the result."""
+    """The rule of :func:`.typing_rules.best`; ``converted``: the arguments are converted to the type of the result."""
 
     def rule(*given: str) -> Overload:
-        result, wanted = rules.best(text, *given)
+        result, wanted = typing_rules.best(text, *given)
         return result, (result,) * len(given) if converted else wanted
 
     return rule

@@ -1,4 +1,7 @@
-"""The table of operators: the code of each, by its name in Python's syntax tree; :mod:`..types.rules` has its types."""
+"""The table of operators: the code of each, by its name in Python's syntax tree.
+
+Their types are in :mod:`..types.typing_rules`.
+"""
 
 from dataclasses import dataclass
 
@@ -26,7 +29,7 @@ NOT_ZERO = "warp.nonzero({0}, {mask}, {line})"
 LITERAL_POWER = "raised({0}, {1})"
 MOST_LITERAL_EXPONENT = 0x10000
 
-BINARY = {
+BINARY_OPERATORS = {
     "Add": BinaryOperator("({0} + {1})"),
     "Sub": BinaryOperator("({0} - {1})"),
     "Mult": BinaryOperator("({0} * {1})", of_complex="product({0}, {1})"),
@@ -52,6 +55,6 @@ COMPARISONS = {
     "Eq": "({0} == {1})",
     "NotEq": "({0} != {1})",
 }
-UNARY = {"USub": "(-{0})", "Invert": "(~{0})"}
+UNARY_OPERATORS = {"USub": "(-{0})", "Invert": "(~{0})"}
 #: The operators of conditions.
-NOT, AND, OR = UNARY["Invert"], BINARY["BitAnd"].code, BINARY["BitOr"].code
+NOT, AND, OR = UNARY_OPERATORS["Invert"], BINARY_OPERATORS["BitAnd"].code, BINARY_OPERATORS["BitOr"].code

@@ -10,8 +10,8 @@ from ..program.builders import literal_integer
 from ..program.nodes import Allocate, CompileTimeObject, Expr, Frozen, MakeTuple
 from ..source.errors import SmallerItems, UnknownShape, refuse
 from ..source.names import Symbol
-from ..types.objects import dtype_name
 from ..types.record_types import type_of_records, unfit_records
+from ..types.types_of_objects import dtype_name
 from ..types.value_types import DTYPE, NONE, ArrayType, RecordsType, TupleType
 from . import array_members, tuples
 from .refusals import bind_arguments

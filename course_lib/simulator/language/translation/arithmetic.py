@@ -7,9 +7,9 @@ import numpy as np
 from ..program.builders import applied, cast, literal_integer
 from ..program.nodes import Apply, Const, Expr
 from ..source.function import Source
-from ..tables.operators import BINARY, LITERAL_POWER, MOST_LITERAL_EXPONENT, NOT_ZERO, BinaryOperator
-from ..types import rules
-from ..types.reasons import QUOTIENT_OF
+from ..tables.operators import BINARY_OPERATORS, LITERAL_POWER, MOST_LITERAL_EXPONENT, NOT_ZERO, BinaryOperator
+from ..types import typing_rules
+from ..types.float64_reasons import QUOTIENT_OF
 from ..types.unification import unify
 from ..types.value_types import is_complex, is_float, is_int
 from .translation import Translation
@@ -28,11 +28,11 @@ def binary(translation: Translation, node: ast.expr | ast.stmt, op: str, left: O
     exponent = literal_integer(b) if op == "Pow" else None
     result = _result_type(translation, node, op, kinds, exponent)
     reason = translation.reason(node, result, [(a, left_tree), (b, right_tree)], QUOTIENT_OF)
-    operator = BINARY[op]
+    operator = BINARY_OPERATORS[op]
     if operator.divides and _raises_for_zero(translation.source, op, result) and not _is_not_zero(b):
         b = Apply(code=NOT_ZERO, args=(b,), type=b.type, line=line)
-    if op in rules.BIT_OPERATORS and is_float(result):  # the result has the types of a loop's first pass, too
-        own = rules.binary(op, *kinds)
+    if op in typing_rules.BIT_OPERATORS and is_float(result):  # the result has the types of a loop's first pass, too
+        own = typing_rules.binary(op, *kinds)
         return cast(applied(operator.code, (cast(a, own), cast(b, own)), own, line), result)
     if exponent is not None and is_float(result) and abs(exponent) <= MOST_LITERAL_EXPONENT:
         return applied(LITERAL_POWER, (cast(a, result), cast(b, "int64")), result, line, reason)
@@ -45,7 +45,7 @@ def binary(translation: Translation, node: ast.expr | ast.stmt, op: str, left: O
 def _result_type(translation: Translation, node: ast.AST, op: str, kinds: tuple[str, str], exponent: int | None) -> str:
     """The type of the result; in a loop, unified with those of earlier passes over it: numba keeps all of them."""
     if exponent is None or is_complex(kinds[0]):
-        result = rules.binary(op, *kinds)
+        result = typing_rules.binary(op, *kinds)
     elif kinds[0] == "float16":  # numba multiplies, in float32
         result = "float32"
     else:

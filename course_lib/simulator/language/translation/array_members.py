@@ -6,7 +6,7 @@ from collections.abc import Callable
 from ..program.builders import after, cast, listed, reusable, tuple_of
 from ..program.nodes import Apply, CompileTimeObject, Expr
 from ..source.errors import refuse
-from ..types.objects import dtype_name
+from ..types.types_of_objects import dtype_name
 from ..types.value_types import DTYPE, SIGNED, UNSIGNED, ArrayType, TupleType, TypingError, is_int
 from . import tuples
 from .translation import Translation

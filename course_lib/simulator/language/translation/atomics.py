@@ -5,7 +5,7 @@ import ast
 from ..program import builders, nodes
 from ..program.builders import cast, cut
 from ..source.errors import refuse
-from ..tables import gaps
+from ..tables import package_gaps
 from ..types.value_types import ArrayType, TupleType, TypingError
 from . import tuples
 from .refusals import check_arguments, mistyped
@@ -88,7 +88,7 @@ HINTED_STORES = ("stcg", "stcs", "stwb", "stwt")
 
 def hinted(name: str, translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     """``cuda.ldcs(array, index)`` and ``cuda.stcs(array, index, value)``."""
-    gaps.check(f"cuda.{name}", ())
+    package_gaps.check(f"cuda.{name}", ())
     loads = name in HINTED_LOADS
     check_arguments(node, f"an array, an index{'' if loads else ' and a value'}", 3 - loads)
     subscript = ast.copy_location(ast.Subscript(node.args[0], node.args[1], ast.Load()), node)

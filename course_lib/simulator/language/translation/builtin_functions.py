@@ -14,8 +14,8 @@ from ..program.builders import after, compile_time, reusable_items, tuple_of
 from ..program.nodes import CompileTimeObject, Expr
 from ..source import literals
 from ..source.errors import refuse
-from ..tables import gaps
-from ..types.objects import dtype_name
+from ..tables import package_gaps
+from ..types.types_of_objects import dtype_name
 from ..types.value_types import (
     COMPILE_TIME,
     DTYPE,
@@ -35,16 +35,18 @@ from .translation import Translation
 
 #: Functions of operator, by the name of their operator in Python's syntax tree; those of two operands also exist in
 #: place, as operator.iadd.
-UNARY: dict[object, str] = {
+UNARY_FUNCTIONS: dict[object, str] = {
     operator.neg: "USub",
     operator.pos: "UAdd",
     operator.invert: "Invert",
     operator.not_: "Not",
 }
-_BINARY = {function: node.__name__ for node, function in literals.PYTHON.items() if function not in UNARY}
-_IN_PLACE = {getattr(operator, f"i{function.__name__.strip('_')}"): name for function, name in _BINARY.items()}
-BINARY = _BINARY | _IN_PLACE
-COMPARISONS: dict[object, str] = {
+_PLAIN_BINARY = {
+    function: node.__name__ for node, function in literals.PYTHON.items() if function not in UNARY_FUNCTIONS
+}
+_IN_PLACE = {getattr(operator, f"i{function.__name__.strip('_')}"): name for function, name in _PLAIN_BINARY.items()}
+BINARY_FUNCTIONS = _PLAIN_BINARY | _IN_PLACE
+COMPARISON_FUNCTIONS: dict[object, str] = {
     **{operator.lt: "Lt", operator.le: "LtE", operator.gt: "Gt", operator.ge: "GtE"},
     **{operator.eq: "Eq", operator.ne: "NotEq"},
 }
@@ -52,21 +54,21 @@ COMPARISONS: dict[object, str] = {
 
 def of_operator(obj: object, translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``operator.add(a, b)`` and the like."""
-    count = 1 if obj in UNARY else 2
+    count = 1 if obj in UNARY_FUNCTIONS else 2
     check_arguments(node, plural(count, "value"), count)
     first = node.args[0]
     made: ast.expr
     if obj is operator.getitem:
         made = ast.Subscript(first, node.args[1], ast.Load())
-    elif obj in UNARY:
-        made = ast.UnaryOp(getattr(ast, UNARY[obj])(), first)
-    elif obj in COMPARISONS:
-        made = ast.Compare(first, [getattr(ast, COMPARISONS[obj])()], [node.args[1]])
+    elif obj in UNARY_FUNCTIONS:
+        made = ast.UnaryOp(getattr(ast, UNARY_FUNCTIONS[obj])(), first)
+    elif obj in COMPARISON_FUNCTIONS:
+        made = ast.Compare(first, [getattr(ast, COMPARISON_FUNCTIONS[obj])()], [node.args[1]])
     else:
         left, right = translation.expr(first), translation.expr(node.args[1])
         if isinstance(left.type, TupleType) or isinstance(right.type, TupleType):
-            return tuples.combined(node, BINARY[obj], left, right)
-        return arithmetic.binary(translation, node, BINARY[obj], (left, first), (right, node.args[1]))
+            return tuples.combined(node, BINARY_FUNCTIONS[obj], left, right)
+        return arithmetic.binary(translation, node, BINARY_FUNCTIONS[obj], (left, first), (right, node.args[1]))
     return translation.expr(ast.copy_location(made, node))
 
 
@@ -79,7 +81,7 @@ def total(translation: Translation, node: ast.Call, used: bool) -> Expr:
     if not value.type.items:
         refuse(node, "numba compiles no sum() of an empty tuple; write 0")
     if len(node.args) == 1:
-        gaps.check("sum() without a first number", ())
+        package_gaps.check("sum() without a first number", ())
     value = reusable_items(value)
     result = translation.scalar(node.args[1]) if len(node.args) == 2 else translation.number(0, literal=False)
     for item in tuples.items(value):
@@ -135,7 +137,7 @@ def limits(translation: Translation, node: ast.Call, used: bool) -> Expr:
     """``np.finfo(np.float32)`` and ``np.iinfo(np.int32)``, whose attributes are numbers."""
     obj = translation.constant_object(node.func)
     assert isinstance(obj, type)
-    gaps.check(f"np.{obj.__name__}", ())
+    package_gaps.check(f"np.{obj.__name__}", ())
     name = array_members.asked_type(translation, node)
     fits, wanted = (is_float, "floats") if obj is np.finfo else (is_int, "integers")
     if name is None or not fits(name):
@@ -151,7 +153,10 @@ BUILTINS: dict[object, Callable[[Translation, ast.Call, bool], Expr]] = {
     type: type_of,
     np.finfo: limits,
     np.iinfo: limits,
-    **{obj: partial(of_operator, obj) for obj in (*UNARY, *BINARY, *COMPARISONS, operator.getitem)},
+    **{
+        obj: partial(of_operator, obj)
+        for obj in (*UNARY_FUNCTIONS, *BINARY_FUNCTIONS, *COMPARISON_FUNCTIONS, operator.getitem)
+    },
 }
 
 

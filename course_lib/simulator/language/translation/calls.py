@@ -19,9 +19,9 @@ from ..program.nodes import Apply, CompileTimeObject, Expr
 from ..source.errors import refuse
 from ..source.function import Inner
 from ..source.names import COORDINATES, Symbol
-from ..tables import alternatives, gaps
+from ..tables import alternatives, package_gaps
 from ..tables import functions as tables
-from ..types.objects import dtype_name, vector_of
+from ..types.types_of_objects import dtype_name, vector_of
 from ..types.value_types import NONE, ArrayType, TupleType, describe_type
 from . import (
     allocations,
@@ -166,7 +166,7 @@ def _method(translation: Translation, node: ast.Call, function: ast.Attribute, u
     if owner.is_scalar and name == "view":
         return array_members.number_as(translation, node, owner)
     if owner.is_scalar and name == "bit_count" and not (node.args or node.keywords):
-        gaps.check("int.bit_count", (str(owner.type),))
+        package_gaps.check("int.bit_count", (str(owner.type),))
         return CUDA["popc"](translation, ast.copy_location(ast.Call(function, [function.value], []), node), used)
     return None
 

@@ -10,8 +10,8 @@ from ..program.builders import after, applied, cast, reusable, reusable_items
 from ..program.nodes import Apply, CompileTimeObject, Const, Expr, Logical, Select, Temporary
 from ..source.errors import refuse
 from ..tables import operators
-from ..types import reasons, rules
-from ..types.reasons import TypedOperand
+from ..types import float64_reasons, typing_rules
+from ..types.float64_reasons import TypedOperand
 from ..types.unification import unify_types
 from ..types.value_types import DTYPE, NONE, SCALARS, OptionalType, TupleType, Type, TypingError, describe_type
 from . import tuples
@@ -173,7 +173,7 @@ def compared(translation: Translation, node: ast.Compare, name: str, left: Expr,
     for value in (left, right):
         if not value.is_scalar:
             refuse(node, f"{ast.unparse(node)} compares {describe_type(value.type)}; compare single numbers")
-    kind = rules.comparison(str(left.type), str(right.type), name not in ("Eq", "NotEq"))
+    kind = typing_rules.comparison(str(left.type), str(right.type), name not in ("Eq", "NotEq"))
     if "uint64" in (left.type, right.type) and kind == "float64":
         left, right = cast(left, kind), cast(right, kind)
     result = applied(operators.COMPARISONS[name], (left, right), "bool", node.lineno)
@@ -265,8 +265,8 @@ def and_or(translation: Translation, node: ast.BoolOp) -> Expr:
     if kind == "bool":  # a condition needs no value in separate lanes
         return decision.truth
     operands = tuple(TypedOperand(v.type, v.why) for v in values)
-    widened = reasons.Reason(f"{ast.unparse(node)}, of {' and '.join(str(v.type) for v in values)}")
-    reason = reasons.reason_of_operands(kind, operands, widened)
+    widened = float64_reasons.Reason(f"{ast.unparse(node)}, of {' and '.join(str(v.type) for v in values)}")
+    reason = float64_reasons.reason_of_operands(kind, operands, widened)
     return Temporary(value=_selected(chosen, kind, node.lineno), type=kind, why=reason)
 
 

@@ -19,9 +19,9 @@ from ..source.errors import refuse
 from ..source.literals import NUMBERS, python_constant
 from ..source.names import GRID_GROUP, Symbol
 from ..tables import operators
-from ..types import reasons, rules
-from ..types.objects import of_value
-from ..types.reasons import Reason, TypedOperand, Why
+from ..types import float64_reasons, typing_rules
+from ..types.float64_reasons import Reason, TypedOperand, Why
+from ..types.types_of_objects import of_value
 from ..types.unification import unify_types
 from ..types.value_types import (
     COMPILE_TIME,
@@ -195,10 +195,10 @@ class Expressions(Translation):
             return folded
         value = self.scalar(node.operand)
         op = type(node.op).__name__
-        result, working = rules.unary(op, str(value.type))
+        result, working = typing_rules.unary(op, str(value.type))
         operand = cast(value, working)
         if op != "UAdd":
-            operand = applied(operators.UNARY[op], (operand,), working, node.lineno)
+            operand = applied(operators.UNARY_OPERATORS[op], (operand,), working, node.lineno)
         return with_why(cast(operand, result), value.why)
 
     def test(self, node: ast.expr) -> tuple[Expr, bool | None]:
@@ -223,7 +223,7 @@ class Expressions(Translation):
                 f"{describe_type(no.type)}; give both sides the same kind of value",
             )
         parts = (TypedOperand(yes.type, yes.why), TypedOperand(no.type, no.why))
-        reason = reasons.reason_of_operands(kind, parts, reasons.reason_of_merge(yes.type, no.type))
+        reason = float64_reasons.reason_of_operands(kind, parts, float64_reasons.reason_of_merge(yes.type, no.type))
         yes, no = cast(yes, kind), cast(no, kind)
         return Select(test=test, yes=yes, no=no, type=kind, line=node.lineno, why=reason)
 

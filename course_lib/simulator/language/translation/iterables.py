@@ -11,9 +11,9 @@ from ..program.builders import applied, cast, reusable, temporary, tuple_of
 from ..program.nodes import Const, Expr, Local, LoopValue
 from ..program.statement_nodes import EACH, NUMBERED, RANGE, TOGETHER, Iterable
 from ..source.errors import refuse
-from ..tables import alternatives, gaps
-from ..tables.operators import BINARY
-from ..types.rules import range_type
+from ..tables import alternatives, package_gaps
+from ..tables.operators import BINARY_OPERATORS
+from ..types.typing_rules import range_type
 from ..types.value_types import DTYPE, ArrayType, RecordsType, TupleType, describe_type, is_int
 from . import records
 from .refusals import check_arguments, mistyped
@@ -94,7 +94,7 @@ def _indices(translation: Translation, node: ast.Call, with_elements: bool) -> I
             node,
             f"{ast.unparse(node.func)}() takes {'an array' if with_elements else 'sizes or a shape'}, without names",
         )
-    gaps.check("np.ndenumerate" if with_elements else "np.ndindex", ())
+    package_gaps.check("np.ndenumerate" if with_elements else "np.ndindex", ())
     given = [translation.expr(part) for part in node.args]
     array = _snapshot(given[0])
     if with_elements:
@@ -110,14 +110,14 @@ def _indices(translation: Translation, node: ast.Call, with_elements: bool) -> I
     sizes = tuple(_snapshot(cast(size, "int64")) for size in sizes)
 
     def product(a: Expr, b: Expr) -> Expr:
-        return applied(BINARY["Mult"].code, (a, b), "int64", node.lineno)
+        return applied(BINARY_OPERATORS["Mult"].code, (a, b), "int64", node.lineno)
 
     def part(path: tuple[int, ...], axis: int) -> Expr:
         """The index in one dimension, of the number of an iteration."""
         here: Expr = LoopValue(path=path, type="int64")
         inner = reduce(product, sizes[axis + 1 :], cast(translation.number(1), "int64"))
-        here = applied(BINARY["FloorDiv"].of_integers, (here, inner), "int64", node.lineno)
-        return applied(BINARY["Mod"].code, (here, sizes[axis]), "int64", node.lineno) if axis else here
+        here = applied(BINARY_OPERATORS["FloorDiv"].of_integers, (here, inner), "int64", node.lineno)
+        return applied(BINARY_OPERATORS["Mod"].code, (here, sizes[axis]), "int64", node.lineno) if axis else here
 
     def found(path: tuple[int, ...]) -> Expr:
         indices = tuple(reusable(part(path, axis)) for axis in range(len(sizes)))

@@ -16,7 +16,7 @@ from ..program.nodes import Expr
 from ..program.statement_nodes import Block, Break, Continue, Convert, Evaluate, Loop, Mark, Stmt
 from ..source.errors import refuse
 from ..source.function import Source
-from ..types.reasons import Promotion, TypedOperand
+from ..types.float64_reasons import Promotion, TypedOperand
 from ..types.unification import unify_types
 from ..types.value_types import COMPILE_TIME, CONFLICT, NONE, Type
 from ..types.variables import Variables, merge, merge_all

@@ -8,12 +8,12 @@ from ...formatting import plural
 from ..program import builders, nodes
 from ..program.builders import cast
 from ..source.errors import refuse
-from ..tables import gaps
+from ..tables import package_gaps
 from ..tables.functions import LARGER, MAGNITUDE, SMALLER
-from ..types import rules, unification
-from ..types.objects import dtype_name
-from ..types.reasons import MATH_OF, OF
-from ..types.rules import complex_result
+from ..types import typing_rules, unification
+from ..types.float64_reasons import MATH_OF, OF
+from ..types.types_of_objects import dtype_name
+from ..types.typing_rules import complex_result
 from ..types.value_types import PART, OptionalType, TupleType, TypingError, is_complex, is_float, is_int
 from . import conditions, tuples
 from .translation import Translation
@@ -96,7 +96,7 @@ def min_or_max(translation: Translation, node: ast.Call, used: bool, smaller: bo
     """``min`` and ``max``."""
     whole = translation.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if whole is not None and isinstance(whole.type, TupleType) and whole.type.items:
-        gaps.check("min() and max() of a tuple", ())
+        package_gaps.check("min() and max() of a tuple", ())
         whole = builders.reusable_items(whole)
         items = tuples.items(whole)
         return builders.after((whole,), _min_or_max_of(translation, node, smaller, list(items), node.args * len(items)))
@@ -107,7 +107,7 @@ def min_or_max(translation: Translation, node: ast.Call, used: bool, smaller: bo
             "loop",
         )
     if any(isinstance(translation.expr(a).type, OptionalType) for a in node.args):
-        gaps.check("min() and max() of what may be None", ())
+        package_gaps.check("min() and max() of what may be None", ())
     return _min_or_max_of(translation, node, smaller, [translation.scalar(a) for a in node.args], node.args)
 
 
@@ -118,7 +118,7 @@ def _min_or_max_of(
     for value, part in zip(values, trees, strict=True):
         translation.as_number(part, value)
     kind = reduce(unification.unify, (str(value.type) for value in values))
-    rules.comparison(kind, kind)
+    typing_rules.comparison(kind, kind)
     reason = translation.reason(node, kind, list(zip(values, trees, strict=True)), OF)
     code = "later_if(np.less, {0}, {1})" if smaller else "later_if(np.greater, {0}, {1})"
     if is_int(kind):
@@ -144,7 +144,7 @@ def parts(name: str, overloads: str, translation: Translation, node: ast.Call, u
     """A function of ``TUPLES``: ``math.frexp(x)``, ``libdevice.sincos(x)``."""
     (value,) = translation.arguments(node, (1,), ast.unparse(node.func))
     codes, other = TUPLES[name]
-    kind = rules.best(overloads, str(value.type))[0]
+    kind = typing_rules.best(overloads, str(value.type))[0]
     reason = translation.reason(node, kind, [(value, node.args[0])], MATH_OF)
     number = builders.reusable(cast(value, kind))
     line = node.lineno

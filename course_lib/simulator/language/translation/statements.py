@@ -12,7 +12,7 @@ from functools import reduce
 import numpy as np
 
 from ...findings import UnsupportedKernelError
-from ...geometry import Launch
+from ...launch_shape import Launch
 from ..program.builders import compile_time, reusable, store, temporary
 from ..program.nodes import CompileTimeObject, Const, Expr, MakeTuple, Nothing, Temporary
 from ..program.statement_nodes import (
@@ -29,9 +29,9 @@ from ..source.errors import SmallerItems, UnknownShape, refuse
 from ..source.function import Inner, Source
 from ..source.names import Symbol
 from ..source.tree import names_in
-from ..tables import gaps
-from ..types import rules
-from ..types.reasons import Reason, TypedOperand, Why, reason_of_merge, reason_of_operands
+from ..tables import package_gaps
+from ..types import typing_rules
+from ..types.float64_reasons import Reason, TypedOperand, Why, reason_of_merge, reason_of_operands
 from ..types.unification import unify_types
 from ..types.value_types import (
     COMPILE_TIME,
@@ -174,7 +174,7 @@ class Statements(Loops):
         """The result type ``want`` of the function's signature; refused unless what it returns converts to it."""
         for part in found if want != NONE else ():
             scalar = part.type in SCALARS and want in SCALARS
-            if part.type != want and not (scalar and rules.conversion(str(part.type), str(want))):
+            if part.type != want and not (scalar and typing_rules.conversion(str(part.type), str(want))):
                 refuse(
                     self.source.tree,
                     f"this device function returns {describe_type(part.type)}, and its signature says "
@@ -351,7 +351,7 @@ class Statements(Loops):
     def _augmented(self, node: ast.AugAssign, left: Expr) -> Expr:
         right = self.expr(node.value)
         if isinstance(node.op, ast.Div):
-            gaps.check("/=", (str(left.type), str(right.type)))
+            package_gaps.check("/=", (str(left.type), str(right.type)))
         return arithmetic.binary(self, node, type(node.op).__name__, (left, node.target), (right, node.value))
 
     def _field(self, target: ast.expr) -> Expr:

@@ -10,7 +10,7 @@ from ...runtime.arithmetic import cast as machine_cast
 from ..program.builders import cast, elementwise, function_of, reusable, tuple_of
 from ..program.nodes import Apply, Const, Expr, Select
 from ..source.errors import refuse
-from ..tables import gaps
+from ..tables import package_gaps
 from ..tables.functions import CMATH, LOG_TO_BASE, MAGNITUDE, ROUND, ROUND_TO, Row, check_members, vote_code
 from ..types.value_types import FLOATS, PART, ArrayType, TypingError, is_complex
 from . import conditions
@@ -22,7 +22,7 @@ def of_row(row: Row, translation: Translation, node: ast.Call, used: bool) -> Ex
     """A call of the function that ``row`` describes."""
     given = translation.arguments(node, row.arity, row.name, real=not row.complex)
     kinds = tuple(str(value.type) for value in given)
-    gaps.check(row.name, kinds)
+    package_gaps.check(row.name, kinds)
     result, wanted = row.rule(*kinds)
     operands_of_row = zip(given, node.args, wanted, strict=True)
     parts: list[tuple[Expr, ast.AST]] = [

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...formatting import plural
-from ...geometry import Launch
+from ...launch_shape import Launch
 from ..program import builders, nodes
 from ..program.builders import cast
 from ..program.statement_nodes import Function
@@ -24,12 +24,12 @@ from ..source.errors import refuse
 from ..source.function import Inner, Source, inner
 from ..source.literals import NUMBERS
 from ..source.names import COORDINATES, KernelName, Symbol, cuda_name, is_cuda_module
-from ..tables import gaps
+from ..tables import package_gaps
 from ..tables.alternatives import ABSENT, CUDA, NOT_TAKEN, ORIGINS
-from ..types import reasons
-from ..types.objects import of_value, part_of_cuda, vector_of
-from ..types.reasons import Promotion, Reason, TypedOperand, Why, Widening
+from ..types import float64_reasons
+from ..types.float64_reasons import Promotion, Reason, TypedOperand, Why, Widening
 from ..types.record_types import type_of_records, unfit_records
+from ..types.types_of_objects import of_value, part_of_cuda, vector_of
 from ..types.value_types import (
     COMPILE_TIME,
     DOUBLE,
@@ -158,7 +158,7 @@ class Translation(ABC):
         if not isinstance(value.type, OptionalType):
             return value
         if isinstance(value, nodes.Local) and value.name in self.none_before_loop:
-            gaps.check("value in a variable that is None before the loop", ())
+            package_gaps.check("value in a variable that is None before the loop", ())
         of = value.type.of
         dtype, ndim = (of.dtype, of.ndim) if isinstance(of, ArrayType) else (of, 0)
         text = ast.unparse(node).replace("{", "{{").replace("}", "}}")  # as a part of the code of an Apply
@@ -344,13 +344,13 @@ class Translation(ABC):
             return None
         text, line = ast.unparse(node), node.lineno
         parts = [TypedOperand(value.type, value.why, ast.unparse(tree)) for value, tree in operands]
-        if (accident := reasons.accidental_double(line, text, result, parts)) is not None:
+        if (accident := float64_reasons.accidental_double(line, text, result, parts)) is not None:
             self.function.promotions.setdefault((line, accident.operand), accident.warning)
             return replace(accident.why, reported=True)
-        in_float32 = reasons.in_float32(node, parts)
+        in_float32 = float64_reasons.in_float32(node, parts)
         narrowed = in_float32 if widening.of_operands_alone else ""
         words = f"{text}, {widening.words} {' and '.join(str(part.type) for part in parts)}"
-        reason = reasons.reason_of_operands(result, parts, Reason(words, names=text, narrowed=narrowed))
+        reason = float64_reasons.reason_of_operands(result, parts, Reason(words, names=text, narrowed=narrowed))
         if isinstance(reason, Reason):
             constant = all(_is_constant(value) for value, _ in operands)
             reason = replace(reason, computed="" if constant else in_float32, constant=constant)
@@ -394,7 +394,9 @@ class Translation(ABC):
         """Record a warning if ``value`` was computed in double precision by accident, and ``target`` holds less."""
         why, line = value.why, getattr(node, "lineno", 0)
         if isinstance(why, Reason) and why.computed and not why.reported and element not in DOUBLE:
-            self.function.promotions.setdefault((line, target), reasons.narrowing_store(line, target, element, why))
+            self.function.promotions.setdefault(
+                (line, target), float64_reasons.narrowing_store(line, target, element, why)
+            )
 
 
 def _is_constant(value: nodes.Expr) -> bool:

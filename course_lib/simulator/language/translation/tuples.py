@@ -10,7 +10,7 @@ from ...formatting import plural
 from ..program.builders import after, literal_integer, reusable, reusable_items, tuple_of
 from ..program.nodes import After, Apply, Const, Expr, Item, MakeTuple
 from ..source.errors import refuse
-from ..types.reasons import Why, item_why
+from ..types.float64_reasons import Why, item_why
 from ..types.value_types import SCALARS, TupleType, Type, describe_type, is_int
 from .translation import Translation
 

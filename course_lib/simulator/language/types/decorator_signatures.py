@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from ..source.errors import refuse
 from ..source.function import Source
 from . import stand_in_types
-from .objects import dtype_name
-from .rules import Cost, cost
+from .types_of_objects import dtype_name
+from .typing_rules import Cost, cost
 from .unification import unify_types
 from .value_types import CONFLICT, NONE, SCALARS, ArrayType, TupleType, Type, TypingError, describe_type
 

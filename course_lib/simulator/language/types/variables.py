@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .reasons import TypedOperand, Why, reason_of_merge, reason_of_operands
+from .float64_reasons import TypedOperand, Why, reason_of_merge, reason_of_operands
 from .unification import unify_types
 from .value_types import Type
 

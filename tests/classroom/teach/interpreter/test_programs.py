@@ -11,7 +11,7 @@ from classroom.teach.interpreter.programs import program
 from nightly import NIGHTLY, drawn
 
 from course_lib.classroom.teach.interpreter import Program, TooLarge, unlisted
-from course_lib.simulator.bounded import Endless
+from course_lib.simulator.line_limit import Endless
 
 GIVEN = (5, -2.5, [3, 1, 2], {"tile": 8, "rate": 0.5}, np.array([1.0, -2.0, 0.5]))
 NAMES = {"np": np, "math": math}

@@ -1,4 +1,4 @@
-"""The shape of a launch, and the coordinates of blocks and lanes as broadcastable arrays.
+"""The shape of a launch, its limits, and the coordinates of blocks and lanes as broadcastable arrays.
 
 Every lane vector has four axes: ``(lane row, lane column, block row, block column)``. The 32 lanes of a warp
 are folded into rows of the thread block where its width allows it, and a chunk of blocks is a rectangle of the

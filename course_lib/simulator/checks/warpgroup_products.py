@@ -8,7 +8,7 @@ import numpy as np
 from ..findings import Finding
 from ..observer import Observer
 from ..runtime.memory import LocalArray, SharedArray
-from ..runtime.products import WARPS
+from ..runtime.warpgroup_products import WARPS
 
 
 class ProductsObserver(Observer):

@@ -49,10 +49,10 @@ def cost(given: Sequence[str], wanted: Sequence[str]) -> Cost | None:
 
 _INTEGERS, _REALS = "qq->q qQ->q Qq->q QQ->Q", "ff->f dd->d"
 _NUMBERS = f"ee->e {_REALS} FF->F DD->D"
-#: The operators that take bit_width, of integers alone.
+#: The operators on bits, which take integers alone.
 BIT_OPERATORS = ("BitAnd", "BitOr", "BitXor", "LShift", "RShift")
 #: numba's overloads of each operator, by its name in Python's syntax tree; see :func:`best`.
-BINARY = {
+OVERLOADS = {
     **dict.fromkeys(("Add", "Sub", "Mult"), f"{_INTEGERS} {_NUMBERS}"),
     "Div": f"qq->d QQ->d {_NUMBERS}",
     **dict.fromkeys(("FloorDiv", "Mod"), f"{_INTEGERS} {_REALS}"),
@@ -82,10 +82,10 @@ def best(overloads: str, *given: str, unsafe: bool = True) -> tuple[str, tuple[s
 def binary(op: str, a: str, b: str) -> str:
     """The type of ``a op b``, to which numba also converts the operands."""
     with suppress(TypingError):
-        return best(BINARY.get(op, ""), a, b, unsafe=False)[0]
+        return best(OVERLOADS.get(op, ""), a, b, unsafe=False)[0]
     if is_complex(a) or is_complex(b):
         raise TypingError(f"numba has no such operator for {a} and {b}; compute with .real and .imag")
-    if op not in BINARY:
+    if op not in OVERLOADS:
         raise TypingError(f"a kernel has no operator {'@: multiply and add in a loop' if op == 'MatMult' else op}")
     what = "shifts" if op.endswith("Shift") else "bit operations"
     raise TypingError(f"{what} need integers, not {a} and {b}: convert with int()")

@@ -14,7 +14,7 @@ import numpy as np
 from ..findings import KernelError
 from ..hardware import WARP_SIZE
 from .arrays import Ints, Pattern
-from .copies import Groups, Pending
+from .async_copies import Groups, Pending
 from .memory import LocalArray, SharedArray
 
 #: Required alignment of an array in bytes (eight rows of the swizzle), by the code of the descriptor's swizzle.

@@ -30,7 +30,7 @@ class StartedBlock:
     seen: dict[Word, bytes] = field(default_factory=dict)
 
 
-class Waits:
+class StartedBlocks:
     """The blocks that have begun: those ``running``, and those that wait.
 
     Some rest until another block stores to their words, some are at a barrier of the grid; ``ended`` counts the others.
