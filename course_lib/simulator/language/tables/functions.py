@@ -52,17 +52,21 @@ def _overloads(text: str, converted: bool = False) -> Callable[..., Overload]:
 
     def rule(*given: str) -> Overload:
         result, wanted = typing_rules.best(text, *given)
-        return result, (result,) * len(given) if converted else wanted
+        if converted:
+            wanted = (result,) * len(given)
+        return result, wanted
 
     return rule
 
 
 #: One number, in float32 or else in float64; an integer in float64. Some functions also have a float16 form.
 _IN_FLOAT = "q->d Q->d f->f d->d"
-_math, _math_of_half = _overloads(_IN_FLOAT, True), _overloads(f"{_IN_FLOAT} e->e", True)
+_math = _overloads(_IN_FLOAT, True)
+_math_of_half = _overloads(f"{_IN_FLOAT} e->e", True)
 _math2 = _overloads("qq->d QQ->d ff->f dd->d", True)
 #: Small integers fit in float32.
-_narrow, _narrow2 = _overloads("f->f d->d"), _overloads("ff->f dd->d")
+_narrow = _overloads("f->f d->d")
+_narrow2 = _overloads("ff->f dd->d")
 _pow = _overloads("ff->f dd->d fi->f di->d", True)
 
 
@@ -142,11 +146,13 @@ def _ufunc(name: str) -> Callable[..., Overload]:
 
     def rule(*given: str) -> Overload:
         mixed = any(map(is_int, given)) and any(map(is_float, given))
+
+        def converts(have: str, letter: str) -> bool:
+            to_any_float = mixed and is_int(have) and letter in "fd"
+            return to_any_float or np.can_cast(have, letter)
+
         for wanted, result in loops:
-            if all(
-                np.can_cast(a, kind) or (mixed and is_int(a) and kind in "fd")
-                for a, kind in zip(given, wanted, strict=True)
-            ):
+            if all(converts(have, letter) for have, letter in zip(given, wanted, strict=True)):
                 return np.dtype(result).name, tuple(np.dtype(kind).name for kind in wanted)
         raise TypingError(f"np.{name} takes no {' and '.join(given)}: convert with int()")
 
@@ -156,17 +162,18 @@ def _ufunc(name: str) -> Callable[..., Overload]:
 # --- the rows ---------------------------------------------------------------------------------------------------------
 
 #: CUDA's fmin and fmax: if one number is NaN, the other one.
-SMALLER, LARGER = "min_or_max(np.fmin, {0}, {1}, True)", "min_or_max(np.fmax, {0}, {1}, True)"
+SMALLER = "min_or_max(np.fmin, {0}, {1}, True)"
+LARGER = "min_or_max(np.fmax, {0}, {1}, True)"
 MAGNITUDE = "magnitude({0})"
 #: NumPy's names for the functions of math that it has.
-_IN_NUMPY = {
-    name: name
-    for name in (
-        "sqrt sin cos tan sinh cosh tanh exp expm1 exp2 log log2 log10 log1p fabs floor ceil trunc degrees radians "
-        "isnan isinf isfinite hypot fmod copysign"
-    ).split()
-} | {f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")}
-_TESTS, _OF_TWO = ("isnan", "isinf", "isfinite"), ("atan2", "hypot", "fmod", "copysign")
+_SAME_IN_NUMPY = (
+    "sqrt sin cos tan sinh cosh tanh exp expm1 exp2 log log2 log10 log1p fabs floor ceil trunc degrees radians "
+    "isnan isinf isfinite hypot fmod copysign"
+).split()
+_INVERSES = {f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}
+_IN_NUMPY = {name: name for name in _SAME_IN_NUMPY} | _INVERSES | {"atan2": "arctan2"}
+_TESTS = ("isnan", "isinf", "isfinite")
+_OF_TWO = ("atan2", "hypot", "fmod", "copysign")
 #: Functions of two numbers that take small integers as float64.
 _IN_DOUBLE = ("atan2", "hypot")
 #: Functions that numba computes in float16.
@@ -187,19 +194,18 @@ _OF_MATH: dict[str, tuple[Callable[..., Overload], str]] = {
 }
 MATH = {name: Row(f"math.{name}", rule, code, widening=MATH_OF) for name, (rule, code) in _OF_MATH.items()}
 #: The functions of math by the equivalent names of NumPy or SciPy, for advice in messages.
-MATH_OF_NUMPY = {known: name for name, known in _IN_NUMPY.items()} | {n: n for n in ("erf", "erfc", "gamma")}
+MATH_OF_NUMPY = {known: name for name, known in _IN_NUMPY.items()}
+MATH_OF_NUMPY |= {name: name for name in ("erf", "erfc", "gamma")}
 _UFUNCS = (
     "sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh log log2 log10 deg2rad radians rad2deg "
     "degrees logical_not invert arctan2 hypot maximum minimum fmax fmin greater greater_equal less less_equal equal "
     "not_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift"
 )
 #: NumPy's functions of numbers that numba's CUDA target takes.
-NUMPY = {
-    name: Row(
-        f"np.{name}", _ufunc(name), f"np.{name}{_OPERANDS[getattr(np, name).nin]}", widening=MATH_OF, complex=True
-    )
-    for name in _UFUNCS.split()
-}
+NUMPY: dict[str, Row] = {}
+for _name in _UFUNCS.split():
+    _code = f"np.{_name}{_OPERANDS[getattr(np, _name).nin]}"
+    NUMPY[_name] = Row(f"np.{_name}", _ufunc(_name), _code, widening=MATH_OF, complex=True)
 for _name in ("maximum", "minimum", "fmax", "fmin"):
     NUMPY[_name] = replace(NUMPY[_name], code=f"min_or_max(np.{_name}, {{0}}, {{1}})")
 #: Those of them that take numbers alone.
@@ -207,39 +213,54 @@ NUMPY_TESTS = {name: Row(f"np.{name}", _math_test, f"np.{name}({{0}})") for name
 _COMPARING = {"heq": "==", "hne": "!=", "hlt": "<", "hle": "<=", "hgt": ">", "hge": ">="}
 _BETWEEN = {"hadd": "+", "hsub": "-", "hmul": "*", "hdiv": "/", **_COMPARING}
 #: The code of each function of fp16.
+_HALF_IN_NUMPY = "exp exp2 log log2 log10 sqrt sin cos floor ceil trunc rint abs".split()
 _OF_HALF = {
     **{name: f"({{0}} {symbol} {{1}})" for name, symbol in _BETWEEN.items()},
-    **{f"h{name}": f"np.{name}({{0}})" for name in ("exp", "exp2", "log", "log2", "log10", "sqrt", "sin", "cos")},
-    **{f"h{name}": f"np.{name}({{0}})" for name in ("floor", "ceil", "trunc", "rint", "abs")},
-    **{"hneg": "(-{0})", "hfma": "fused({0}, {1}, {2})", "hmax": LARGER, "hmin": SMALLER},
+    **{f"h{name}": f"np.{name}({{0}})" for name in _HALF_IN_NUMPY},
+    "hneg": "(-{0})",
+    "hfma": "fused({0}, {1}, {2})",
+    "hmax": LARGER,
+    "hmin": SMALLER,
     "hrsqrt": "cast(np.float32(1) / np.sqrt({0}.astype(np.float32)), {dtype})",
     "hrcp": "cast(np.float32(1) / {0}.astype(np.float32), {dtype})",
     "hexp10": "cast(np.power(np.float32(10), {0}.astype(np.float32)), {dtype})",
 }
-_HALF = {
-    name: Row(f"cuda.fp16.{name}", _overloads(f"{'e' * operands_of(code)}->{'?' if name in _COMPARING else 'e'}"), code)
-    for name, code in _OF_HALF.items()
-}
+_HALF: dict[str, Row] = {}
+for _name, _code in _OF_HALF.items():
+    _result = "?" if _name in _COMPARING else "e"
+    _given = "e" * operands_of(_code)
+    _HALF[f"fp16.{_name}"] = Row(f"cuda.fp16.{_name}", _overloads(f"{_given}->{_result}"), _code)
 #: The code of libdevice's functions by their names, without the f of the float32 versions.
+_LIBDEVICE_OF_MATH = (
+    "erf erfc lgamma pow fabs floor ceil trunc sqrt exp exp2 expm1 log log2 log10 log1p fmod hypot copysign "
+    "sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh atan2"
+).split()
 _LIBDEVICE = {
-    **{
-        name: MATH[name].code
-        for name in (
-            "erf erfc lgamma pow fabs floor ceil trunc sqrt exp exp2 expm1 log log2 log10 log1p fmod hypot copysign "
-            "sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh atan2"
-        ).split()
-    },
-    **{"tgamma": MATH["gamma"].code, "cbrt": "np.cbrt({0})", "rint": "np.rint({0})", "fma": "fused({0}, {1}, {2})"},
-    **{"rsqrt": "(1 / np.sqrt({0}))", "exp10": "np.power({dtype}.type(10), {0})"},
-    **{"fmin": SMALLER, "fmax": LARGER},
+    **{name: MATH[name].code for name in _LIBDEVICE_OF_MATH},
+    "tgamma": MATH["gamma"].code,
+    "cbrt": "np.cbrt({0})",
+    "rint": "np.rint({0})",
+    "fma": "fused({0}, {1}, {2})",
+    "rsqrt": "(1 / np.sqrt({0}))",
+    "exp10": "np.power({dtype}.type(10), {0})",
+    "fmin": SMALLER,
+    "fmax": LARGER,
 }
 #: Those that have a faster, less exact form in float32; the simulator computes it exactly.
 _FAST = ("sin", "cos", "tan", "exp", "exp10", "log", "log2", "log10", "pow")
-LIBDEVICE = {
-    f"libdevice.{found}": Row(f"libdevice.{found}", _overloads(f"{kind * operands_of(code)}->{kind}"), code)
-    for name, code in _LIBDEVICE.items()
-    for found, kind in ((name, "d"), (f"{name}f", "f"), *([(f"fast_{name}f", "f")] if name in _FAST else []))
-}
+
+
+def _of_libdevice(name: str, letter: str, code: str) -> Row:
+    """The row of a function that takes and gives numbers of one type, in NumPy's letters."""
+    return Row(f"libdevice.{name}", _overloads(f"{letter * operands_of(code)}->{letter}"), code)
+
+
+LIBDEVICE: dict[str, Row] = {}
+for _name, _code in _LIBDEVICE.items():
+    LIBDEVICE[f"libdevice.{_name}"] = _of_libdevice(_name, "d", _code)
+    LIBDEVICE[f"libdevice.{_name}f"] = _of_libdevice(f"{_name}f", "f", _code)
+    if _name in _FAST:
+        LIBDEVICE[f"libdevice.fast_{_name}f"] = _of_libdevice(f"fast_{_name}f", "f", _code)
 _CHECKED = "warp.check_members({0}, {mask}, {line})\n"
 
 
@@ -248,16 +269,16 @@ def vote_code(name: str, more: str = ", {line}") -> str:
     return f"{_CHECKED}warp.vote({name!r}, {{0}}, {{1}}, {{mask}}{more})"
 
 
+def _row_of_shuffle(name: str) -> Row:
+    code = f"{_CHECKED}warp.shuffle({name!r}, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})"
+    return Row(f"cuda.{name}", _shuffle(name), code)
+
+
 _WARP = {
     **{name: Row(f"cuda.{name}", _vote("bool"), vote_code(name)) for name in ("all_sync", "any_sync", "eq_sync")},
     "ballot_sync": Row("cuda.ballot_sync", _vote("int32"), vote_code("ballot_sync")),
     "match_any_sync": Row("cuda.match_any_sync", _vote("int32", ""), vote_code("match_any_sync")),
-    **{
-        name: Row(
-            f"cuda.{name}", _shuffle(name), f"{_CHECKED}warp.shuffle({name!r}, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})"
-        )
-        for name in ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
-    },
+    **{name: _row_of_shuffle(name) for name in ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")},
 }
 
 
@@ -267,18 +288,11 @@ def _of_complex(name: str, code: str, overloads: str = "F->F D->D") -> Row:
 
 #: The functions of cmath. NumPy and numba both follow C99, also for infinities and NaN, but where products overflow.
 CMATH = {
-    **{
-        name: _of_complex(name, f"np.{numpy}({{0}})")
-        for name, numpy in {
-            **{name: name for name in ("log", "log10", "sqrt", "tan", "tanh")},
-            **{f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-        }.items()
-    },
-    **{
-        name: _of_complex(name, f"overflowed(np.{name}({{0}}), {{0}}, {name.startswith('cos')})")
-        for name in ("exp", "sin", "cos", "sinh", "cosh")
-    },
-    **{name: _of_complex(name, f"np.{name}({{0}})", "F->? D->?") for name in ("isnan", "isinf", "isfinite")},
+    **{name: _of_complex(name, f"np.{name}({{0}})") for name in ("log", "log10", "sqrt", "tan", "tanh")},
+    **{name: _of_complex(name, f"np.{in_numpy}({{0}})") for name, in_numpy in _INVERSES.items()},
+    **{name: _of_complex(name, f"overflowed(np.{name}({{0}}), {{0}}, False)") for name in ("exp", "sin", "sinh")},
+    **{name: _of_complex(name, f"overflowed(np.{name}({{0}}), {{0}}, True)") for name in ("cos", "cosh")},
+    **{name: _of_complex(name, f"np.{name}({{0}})", "F->? D->?") for name in _TESTS},
     "phase": _of_complex("phase", "np.arctan2({0}.imag, {0}.real)", "F->f D->d"),
 }
 #: ``cmath.log`` of two numbers.
@@ -298,7 +312,7 @@ ROUND_TO = Row("round", _round_to, "rounded({0}, {1})", widening=MATH_OF, counts
 #: The functions of numba.cuda.
 CUDA: dict[str, Row] = {
     **_WARP,
-    **{f"fp16.{name}": row for name, row in _HALF.items()},
+    **_HALF,
     **LIBDEVICE,
     "libdevice.sad": Row("libdevice.sad", _overloads("iii->i"), "(np.abs({0} - {1}) + {2})"),
     "activemask": Row(

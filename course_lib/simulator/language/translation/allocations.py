@@ -28,7 +28,8 @@ def allocation(translation: Translation, node: ast.Assign, call: ast.expr) -> Ex
     if len(node.targets) != 1 or not isinstance(target, ast.Name):
         refuse(node, f"give the {space} array one name: tile = cuda.{space}.array(...)")
     given = bind_arguments(call, f"cuda.{space}.array()", ("shape", "dtype", "alignment"), optional=1)
-    if isinstance(translation.constant_object(given["dtype"]) or getattr(given["dtype"], "value", None), int):
+    in_place_of_dtype = translation.constant_object(given["dtype"]) or getattr(given["dtype"], "value", None)
+    if isinstance(in_place_of_dtype, int):
         last = ast.unparse(given.get("alignment", ast.Name("float32")))
         sizes = f"{ast.unparse(given['shape'])}, {ast.unparse(given['dtype'])}"
         refuse(node, f"the shape is one argument, a tuple: write cuda.{space}.array(({sizes}), {last})")
@@ -46,10 +47,11 @@ def allocation(translation: Translation, node: ast.Assign, call: ast.expr) -> Ex
 
 
 def _check_size(node: ast.Assign, space: str, name: str, shape: tuple[int, ...], itemsize: int) -> None:
-    if space == "local" and prod(shape) * itemsize > LOCAL_LIMIT:
+    size = prod(shape) * itemsize
+    if space == "local" and size > LOCAL_LIMIT:
         refuse(
             node,
-            f"the local array {name!r} takes {prod(shape) * itemsize:,} bytes a thread, and a GPU allows "
+            f"the local array {name!r} takes {size:,} bytes a thread, and a GPU allows "
             f"{LOCAL_LIMIT:,}; use a smaller one",
         )
     if min(shape, default=0) < 1:
@@ -62,20 +64,22 @@ def _records(node: ast.Assign, name: str, space: str, shape: tuple[int, ...], dt
     records = np.zeros(shape, dtype)
     if reason := unfit_records(records):
         refuse(node, f"{name!r} {reason}")
-    kind, offsets = type_of_records(records), {field: int(of[1]) for field, of in (dtype.fields or {}).items()}
-    fields = tuple(
-        Allocate(
+    kind = type_of_records(records)
+    offsets = {field: int(of[1]) for field, of in (dtype.fields or {}).items()}
+    arrays: list[Expr] = []
+    for number, (field, item) in enumerate(zip(kind.fields, kind.items, strict=True)):
+        place = (number, offsets[field], dtype.itemsize, len(shape)) if space == "shared" else None
+        array = Allocate(
             space=space,
             name=f"{name}.{field}",
             shape=records[field].shape,
             type=item,
             line=node.lineno,
             alignment=alignment,
-            record=(number, offsets[field], dtype.itemsize, len(shape)) if space == "shared" else None,
+            record=place,
         )
-        for number, (field, item) in enumerate(zip(kind.fields, kind.items, strict=True))
-    )
-    return MakeTuple(items=fields, type=kind)
+        arrays.append(array)
+    return MakeTuple(items=tuple(arrays), type=kind)
 
 
 def _records_dtype(translation: Translation, node: ast.expr) -> np.dtype | None:
@@ -143,21 +147,24 @@ def _static_shape(translation: Translation, node: ast.expr, space: str) -> tuple
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     if not parts:
         refuse(node, f"a {space} array has at least one dimension; give it the shape 1")
-    outside = [translation.constant_object(part) for part in (node, *parts)]
-    if any(isinstance(n, np.generic) for obj in outside for n in (obj if isinstance(obj, tuple) else (obj,))):
+    outside: list[object] = []
+    for part in (node, *parts):
+        obj = translation.constant_object(part)
+        outside += obj if isinstance(obj, tuple) else (obj,)
+    if any(isinstance(number, np.generic) for number in outside):
         refuse(node, f"numba takes no NumPy number in the shape {ast.unparse(node)}; make it an int outside the kernel")
     if not isinstance(node, ast.Tuple):
         value = translation.expr(node)
         if isinstance(value.type, TupleType):
-            sizes = [size for item in tuples.items(value) if (size := tuples.constant_integer(item)) is not None]
-            if len(sizes) == len(value.type.items):
-                return tuple(sizes)
+            sizes = [tuples.constant_integer(item) for item in tuples.items(value)]
+            known = tuple(size for size in sizes if size is not None)
+            if len(known) == len(sizes):
+                return known
     shape = []
     for part in parts:
         value = translation.expr(part)
-        if isinstance(part, ast.BinOp) and not all(
-            isinstance(n, (ast.Constant, ast.operator, ast.BinOp)) for n in ast.walk(part)
-        ):
+        of_literals = all(isinstance(each, (ast.Constant, ast.operator, ast.BinOp)) for each in ast.walk(part))
+        if isinstance(part, ast.BinOp) and not of_literals:
             refuse(
                 part,
                 f"numba does not fold {ast.unparse(part)} in the shape of a {space} array; give it "

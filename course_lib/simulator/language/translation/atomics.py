@@ -20,12 +20,13 @@ ATOMICS = dict.fromkeys(
     "cas": ("the index", "the expected value", "the new value"),
     "compare_and_swap": ("the expected value", "the new value"),
 }
+_INTEGERS = ("int32", "uint32", "int64", "uint64")
 #: The element types that numba supports for each atomic.
-_WHOLE = ("int32", "uint32", "int64", "uint64")
-ATOMIC_TYPES = dict.fromkeys(("add", "sub", "max", "min", "nanmax", "nanmin"), ("float32", "float64", *_WHOLE)) | (
-    dict.fromkeys(("and_", "or_", "xor", "exch", "cas", "compare_and_swap"), _WHOLE)
-    | dict.fromkeys(("inc", "dec"), ("uint32", "uint64"))
-)
+ATOMIC_TYPES = {
+    **dict.fromkeys(("add", "sub", "max", "min", "nanmax", "nanmin"), ("float32", "float64", *_INTEGERS)),
+    **dict.fromkeys(("and_", "or_", "xor", "exch", "cas", "compare_and_swap"), _INTEGERS),
+    **dict.fromkeys(("inc", "dec"), ("uint32", "uint64")),
+}
 
 
 def atomic(name: str, translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
@@ -47,7 +48,7 @@ def atomic(name: str, translation: Translation, node: ast.Call, used: bool) -> n
     array, indices = translation.element(subscript)
     dtype = array.array_type.dtype
     _check_atomic(name, dtype, ast.unparse(node.args[0]), array.array_type.ndim)
-    numbers = [translation.scalar(v) for v in values]
+    numbers = [translation.scalar(value) for value in values]
     element = ast.unparse(ast.Subscript(node.args[0], node.args[1], ast.Load()))
     for number in numbers:
         translation.warn_if_narrowed(node, element, dtype, number)
@@ -58,12 +59,16 @@ def atomic(name: str, translation: Translation, node: ast.Call, used: bool) -> n
 def _cut_index(translation: Translation, index: ast.expr) -> ast.expr:
     """The index of an atomic operation, of which numba cuts floats."""
     if isinstance(index, ast.Tuple):
-        return ast.copy_location(ast.Tuple([_cut_index(translation, part) for part in index.elts], ast.Load()), index)
-    if isinstance(index, (ast.Slice, ast.Starred)) or (isinstance(index, ast.Constant) and index.value in (None, ...)):
+        parts = [_cut_index(translation, part) for part in index.elts]
+        return ast.copy_location(ast.Tuple(parts, ast.Load()), index)
+    if isinstance(index, (ast.Slice, ast.Starred)):
+        return index
+    if isinstance(index, ast.Constant) and index.value in (None, ...):
         return index
     value = translation.unwrap_optional(index, translation.expr(index))
     if isinstance(value.type, TupleType):
-        return Translated(builders.after((value,), builders.tuple_of(tuple(map(cut, tuples.items(value))))), index)
+        indices = builders.tuple_of(tuple(map(cut, tuples.items(value))))
+        return Translated(builders.after((value,), indices), index)
     return Translated(cut(value), index)
 
 
@@ -95,6 +100,5 @@ def hinted(name: str, translation: Translation, node: ast.Call, used: bool) -> n
     array, index = translation.element(subscript)
     if loads:
         return translation.load(subscript, array, index)
-    return builders.store(
-        array, index, translation.value_to_store(subscript, array, translation.scalar(node.args[2])), node.lineno
-    )
+    value = translation.value_to_store(subscript, array, translation.scalar(node.args[2]))
+    return builders.store(array, index, value, node.lineno)

@@ -47,9 +47,15 @@ _PLAIN_BINARY = {
 _IN_PLACE = {getattr(operator, f"i{function.__name__.strip('_')}"): name for function, name in _PLAIN_BINARY.items()}
 BINARY_FUNCTIONS = _PLAIN_BINARY | _IN_PLACE
 COMPARISON_FUNCTIONS: dict[object, str] = {
-    **{operator.lt: "Lt", operator.le: "LtE", operator.gt: "Gt", operator.ge: "GtE"},
-    **{operator.eq: "Eq", operator.ne: "NotEq"},
+    operator.lt: "Lt",
+    operator.le: "LtE",
+    operator.gt: "Gt",
+    operator.ge: "GtE",
+    operator.eq: "Eq",
+    operator.ne: "NotEq",
 }
+#: All functions of operator that a kernel may call.
+OPERATOR_FUNCTIONS = (*UNARY_FUNCTIONS, *BINARY_FUNCTIONS, *COMPARISON_FUNCTIONS, operator.getitem)
 
 
 def of_operator(obj: object, translation: Translation, node: ast.Call, used: bool) -> Expr:
@@ -153,10 +159,7 @@ BUILTINS: dict[object, Callable[[Translation, ast.Call, bool], Expr]] = {
     type: type_of,
     np.finfo: limits,
     np.iinfo: limits,
-    **{
-        obj: partial(of_operator, obj)
-        for obj in (*UNARY_FUNCTIONS, *BINARY_FUNCTIONS, *COMPARISON_FUNCTIONS, operator.getitem)
-    },
+    **{obj: partial(of_operator, obj) for obj in OPERATOR_FUNCTIONS},
 }
 
 
@@ -182,8 +185,10 @@ def power(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
 def quotient_and_remainder(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
     """``divmod``."""
     check_arguments(node, "two numbers", 2)
-    a, b = ((builders.reusable(translation.scalar(part)), part) for part in node.args)
-    return builders.tuple_of(tuple(arithmetic.binary(translation, node, name, a, b) for name in ("FloorDiv", "Mod")))
+    left, right = ((builders.reusable(translation.scalar(part)), part) for part in node.args)
+    quotient = arithmetic.binary(translation, node, "FloorDiv", left, right)
+    remainder = arithmetic.binary(translation, node, "Mod", left, right)
+    return builders.tuple_of((quotient, remainder))
 
 
 def named_tuple(translation: Translation, node: ast.Call, obj: type) -> nodes.Expr:
@@ -231,9 +236,13 @@ def _exception(translation: Translation, node: ast.Assert | ast.Raise) -> Raised
         kind: object = AssertionError
         given = [node.msg] if node.msg else []
     else:
-        made = node.exc
-        kind = translation.constant_object(made.func if isinstance(made, ast.Call) else made or node)
-        given = made.args if isinstance(made, ast.Call) else []
+        raised = node.exc
+        if isinstance(raised, ast.Call):
+            kind = translation.constant_object(raised.func)
+            given = raised.args
+        else:
+            kind = translation.constant_object(raised or node)
+            given = []
     if not isinstance(kind, type) or not issubclass(kind, Exception):
         return None
     return RaisedException(kind, tuple(_argument(translation, part) for part in given))

@@ -2,6 +2,7 @@
 
 import ast
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import reduce
@@ -73,12 +74,13 @@ def decided(translation: Translation, node: ast.expr) -> bool | None:
             outcome = decided(translation, operand)
             return None if outcome is None else not outcome
         case ast.BoolOp(op, values):
-            ends, unknown = isinstance(op, ast.Or), False
+            ends = isinstance(op, ast.Or)
+            outcomes = []
             for part in values:
-                if (outcome := decided(translation, part)) is ends:
+                outcomes.append(decided(translation, part))
+                if outcomes[-1] is ends:
                     return ends
-                unknown |= outcome is None
-            return None if unknown else not ends
+            return None if None in outcomes else not ends
         case ast.Compare(left, [_, _, *_], comparators):
             return decided(translation, ast.BoolOp(ast.And(), [*_links(node, [left, *comparators])]))
         case ast.Compare(left, _, [right]) | ast.BinOp(left, _, right):
@@ -111,10 +113,15 @@ def logical(translation: Translation, conjunction: bool, parts: list[Expr]) -> E
     for part in list(rest):
         if not (isinstance(first, Const) and isinstance(part, Const)):
             break
-        yes = bool(first.value and part.value if conjunction else first.value or part.value)
+        if conjunction:
+            yes = bool(first.value and part.value)
+        else:
+            yes = bool(first.value or part.value)
         first = replace(translation.number(yes), literal=first.literal and part.literal)
         del rest[0]
-    return Logical(conjunction=conjunction, parts=(first, *rest), type="bool") if rest else first
+    if not rest:
+        return first
+    return Logical(conjunction=conjunction, parts=(first, *rest), type="bool")
 
 
 def compare(translation: Translation, node: ast.Compare) -> Expr:
@@ -160,16 +167,15 @@ def compared(translation: Translation, node: ast.Compare, name: str, left: Expr,
             return _ordered(translation, node, name, left, right)
         result = _equal(translation, node, left, right)
         return result if name == "Eq" else negated(result, node.lineno)
-    objects = [
-        value.obj for value in (left, right) if isinstance(value, CompileTimeObject) and isinstance(value.obj, Enum)
-    ]
-    if len(objects) == 2 and name in ("Eq", "NotEq"):
-        return translation.number((objects[0] is objects[1]) == (name == "Eq"))
+    members = _members((left, right))
+    if members is not None and name in ("Eq", "NotEq"):
+        return translation.number((members[0] is members[1]) == (name == "Eq"))
     if name in ("Eq", "NotEq") and NONE in (left.type, right.type):
         for value in (left, right):
             if isinstance(value.type, OptionalType):
                 return _is_none(value, node.lineno, name == "Eq")
-    left, right = translation.unwrap_optional(node.left, left), translation.unwrap_optional(node.comparators[-1], right)
+    left = translation.unwrap_optional(node.left, left)
+    right = translation.unwrap_optional(node.comparators[-1], right)
     for value in (left, right):
         if not value.is_scalar:
             refuse(node, f"{ast.unparse(node)} compares {describe_type(value.type)}; compare single numbers")
@@ -178,6 +184,13 @@ def compared(translation: Translation, node: ast.Compare, name: str, left: Expr,
         left, right = cast(left, kind), cast(right, kind)
     result = applied(operators.COMPARISONS[name], (left, right), "bool", node.lineno)
     return replace(result, text=ast.unparse(node)) if isinstance(result, Apply) else result
+
+
+def _members(values: Sequence[Expr]) -> tuple[Enum, Enum] | None:
+    """Both values, if they are members of enumerations; else None."""
+    objects = [value.obj for value in values if isinstance(value, CompileTimeObject)]
+    members = [obj for obj in objects if isinstance(obj, Enum)]
+    return (members[0], members[1]) if len(members) == 2 else None
 
 
 #: For each order comparison, the one that decides at the first items that differ.
@@ -232,20 +245,21 @@ def _identity(translation: Translation, node: ast.Compare, same: bool) -> Expr:
     """``x is None``, which is known when the kernel is compiled, as are other types; ``x is True`` of a bool."""
     sides = (node.left, node.comparators[0])
     values = [translation.expr(side) for side in sides]
-    if any(isinstance(s, ast.Constant) and isinstance(s.value, bool) for s in sides):
+    if any(isinstance(side, ast.Constant) and isinstance(side.value, bool) for side in sides):
         if all(value.type == "bool" for value in values):
             found = applied(operators.COMPARISONS["Eq"], tuple(values), "bool", node.lineno)
             return found if same else negated(found, node.lineno)
         return after(values, translation.number(not same))
-    objects = [part.obj for part in values if isinstance(part, CompileTimeObject) and isinstance(part.obj, Enum)]
-    if len(objects) == 2:
-        return translation.number((objects[0] is objects[1]) == same)
-    if not any(isinstance(s, ast.Constant) and s.value is None for s in sides):
+    members = _members(values)
+    if members is not None:
+        return translation.number((members[0] is members[1]) == same)
+    if not any(isinstance(side, ast.Constant) and side.value is None for side in sides):
         refuse(node, f"{ast.unparse(node)}: is compares with None only; compare numbers with == or !=")
     for value in values:
         if isinstance(value.type, OptionalType):
             return _is_none(value, node.lineno, same)
-    return after(values, translation.number((values[0].type == values[1].type == NONE) == same))
+    both_are_none = all(value.type == NONE for value in values)
+    return after(values, translation.number(both_are_none == same))
 
 
 def _is_none(value: Expr, line: int, same: bool) -> Expr:
@@ -264,8 +278,9 @@ def and_or(translation: Translation, node: ast.BoolOp) -> Expr:
         refuse(node, f"{ast.unparse(node)} has no type that holds all its values; write it with if and else")
     if kind == "bool":  # a condition needs no value in separate lanes
         return decision.truth
-    operands = tuple(TypedOperand(v.type, v.why) for v in values)
-    widened = float64_reasons.Reason(f"{ast.unparse(node)}, of {' and '.join(str(v.type) for v in values)}")
+    operands = tuple(TypedOperand(value.type, value.why) for value in values)
+    types = " and ".join(str(value.type) for value in values)
+    widened = float64_reasons.Reason(f"{ast.unparse(node)}, of {types}")
     reason = float64_reasons.reason_of_operands(kind, operands, widened)
     return Temporary(value=_selected(chosen, kind, node.lineno), type=kind, why=reason)
 

@@ -54,15 +54,16 @@ def _taken(translation: Translation, node: ast.Call, takes: str, *wanted: str) -
 
     ``takes`` says so in a message. A "value?" may be left out.
     """
-    what, rest = ast.unparse(node.func), list(node.args)
+    what = ast.unparse(node.func)
+    rest = list(node.args)
     found: list[Any] = []
     for kind in wanted:
-        part = rest.pop(0) if rest else None
-        value = None if part is None else translation.expr(part)
-        if part is None and kind == "value?":
+        if kind == "value?" and not rest:
             continue
-        if part is None or value is None:
+        if not rest:
             refuse(node, f"{what} takes {takes}")
+        part = rest.pop(0)
+        value = translation.expr(part)
         if kind == "literal":
             literal = literal_integer(value)
             if literal is None or literal < 0:
@@ -79,7 +80,8 @@ def _taken(translation: Translation, node: ast.Call, takes: str, *wanted: str) -
             count = value.array_type.ndim
             indices, rest = rest[:count], rest[count:]
             if len(indices) < count:
-                refuse(node, f"{what} takes {takes}; give {ast.unparse(part)} {plural(count, 'index', 'es')}")
+                needed = plural(count, "index", "es")
+                refuse(node, f"{what} takes {takes}; give {ast.unparse(part)} {needed}")
             found.append(tuple(translation.integer_index(node, at, translation.scalar(at)) for at in indices))
     if rest or node.keywords:
         refuse(node, f"{what} takes {takes}{', without names' * bool(node.keywords)}")
@@ -132,7 +134,8 @@ def _matrices(
     translation: Translation, node: ast.Call, function: Callable[..., Any], result: Callable[[tuple[str, ...]], Dtypes]
 ) -> Expr:
     array, index = _taken(translation, node, "an array and its indices", "element")
-    what, dtype = ast.unparse(node.func), array.type.dtype
+    what = ast.unparse(node.func)
+    dtype = array.type.dtype
     width = max(1, MATRIX_ROW_BYTES // np.dtype(dtype).itemsize)
     row = (dtype,) * width
     try:
@@ -153,15 +156,26 @@ def _copy(translation: Translation, node: ast.Call, width: int) -> Expr:
             f"{what} copies {array.array_type.dtype} as it is, to {target.array_type.dtype}; use one type",
         )
     translation.analysis.copies = True
-    # lanes in which it is false copy zeros
-    inside = [truth(translation, translation.as_number(node.args[-1], value), node.lineno) for value in rest]
-    first = 2 + len(target_index)
-    to, of = f"{{0}}, {listed(1, len(target_index))}", f"{{{first - 1}}}, {listed(first, len(index))}"
-    more = f", inside={{{first + len(index)}}}" if inside else ""
-    code = f"warp.copy({{sites}}, {to}, {of}, mask={{mask}}{more})"
+    # the numbers of the operands, in the order of `args`
+    first_target_index = 1
+    array_number = first_target_index + len(target_index)
+    first_index = array_number + 1
+    inside_number = first_index + len(index)
+    given = [
+        "{0}",
+        listed(first_target_index, len(target_index)),
+        f"{{{array_number}}}",
+        listed(first_index, len(index)),
+        "mask={mask}",
+    ]
+    args = [target, *target_index, array, *index]
+    for value in rest:  # at most one: lanes in which it is false copy zeros
+        number = translation.as_number(node.args[-1], value)
+        args.append(truth(translation, number, node.lineno))
+        given.append(f"inside={{{inside_number}}}")
+    code = f"warp.copy({{sites}}, {', '.join(given)})"
     sites = ("load", width), ("store", width)
-    args = (target, *target_index, array, *index, *inside)
-    return Apply(code=code, args=args, line=node.lineno, sites=sites, stores=target)
+    return Apply(code=code, args=tuple(args), line=node.lineno, sites=sites, stores=target)
 
 
 def _wait(translation: Translation, node: ast.Call) -> Expr:
@@ -199,7 +213,8 @@ def _product(translation: Translation, node: ast.Call, spec: Any) -> Expr:
         if value.type != kind:
             refuse(node, f"{what} takes {describe_type(kind)} for {name}, not {describe_type(value.type)}")
     translation.analysis.products = True
-    sites = (("load", 1), ("matrices", MATRIX_ROW_BYTES // np.dtype(spec.dtype).itemsize))
+    elements_of_row = MATRIX_ROW_BYTES // np.dtype(spec.dtype).itemsize
+    sites = (("load", 1), ("matrices", elements_of_row))
     args = (results, a, b, add, CompileTimeObject(obj=spec))
     code = "warp.products.start(({sites}), {4}, {0}, {1}, {2}, {3}, mask={mask}, line={line})"
     return Apply(code=code, args=args, line=node.lineno, sites=sites)
@@ -211,9 +226,8 @@ def _wait_products(translation: Translation, node: ast.Call) -> Expr:
     return Apply(code="warp.products.wait({1}, {mask})", args=tuple(values), line=node.lineno)
 
 
-INIT_BARRIER, EXPECT_BYTES = (
-    f"warp.mbarriers.{call}(warp, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})" for call in ("init", "expect")
-)
+INIT_BARRIER = "warp.mbarriers.init(warp, {0}, {1}, {2}, {mask}, {line})"
+EXPECT_BYTES = "warp.mbarriers.expect(warp, {0}, {1}, {2}, {mask}, {line})"
 WAIT_BARRIER = "while pause := warp.mbarriers.unfinished(warp, {0}, {1}, {2}, {mask}, {line}): yield pause"
 
 
@@ -238,8 +252,11 @@ def _tile_copy(translation: Translation, node: ast.Call, rows: int, columns: int
             node, f"{ast.unparse(node.func)} copies {matrix.type.dtype} as it is, to {tile.type.dtype}; use one type"
         )
     translation.analysis.fences = translation.analysis.copies = True
-    more = f"index={{6}}, box={(rows, columns)}, mask={{mask}}, line={{line}}"
-    code = f"warp.mbarriers.copy(warp, {{0}}, {{1}}, {{2}}, ({{3}}, {{4}}), {{5}}, {more})"
+    box = (rows, columns)
+    code = (
+        "warp.mbarriers.copy(warp, {0}, {1}, {2}, ({3}, {4}), {5}, "
+        f"index={{6}}, box={box}, mask={{mask}}, line={{line}})"
+    )
     return Apply(code=code, args=tuple(values), line=node.lineno)
 
 

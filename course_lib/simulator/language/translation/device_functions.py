@@ -30,15 +30,15 @@ def overloaded(translation: Translation, node: ast.Call, function: object, used:
     if not numba_overloads.templates(function):
         return None
     given = [Translated(translation.expr(part), part) for part in node.args]
-    named = [(str(part.arg), Translated(translation.expr(part.value), part.value)) for part in node.keywords]
+    named = {str(part.arg): Translated(translation.expr(part.value), part.value) for part in node.keywords}
     kinds = [_kind_of_argument(part.value) for part in given]
-    found = numba_overloads.implementation(
-        function, kinds, {name: _kind_of_argument(part.value) for name, part in named}
-    )
+    kinds_by_name = {name: _kind_of_argument(part.value) for name, part in named.items()}
+    found = numba_overloads.implementation(function, kinds, kinds_by_name)
     if found is None:
         return None
-    node = ast.copy_location(ast.Call(node.func, [*given], [ast.keyword(*part) for part in named]), node)
-    return _called(translation, node, read(found), used)
+    keywords = [ast.keyword(name, part) for name, part in named.items()]
+    translated = ast.copy_location(ast.Call(node.func, [*given], keywords), node)
+    return _called(translation, translated, read(found), used)
 
 
 def _kind_of_argument(value: nodes.Expr) -> Type:
@@ -66,12 +66,12 @@ def inner(translation: Translation, node: ast.Call, source: Inner, used: bool) -
             f"{source.name} reads {', '.join(unknown)} of the function that defines it, and is called outside of "
             "that, where numba knows only constants; pass the values as arguments",
         )
-    free: dict[str, nodes.Expr] = {
-        name: translation.number(source.constants[name])
-        if owner is None
-        else translation.expr(ast.copy_location(ast.Name(name, ast.Load()), node))
-        for name in source.free
-    }
+    free: dict[str, nodes.Expr] = {}
+    for name in source.free:
+        if owner is None:
+            free[name] = translation.number(source.constants[name])
+        else:
+            free[name] = translation.expr(ast.copy_location(ast.Name(name, ast.Load()), node))
     return _called(translation, node, source, used, free=free)
 
 
@@ -86,28 +86,26 @@ def _called(
 ) -> nodes.Expr:
     """The call of ``source``; ``free`` are the values of further parameters."""
     if source.key in translation.stack:
-        names = [str(getattr(key, "__name__", getattr(key, "name", "a lambda"))) for key in translation.stack]
-        cycle = [*names[translation.stack.index(source.key) :], source.name]
+        begin = translation.stack.index(source.key)
+        cycle = [*map(_name_of, translation.stack[begin:]), source.name]
         refuse(node, f"{', which calls '.join(cycle)}: the simulator does not run recursion; write a loop")
-    parameters, given = source.parameters, {**_values(translation, node, source), **free}
-    values = [given[p] for p in parameters]
+    parameters = source.parameters
+    given = {**_values(translation, node, source), **free}
+    values = [given[name] for name in parameters]
     result = None
     if declared:
-        signature = decorator_signatures.choose(declared, tuple(v.type for v in values), source.name)
-        values = [
-            v if isinstance(kind, ArrayType) else replace(cast(v, kind), why=None)
-            for v, kind in zip(values, signature.arguments, strict=True)
-        ]
+        signature = decorator_signatures.choose(declared, tuple(value.type for value in values), source.name)
+        values = [_cast_to(value, kind) for value, kind in zip(values, signature.arguments, strict=True)]
         result = signature.result
     callee = translation.device(node, source, values, result)
     translation.calls = True
     translation.function.barriers = translation.function.barriers or callee.barriers
     translation.function.waits = translation.function.waits or callee.waits
-    kept = [p for p in parameters if builders.compile_time(given[p]) is None]
+    passed = [name for name in parameters if builders.compile_time(given[name]) is None]
     return CallDevice(
         function=callee,
-        args=tuple(v for v in values if builders.compile_time(v) is None),
-        written=tuple(kept.index(p) for p in given if p in kept),
+        args=tuple(value for value in values if builders.compile_time(value) is None),
+        written=tuple(passed.index(name) for name in given if name in passed),
         used=used,
         type=callee.result,
         line=node.lineno,
@@ -115,12 +113,27 @@ def _called(
     )
 
 
+def _name_of(key: object) -> str:
+    """The name of a function that is being translated, by its key."""
+    return str(getattr(key, "__name__", getattr(key, "name", "a lambda")))
+
+
+def _cast_to(value: nodes.Expr, kind: Type) -> nodes.Expr:
+    """An argument as a signature declares it: arrays stay as they are."""
+    return value if isinstance(kind, ArrayType) else replace(cast(value, kind), why=None)
+
+
 def _values(translation: Translation, node: ast.Call, source: Source) -> dict[str, nodes.Expr]:
     """The values of a device function's parameters, in the order written: given, then by default."""
     parameters, defaults = source.own, source.defaults
     parts = bind_arguments(node, source.name, parameters, len(defaults), source.rest)
-    absent = dict(zip(parameters[len(parameters) - len(defaults) :], defaults, strict=True))
-    values = {p: translation.expr(part) for p, part in parts.items()}
-    values |= {p: translation.wrap(absent[p], node) for p in parameters if p not in parts}
+    with_default = parameters[len(parameters) - len(defaults) :]
+    default_of = dict(zip(with_default, defaults, strict=True))
+    values = {name: translation.expr(part) for name, part in parts.items()}
+    for name in parameters:
+        if name not in parts:
+            values[name] = translation.wrap(default_of[name], node)
     rest = tuple(map(translation.expr, node.args[len(parameters) :]))
-    return values | ({source.rest: builders.tuple_of(rest)} if source.rest else {})
+    if source.rest:
+        values[source.rest] = builders.tuple_of(rest)
+    return values

@@ -176,8 +176,11 @@ class Expressions(Translation):
         if not isinstance(folded, (float, complex)):
             return None if folded is None else self.number(folded)
         text = ast.unparse(node)
-        doubles = (n for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, (float, complex)))
-        reason = of_literal(text) if any(doubles) else Reason(f"{text}, a quotient of integers")
+        literals = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+        if any(isinstance(value, (float, complex)) for value in literals):
+            reason = of_literal(text)
+        else:
+            reason = Reason(f"{text}, a quotient of integers")
         return self.number(folded, reason=reason)
 
     def visit_BinOp(self, node: ast.BinOp) -> Expr:
@@ -269,38 +272,32 @@ class Expressions(Translation):
     def _indexed(self, node: ast.AST, array: Expr, chain: list[ast.Subscript]) -> tuple[Expr, tuple[Expr, ...]]:
         """(array, indices) of a chain of subscripts; there are fewer indices than dimensions for a part of an array."""
         base = chain[0].value
-        launched = isinstance(array, CompileTimeObject) and (
-            isinstance(array.obj, FunctionType) or hasattr(array.obj, "py_func")
-        )
-        if launched:
+        outside = array.obj if isinstance(array, CompileTimeObject) else None
+        if isinstance(outside, FunctionType) or hasattr(outside, "py_func"):
             refuse(
                 node,
                 f"{ast.unparse(base)} is a function, and no kernel launches another: launch it after this one, or make "
                 f"it a device function and call {ast.unparse(base)}(...)",
             )
-        if isinstance(array, CompileTimeObject) and hasattr(array.obj, "__getitem__"):
+        if hasattr(outside, "__getitem__"):
             refuse(
                 node,
-                f"{ast.unparse(base)} is a {type(array.obj).__name__} outside the kernel, which a kernel cannot "
+                f"{ast.unparse(base)} is a {type(outside).__name__} outside the kernel, which a kernel cannot "
                 "read; make it a tuple, or pass a NumPy array as an argument",
             )
         if not isinstance(array.type, ArrayType):
             mistyped(base, array.type, "only an array has elements: pass one as an argument")
         indices: tuple[Expr, ...] = ()
         for link in chain:
-            parts = [self._written(p) for p in (link.slice.elts if isinstance(link.slice, ast.Tuple) else [link.slice])]
+            given = link.slice.elts if isinstance(link.slice, ast.Tuple) else [link.slice]
+            parts = [self._written(part) for part in given]
             if isinstance(link.slice, ast.Constant) and isinstance(link.slice.value, str):
                 mistyped(base, array.type, f"it has no field {link.slice.value!r}; pass an array of records")
-            if any(isinstance(p, ast.Slice) or is_ellipsis(p) or is_new_axis(p) for p in parts):
-                array, indices = self._slice(link, array, indices, parts), ()
-                continue
-            found = tuple(value for p in parts for value in tuples.unpacked(self, p))
-            if len(found) != len(parts):
-                parts = [link] * len(found)
-            if len(found) == 1 and isinstance(found[0].type, TupleType):
-                found = tuples.items(found[0])
-                parts = [link] * len(found)
-            indices += tuple(self.integer_index(node, p, i) for i, p in zip(found, parts, strict=True))
+            if any(map(is_slice, parts)):
+                array = self._slice(link, array, indices, parts)
+                indices = ()
+            else:
+                indices += self._integer_indices(node, link, parts)
         if len(indices) > array.array_type.ndim:
             refuse(
                 node,
@@ -309,10 +306,23 @@ class Expressions(Translation):
             )
         return array, indices
 
+    def _integer_indices(self, node: ast.AST, link: ast.Subscript, parts: list[ast.expr]) -> tuple[Expr, ...]:
+        """The indices in one pair of square brackets, also those in a tuple."""
+        values: list[Expr] = []
+        for part in parts:
+            values += tuples.unpacked(self, part)
+        is_tuple = len(values) == 1 and isinstance(values[0].type, TupleType)
+        if is_tuple:
+            values = [*tuples.items(values[0])]
+        written: list[ast.expr] = parts
+        if is_tuple or len(values) != len(parts):
+            written = [link] * len(values)
+        return tuple(self.integer_index(node, part, value) for value, part in zip(values, written, strict=True))
+
     def _slice(self, node: ast.Subscript, array: Expr, indices: tuple[Expr, ...], parts: list[ast.expr]) -> Expr:
         """The part of ``array`` at ``indices`` and then at ``parts``, some of which are slices."""
-        given = len(indices) + sum(not (is_ellipsis(p) or is_new_axis(p)) for p in parts)
-        missing = array.array_type.ndim - given
+        taking_a_dimension = [part for part in parts if not is_ellipsis(part) and not is_new_axis(part)]
+        missing = array.array_type.ndim - len(indices) - len(taking_a_dimension)
         if missing < 0 or sum(map(is_ellipsis, parts)) > 1:
             refuse(
                 node,
@@ -326,8 +336,10 @@ class Expressions(Translation):
             elif is_new_axis(part):
                 chosen.append(Nothing())
             elif isinstance(part, ast.Slice):
-                bounds = [None if b is None else self._bound(node, b) for b in (part.lower, part.upper, part.step)]
-                chosen.append(Slice(start=bounds[0], stop=bounds[1], step=bounds[2]))
+                start = self._bound(node, part.lower)
+                stop = self._bound(node, part.upper)
+                step = self._bound(node, part.step)
+                chosen.append(Slice(start=start, stop=stop, step=step))
             else:
                 chosen.append(self.integer_index(node, part, self.expr(part)))
         return self.view_of(node, array, chosen)
@@ -340,7 +352,10 @@ class Expressions(Translation):
         bounds = [None if each is None else ast.Constant(each) for each in (obj.start, obj.stop, obj.step)]
         return ast.fix_missing_locations(ast.copy_location(ast.Slice(*bounds), part))
 
-    def _bound(self, node: ast.AST, part: ast.expr) -> Expr | None:
+    def _bound(self, node: ast.AST, part: ast.expr | None) -> Expr | None:
+        """A bound or the step of a slice; None if it is left out."""
+        if part is None:
+            return None
         value = self.unwrap_optional(part, self.expr(part))
         return None if value.type == NONE else self.integer_index(node, part, cut(value))
 
@@ -368,6 +383,11 @@ class Expressions(Translation):
             f"{ast.unparse(target)} is part of an array, and takes one number for all of its elements; "
             f"{ast.unparse(node)} is {describe_type(value.type)}: copy it in a loop over single elements",
         )
+
+
+def is_slice(node: ast.expr) -> bool:
+    """Whether an index chooses a part of an array, not one number along a dimension."""
+    return isinstance(node, ast.Slice) or is_ellipsis(node) or is_new_axis(node)
 
 
 def is_ellipsis(node: ast.expr) -> bool:

@@ -100,12 +100,14 @@ class Loops(Expressions):
 
     def converts(self, have: Variables, want: Variables) -> list[Stmt]:
         """Convert ``have`` to the types in ``want``; where these hold less, the loop is translated again."""
-        found = ((name, one.type, want[name].type) for name, one in have.items() if name in want)
-        return [
-            Convert(name, old, new, self.line)
-            for name, old, new in found
-            if old != new and new != CONFLICT and unify_types(old, new) == new
-        ]
+        found: list[Stmt] = []
+        for name, variable in have.items():
+            if name not in want:
+                continue
+            old, new = variable.type, want[name].type
+            if old != new and new != CONFLICT and unify_types(old, new) == new:
+                found.append(Convert(name, old, new, self.line))
+        return found
 
     def append_taken(self, test: Expr, taken: Block) -> bool:
         """Append a branch that all lanes take, after the effects of its test; return True if none reaches its end."""
@@ -206,7 +208,8 @@ class Loops(Expressions):
         numba infers types from the statements whose types it knows; None meets the variable's other type later. Returns
         the variables at the points of the loop, and the typed loop, None if statements were left out.
         """
-        out, calls, open_loops, skips_refused = self.out, self.calls, len(self.loops), self.skips_refused
+        out, calls = self.out, self.calls
+        open_loops, skips_refused = len(self.loops), self.skips_refused
         passed = OpenLoop(header, after, [header])
         try:
             return passed, self._pass(loop, passed)
@@ -226,10 +229,13 @@ class Loops(Expressions):
 
     def _pass(self, loop: LoopSource, passed: OpenLoop) -> Loop:
         """Translate a loop once, with the header of ``passed``; add to its edges and breaks."""
-        node, out, calls = loop.node, self.out, self.calls
+        node = loop.node
+        outer_out, outer_calls = self.out, self.calls
         entry = self.converts(loop.before, passed.header)
         first: list[Stmt] = []
-        self.env, self.out, self.calls = dict(passed.header), first, False
+        self.env = dict(passed.header)
+        self.out = first
+        self.calls = False
         test = None
         if isinstance(node, ast.While):
             test = conditions.condition(self, node.test)
@@ -248,7 +254,8 @@ class Loops(Expressions):
             self.function.waits = True
             watched = self._watched(loop.assigned)
         calls_in_loop = self.calls
-        self.out, self.calls = out, calls or calls_in_loop
+        self.out = outer_out
+        self.calls = outer_calls or calls_in_loop
         return Loop(
             line=node.lineno,
             entry=entry,
@@ -271,7 +278,8 @@ class Loops(Expressions):
 
     def _end_of_loop(self, loop: LoopSource, passed: OpenLoop, made: Loop) -> LoopEnd:
         """Translate a loop's else, and merge the variables of its lanes with those of the lanes that broke."""
-        node, used = loop.node, passed.header if passed.after is None else passed.after
+        node = loop.node
+        used = passed.header if passed.after is None else passed.after
         ends = list(passed.breaks)  # the variables of all lanes that leave the loop
         self.env = dict(passed.header)
         endless = isinstance(node, ast.While) and conditions.decided(self, node.test)
@@ -285,5 +293,8 @@ class Loops(Expressions):
         if not ends:
             return LoopEnd(None, True)
         after = reduce(merge_all, ends)
-        final = all(used.get(name, variable).type == after[name].type for end in ends for name, variable in end.items())
+        final = True
+        for end in ends:
+            for name, variable in end.items():
+                final = final and used.get(name, variable).type == after[name].type
         return LoopEnd(after, final)

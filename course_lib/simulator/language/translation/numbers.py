@@ -99,7 +99,8 @@ def min_or_max(translation: Translation, node: ast.Call, used: bool, smaller: bo
         package_gaps.check("min() and max() of a tuple", ())
         whole = builders.reusable_items(whole)
         items = tuples.items(whole)
-        return builders.after((whole,), _min_or_max_of(translation, node, smaller, list(items), node.args * len(items)))
+        result = _min_or_max_of(translation, node, smaller, list(items), node.args * len(items))
+        return builders.after((whole,), result)
     if len(node.args) < 2 or node.keywords:
         refuse(
             node,
@@ -120,11 +121,13 @@ def _min_or_max_of(
     kind = reduce(unification.unify, (str(value.type) for value in values))
     typing_rules.comparison(kind, kind)
     reason = translation.reason(node, kind, list(zip(values, trees, strict=True)), OF)
-    code = "later_if(np.less, {0}, {1})" if smaller else "later_if(np.greater, {0}, {1})"
+    of_two_floats = len(node.args) == 2 and all(str(value.type) in ("float32", "float64") for value in values)
     if is_int(kind):
         code = "np.minimum({0}, {1})" if smaller else "np.maximum({0}, {1})"
-    elif len(node.args) == 2 and all(str(value.type) in ("float32", "float64") for value in values):
+    elif of_two_floats:
         code = SMALLER if smaller else LARGER
+    else:
+        code = "later_if(np.less, {0}, {1})" if smaller else "later_if(np.greater, {0}, {1})"
     result, *rest = (cast(value, kind) for value in values)
     for value in rest:
         result = nodes.Apply(code=code, args=(result, value), type=kind, line=node.lineno)

@@ -42,26 +42,36 @@ def copies(translation: Translation, target: ast.Subscript, value: Expr) -> list
     base = translation.expr(target.value)
     if not isinstance(base.type, RecordsType) or not isinstance(value.type, (ArrayType, RecordsType)):
         return []
-    owner, text = at(translation, target, base), ast.unparse(target)
+    owner = at(translation, target, base)
+    text = ast.unparse(target)
     kind, have = owner.type, value.type
     if isinstance(kind, RecordsType) and isinstance(have, RecordsType) and not kind.ndim:
-        fields, given = ([(n, i.dtype, i.ndim) for n, i in zip(r.fields, r.items, strict=True)] for r in (kind, have))
-        if fields != given:
+        if _layout(kind) != _layout(have):
             refuse(target, f"{text} takes a record with the same names and types alone; store each field")
         value = reusable_items(value)
-        pairs = [(field(target, owner, name), field(target, value, name)) for name in kind.fields]
-        return [copy for to, of in pairs for copy in _copy(translation, target, to, of)]
+        stores = []
+        for name in kind.fields:
+            to = field(target, owner, name)
+            of = field(target, value, name)
+            stores.append(_copy_of_field(translation, target, to, of))
+        return stores
     if isinstance(kind, ArrayType) and isinstance(have, ArrayType) and kind.ndim:
         if (kind.dtype, kind.ndim) != (have.dtype, have.ndim):
             refuse(target, f"{text} is {kind}, and is given {have}; copy single elements in a loop")
-        return _copy(translation, target, owner, value)
+        return [_copy_of_field(translation, target, owner, value)]
     return []
 
 
-def _copy(translation: Translation, target: ast.Subscript, to: Expr, of: Expr) -> list[Expr]:
+def _layout(kind: RecordsType) -> list[tuple[str, str, int]]:
+    """The name, dtype and number of dimensions of each field: two records with the same can be copied."""
+    return [(name, of.dtype, of.ndim) for name, of in zip(kind.fields, kind.items, strict=True)]
+
+
+def _copy_of_field(translation: Translation, target: ast.Subscript, to: Expr, of: Expr) -> Expr:
+    """The store of one field: a number, or an array element by element."""
     if not to.array_type.ndim:
-        return [store(to, (), translation.load(target, of, ()), target.lineno)]
-    return [elementwise(to, unchanged, (of,), target.lineno, exact=True)]
+        return store(to, (), translation.load(target, of, ()), target.lineno)
+    return elementwise(to, unchanged, (of,), target.lineno, exact=True)
 
 
 def at(translation: Translation, node: ast.Subscript, owner: Expr) -> Expr:
@@ -83,6 +93,7 @@ def record(translation: Translation, node: ast.expr, arrays: Expr, indices: list
     """One record of an array of them, as a part of each field's array."""
     kind = arrays.type
     assert isinstance(kind, RecordsType)
-    views = tuple(translation.view_of(node, field(node, arrays, name), [*indices]) for name in kind.fields)
+    fields = [field(node, arrays, name) for name in kind.fields]
+    views = tuple(translation.view_of(node, array, [*indices]) for array in fields)
     kinds = tuple(view.type for view in views if isinstance(view.type, ArrayType))
     return MakeTuple(items=views, type=RecordsType(kinds, kind.fields, 0))

@@ -58,11 +58,13 @@ from .translation import Analysis
 
 def literal_values(value: Expr) -> np.generic | LiteralNumbers | None:
     """The literal integer or bool that ``value`` is, or those of a tuple; else None."""
-    if isinstance(value, Const) and value.literal and (value.type == "bool" or is_int(str(value.type))):
-        return value.value
+    if isinstance(value, Const):
+        is_literal_integer = value.literal and (value.type == "bool" or is_int(str(value.type)))
+        return value.value if is_literal_integer else None
     if isinstance(value, MakeTuple):
-        items = tuple(item for part in value.items if isinstance(item := literal_values(part), np.generic))
-        return LiteralNumbers(items) if len(items) == len(value.items) else None
+        items = [literal_values(part) for part in value.items]
+        numbers = tuple(item for item in items if isinstance(item, np.generic))
+        return LiteralNumbers(numbers) if len(numbers) == len(items) else None
     return None
 
 
@@ -128,12 +130,17 @@ class Statements(Loops):
         self, node: ast.Call, source: Source, values: list[Expr], result: Type | None, by_value: bool
     ) -> Function:
         analysis = self.analysis
-        variables = [_argument(v, by_value) for v in values]
-        values_known = (object_key(v.const) if isinstance(v.const, tuple) else v.const for v in variables)
-        key = (source.key, *((v.type, v.why) for v in variables), *values_known)
+        variables = [_argument(value, by_value) for value in values]
+        types = [(variable.type, variable.why) for variable in variables]
+        constants = [
+            object_key(variable.const) if isinstance(variable.const, tuple) else variable.const
+            for variable in variables
+        ]
+        key = (source.key, *types, *constants)
         if key not in analysis.functions:
             arguments = dict(zip(source.parameters, variables, strict=True))
-            if source.filename == analysis.sources[0].filename and source.lines and source not in analysis.sources:
+            in_file_of_kernel = source.filename == analysis.sources[0].filename
+            if in_file_of_kernel and source.lines and source not in analysis.sources:
                 analysis.sources.append(source)
             try:
                 inner = Statements(analysis, source, arguments, self.stack, declared=result)
@@ -168,13 +175,18 @@ class Statements(Loops):
                 self.source.tree,
                 f"this device function returns {describe_type(kind)} on some paths only; end it with a return",
             )
-        return kind, reason_of_operands(kind, found, reason_of_merge(found[0].type, found[-1].type)), partial
+        merged = reason_of_merge(found[0].type, found[-1].type)
+        return kind, reason_of_operands(kind, found, merged), partial
 
     def _declared(self, found: list[TypedOperand], want: Type) -> Type:
         """The result type ``want`` of the function's signature; refused unless what it returns converts to it."""
-        for part in found if want != NONE else ():
+        if want == NONE:
+            return want
+        for part in found:
+            if part.type == want:
+                continue
             scalar = part.type in SCALARS and want in SCALARS
-            if part.type != want and not (scalar and typing_rules.conversion(str(part.type), str(want))):
+            if not (scalar and typing_rules.conversion(str(part.type), str(want))):
                 refuse(
                     self.source.tree,
                     f"this device function returns {describe_type(part.type)}, and its signature says "
@@ -232,7 +244,10 @@ class Statements(Loops):
                 refuse(node, f"{text} is not called; write {text}()")
             refuse(node, "this expression has no effect; assign it to a variable or an array element")
         try:
-            value = call(self, node.value, used=False) if isinstance(node.value, ast.Call) else self.expr(node.value)
+            if isinstance(node.value, ast.Call):
+                value = call(self, node.value, used=False)
+            else:
+                value = self.expr(node.value)
         except TypingError as error:
             refuse(node, f"{error} (in {ast.unparse(node)})")
         if value.must_be_ordered:
@@ -241,7 +256,8 @@ class Statements(Loops):
     def visit_Return(self, node: ast.Return) -> bool:
         value: Expr = Nothing()
         if self.function.kernel:
-            if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
+            returns_none = isinstance(node.value, ast.Constant) and node.value.value is None
+            if node.value is not None and not returns_none:
                 refuse(node, "a kernel cannot return a value; write it to an array")
         elif node.value is not None:
             value = self.expr(node.value)
@@ -446,7 +462,9 @@ class Statements(Loops):
 
 def _is_one_operator(value: ast.expr) -> bool:
     """Whether numba knows the outcome of a condition on a variable with this value: a name, or one operator."""
-    return isinstance(value, (ast.Name, ast.BinOp)) or (isinstance(value, ast.Compare) and len(value.ops) == 1)
+    if isinstance(value, ast.Compare):
+        return len(value.ops) == 1
+    return isinstance(value, (ast.Name, ast.BinOp))
 
 
 def _is_one_tuple(value: ast.expr) -> bool:

@@ -16,7 +16,10 @@ from .translation import Translation
 
 
 def make(translation: Translation, node: ast.Tuple) -> Expr:
-    return tuple_of(tuple(value for e in node.elts for value in unpacked(translation, e)))
+    values: list[Expr] = []
+    for element in node.elts:
+        values += unpacked(translation, element)
+    return tuple_of(tuple(values))
 
 
 def unpacked(translation: Translation, node: ast.expr) -> tuple[Expr, ...]:
@@ -34,7 +37,8 @@ def item(value: Expr, i: int) -> Expr:
     if isinstance(value, After):
         return after(value.first, item(value.value, i))
     if isinstance(value, MakeTuple):
-        if any(other.must_be_evaluated for other in value.items if other is not value.items[i]):
+        others = [other for other in value.items if other is not value.items[i]]
+        if any(other.must_be_evaluated for other in others):
             value = reusable_items(value)
             assert isinstance(value, MakeTuple)
             return after(value.items, value.items[i])
@@ -76,12 +80,15 @@ def any_why(value: Expr) -> Why:
 
 def item_of(translation: Translation, node: ast.AST, owner: Expr, index_tree: ast.expr) -> Expr:
     """``owner[index_tree]`` of a tuple: an item or a slice."""
-    count, text = len(owner.tuple_type.items), ast.unparse(node)
+    count = len(owner.tuple_type.items)
+    text = ast.unparse(node)
     if isinstance(index_tree, ast.Slice):
-        written = (index_tree.lower, index_tree.upper, index_tree.step)
-        bounds = [None if part is None else constant_integer(translation.expr(part)) for part in written]
-        if any(bound is None and part is not None for bound, part in zip(bounds, written, strict=True)):
-            refuse(node, f"{text}: the bounds of a tuple's slice must be literal integers, as in t[0:2]")
+        bounds: list[int | None] = []
+        for part in (index_tree.lower, index_tree.upper, index_tree.step):
+            bound = None if part is None else constant_integer(translation.expr(part))
+            if part is not None and bound is None:
+                refuse(node, f"{text}: the bounds of a tuple's slice must be literal integers, as in t[0:2]")
+            bounds.append(bound)
         owner = reusable_items(owner)
         return after((owner,), tuple_of(items(owner)[slice(*bounds)]))
     index = translation.integer_index(node, index_tree, translation.scalar(index_tree))
