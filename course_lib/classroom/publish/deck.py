@@ -9,7 +9,9 @@ cell shows follows from its kind:
   of code that are shown, each by the words with which it begins; after "---" come those of the next slide. The others
   go into the speaker's notes;
 - code: kernels as code, and an output in place of the code that makes it. Imports, launches, checks and exercises stay
-  out. ``deck`` may say "code" or "output", or both.
+  out. ``deck`` may say "code" or "output", or both. Words after "code" begin the lines that are marked as new, words
+  after "output" the rows of the table that are kept. "numbered" before "code" gives the lines the numbers that findings
+  name. "tracks" is a slide with the tracks of the stepper alone.
 
 A cell whose ``deck`` is empty shows nothing. An exercise that the class does together names its text and its code in
 ``deck``; its answer, the last hint, follows on a slide of its own.
@@ -165,23 +167,21 @@ class _Cutter:
         chosen = cell.metadata.get("deck")
         if chosen is None and (kind == "skip" or (exercise and not ahead.get("deck"))):
             return  # what is left to the reader is not said either
-        *before, last = _chosen(source, chosen)
-        for number, shown in enumerate(before):
-            if number:
-                self.begin()
-            if shown and self.open.kind == "answer" and not self.stays:
-                self.begin()
-            if shown:
-                self.shown(cell, [f'<div class="words">{markdown(shown)}</div>'])
         steps = [
             (plain(words) if len(words) > 4 else f"step {dict(parse_qsl(link[1:]))['step']}", link)
             for words, link in _STEP.findall(source)
         ]
-        if steps and self.open.full and not self.stays:
-            self.begin()  # the links belong to the stepper that follows
+        slides = _chosen(source, chosen)
+        for number, (shown, said) in enumerate(slides):
+            if number or (shown and self.open.kind == "answer" and not self.stays):
+                self.begin()
+            if shown:
+                self.shown(cell, [f'<div class="words">{markdown(shown)}</div>'])
+            if steps and number == len(slides) - 1 and self.open.full and not self.stays:
+                self.begin()  # the links belong to the stepper that follows
+            if said:
+                self.open.said.append(said)
         self.open.steps += steps
-        if last:
-            self.open.said.append(last)
 
     # -- code
 
@@ -190,18 +190,27 @@ class _Cutter:
         if asked := self.asked.get(cell.get("id")):
             self._ask(cell, *asked)
             return
-        wanted = cell.metadata.get("deck")
-        if wanted is None:
+        chosen = cell.metadata.get("deck")
+        if chosen is None:
             if "exercise" in tags or re.match(r"(score|explain|check|attempts?)\(", cell.source):
                 return
-            wanted = ["output"] if _outputs(cell) else ["code"] * ("@cuda.jit" in cell.source)
+            chosen = ["output"] if _outputs(cell) else ["code"] * ("@cuda.jit" in cell.source)
+        wanted = _wanted(chosen)
         if wanted and self.open.full and not self.stays:
             self.begin()  # before the outputs are read: a stepper opens at the step of its own slide's text
         self.stays = True
+        if "tracks" in wanted:
+            self.shown(cell, [self._output(output, "tracks") for output in _outputs(cell)], full=True)
+            steps = self.open.steps
+            self.begin()
+            self.open.steps += steps
         if "code" in wanted:
-            self.shown(cell, [code(_essential(cell.source))], full=True)
+            essential = _essential(cell.source)
+            first = cell.source[: cell.source.index(essential)].count("\n") + 1 if "numbered" in wanted else None
+            self.shown(cell, [code(essential, wanted["code"], first)], full=True)
         if "output" in wanted:
-            self.shown(cell, [self._output(output) for output in _outputs(cell)], full=True)
+            parts = [_with_rows(self._output(output), wanted["output"]) for output in _outputs(cell)]
+            self.shown(cell, parts, full=True)
         if "exercise" in tags and wanted:
             self._answer(cell)
 
@@ -233,7 +242,7 @@ class _Cutter:
                     return state["question"], state["choices"], state["answer"], state["because"]
         return None
 
-    def _output(self, output: Any) -> str:
+    def _output(self, output: Any, only: str = "") -> str:
         data = output.get("data", {})
         if output.output_type == "stream":
             return _printed(output.text)
@@ -243,7 +252,7 @@ class _Cutter:
             return _printed(data.get("text/plain", ""))
         text: str = data.get(SLIDE, data[HTML])
         if STEPPER.mark in text:
-            return f'<div class="live">{self._at_step(text)}</div>'
+            return f'<div class="live {only}">{self._at_step(text)}</div>'
         if "<script" in text:
             tall = any(float(height) > TALL_SKETCH for height in _HEIGHT.findall(text))
             return f'<div class="live{" tall" * tall}">{text}</div>'
@@ -277,6 +286,32 @@ def _outputs(cell: Any) -> list[Any]:
         else:
             shown.append(output)
     return shown
+
+
+def _wanted(chosen: Sequence[str]) -> dict[str, list[str]]:
+    """Return what of a cell with code is shown, each with the words that follow it."""
+    wanted: dict[str, list[str]] = {}
+    for words in chosen:
+        if words in ("code", "output", "numbered", "tracks"):
+            wanted[words] = []
+        else:
+            wanted[next(reversed(wanted))].append(words)
+    return wanted
+
+
+def _with_rows(table: str, kept: Sequence[str]) -> str:
+    """Return a table with its head and the rows that begin with these words; all of it without any.
+
+    Raise ValueError if no row begins with one of them.
+    """
+    if not kept:
+        return table
+    head, body, end = re.split(r"(?<=<tbody>)|(?=</tbody>)", table)
+    rows = {plain(re.sub(r"<[^>]*>", "", row)): row for row in re.findall(r"<tr>.*?</tr>", body, re.DOTALL)}
+    for words in kept:
+        if not any(text.startswith(words) for text in rows):
+            raise ValueError(f"no row of the table begins with {words!r}")
+    return head + "".join(row for text, row in rows.items() if text.startswith(tuple(kept))) + end
 
 
 def _essential(source: str) -> str:
@@ -313,9 +348,20 @@ def _printed(text: str) -> str:
     return f'<pre class="printed{kinds}">{shown}</pre>'
 
 
-def code(source: str) -> str:
-    """Return Python as highlighted HTML."""
-    return str(highlight(source, PythonLexer(), HtmlFormatter(cssclass="highlight")))
+def code(source: str, new: Sequence[str] = (), first: int | None = None) -> str:
+    """Return highlighted code, in which the lines that begin with these words are marked as new.
+
+    ``first`` is the number of the first line, where lines have numbers. Raise ValueError if no line begins with one of
+    the words.
+    """
+    lines = [line.strip() for line in source.split("\n")]
+    for words in new:
+        if not any(line.startswith(words) for line in lines):
+            raise ValueError(f"no line of the code begins with {words!r}")
+    marked = [number for number, line in enumerate(lines, 1) if new and line.startswith(tuple(new))]
+    numbers = {"linenos": "inline", "linenostart": first} if first else {}
+    shown = highlight(source, PythonLexer(), HtmlFormatter(cssclass="highlight", hl_lines=marked, **numbers))
+    return str(shown).replace("</div>", '<p class="marked">Marked: new</p></div>' if new else "</div>")
 
 
 def markdown(text: str) -> str:
@@ -325,44 +371,63 @@ def markdown(text: str) -> str:
     return str(markdown2html_mistune(text))
 
 
-def _chosen(source: str, chosen: Sequence[str] | None) -> list[str]:
-    """Return the text that each slide of a cell shows, and last what is left for the speaker.
+def _chosen(source: str, chosen: Sequence[str] | None) -> list[tuple[str, str]]:
+    """Return for each slide of a cell the text that it shows, and what the lesson says beside it, for the speaker.
 
     ``chosen`` has the first words of sentences, items, tables and blocks of code; after "---" those of the next slide.
     Without it everything is shown but what is folded, asides in parentheses, and where the reader goes next.
-    Raise ValueError if a choice begins nothing in the text.
+    What is not shown belongs to the slide whose text is before it; what follows the last text, to the slide after a
+    last "---". Raise ValueError if a choice begins nothing in the text.
     """
-    folded = [text for summary, text in _DETAILS.findall(source) if not summary.startswith("Hint")]
-    blocks = _blocks("\n\n".join([_DETAILS.sub("", source), *folded]))
     groups: list[list[str]] = [[]]
     for words in chosen or ():
         if words == "---":
             groups.append([])
         else:
             groups[-1].append(plain(words))
-    shown: list[list[str]] = [[] for _ in groups]
-    said: list[str] = []
-    missing = [words for group in groups for words in group]
-    opened = len(_blocks(_DETAILS.sub("", source)))
-    for number, block in enumerate(blocks):
-        kept, left = ["" for _ in groups], list[str]()
-        for piece, joint in _pieces(block):
-            start = plain(piece)
-            if chosen is None:
-                at = None if number >= opened or _ASIDE.match(plain(block)) or _ASIDE.match(start) else 0
-            else:
-                at = next((at for at, group in enumerate(groups) if any(map(start.startswith, group))), None)
-                missing = [words for words in missing if not start.startswith(words)]
+    blocks = [(block, folded, list(_pieces(block))) for block, folded in _opened(source)]
+    places = [[_place(piece, block, folded, chosen, groups) for piece, _ in pieces] for block, folded, pieces in blocks]
+    starts = [plain(piece) for _, _, pieces in blocks for piece, _ in pieces]
+    for words in (words for group in groups for words in group):
+        if not any(start.startswith(words) for start in starts):
+            raise ValueError(f"no sentence, item, table or code of the text begins with {words!r}")
+    shown, said = [[list[str]() for _ in groups] for _ in range(2)]
+    slide, left = 0, sum(at is not None for found in places for at in found)
+    for (block, _, pieces), found in zip(blocks, places, strict=True):
+        kept, beside = [[list[str]() for _ in groups] for _ in range(2)]
+        slide = next((at for at in found if at is not None), slide)
+        for before, at, (piece, joint) in zip([None, *found], found, pieces, strict=False):
             if at is not None:
-                kept[at] += piece + joint
+                slide, left = at, left - 1
+                kept[at].append(piece + joint)
             elif not piece.startswith("#") and not _READERS.match(plain(block)):
-                left.append(piece)
-        said.append("\n".join(left) if block.startswith("- ") else " ".join(left))
-        for at, text in enumerate(kept):
-            shown[at] += [text.rstrip()] * bool(text)
-    if missing:
-        raise ValueError(f"no sentence, item, table or code of the text begins with {missing[0]!r}")
-    return ["\n\n".join(texts) for texts in shown] + ["\n\n".join(filter(None, said))]
+                gap = ["…"] * (before is not None and not _is_list(block))
+                beside[slide if left or groups[-1] else -1] += [*gap, piece]
+        for at in range(len(groups)):
+            shown[at] += ["".join(kept[at]).rstrip()] * bool(kept[at])
+            said[at] += [("\n" if _is_list(block) else " ").join(beside[at])] * bool(beside[at])
+    return [("\n\n".join(one), "\n\n".join(other)) for one, other in zip(shown, said, strict=True)]
+
+
+def _opened(source: str) -> Iterator[tuple[str, bool]]:
+    """Yield the blocks of a text without its hints, and whether each is folded."""
+    start = 0
+    for details in _DETAILS.finditer(source):
+        yield from ((block, False) for block in _blocks(source[start : details.start()]))
+        if not details[1].startswith("Hint"):
+            yield from ((block, True) for block in _blocks(details[2]))
+        start = details.end()
+    yield from ((block, False) for block in _blocks(source[start:]))
+
+
+def _place(
+    piece: str, block: str, folded: bool, chosen: Sequence[str] | None, groups: Sequence[Sequence[str]]
+) -> int | None:
+    """Return the number of the slide that shows a piece of a block, or None."""
+    start = plain(piece)
+    if chosen is None:
+        return None if folded or _ASIDE.match(plain(block)) or _ASIDE.match(start) else 0
+    return next((at for at, group in enumerate(groups) if any(map(start.startswith, group))), None)
 
 
 def _blocks(text: str) -> list[str]:
@@ -380,7 +445,7 @@ def _pieces(block: str) -> Iterator[tuple[str, str]]:
     """Yield the parts of a block that are chosen one by one, each with what joins it to the next."""
     if block.startswith(("```", "|", "#")):
         yield block, "\n"
-    elif re.match(r"(-|\d+\.) ", block):
+    elif _is_list(block):
         for item in re.split(r"\n(?=(?:-|\d+\.) )", block):
             yield item, "\n"
     else:
@@ -389,6 +454,10 @@ def _pieces(block: str) -> Iterator[tuple[str, str]]:
             yield block[start : end.start()] + (end[1] or ""), " "
             start = end.end()
         yield block[start:], " "
+
+
+def _is_list(block: str) -> bool:
+    return bool(re.match(r"(-|\d+\.) ", block))
 
 
 def plain(text: str) -> str:

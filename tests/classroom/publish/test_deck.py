@@ -1,10 +1,13 @@
 """Which cells of a lesson become slides, and what each of them shows."""
 
+import re
+
 import nbformat
 import pytest
 
 from course_lib.classroom.publish import deck, speaker
 from course_lib.classroom.publish.speaker import annotate
+from course_lib.simulator.formatting import html_table
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.page import STEPPER, place
 
@@ -69,11 +72,20 @@ def test_the_metadata_name_what_of_a_text_is_shown():
     one, two = slides(text(source, deck=["A second", "---", "another", "| a |"]))
     assert "<p>A second one?</p>" in one.parts[0] and "first" not in one.parts[0]
     assert "<li>another</li>" in two.parts[0] and "<table>" in two.parts[0] and "an item" not in two.parts[0]
-    assert "The *first* sentence." in two.said[0] and "- an item" in two.said[0]
+    assert one.said == ["The *first* sentence. … (Third.)"] and two.said == ["- an item"]
     with pytest.raises(ValueError, match="begins with 'Fourth'"):
         slides(text(source, deck=["Fourth"]))
     (whole,) = slides(text(source))
     assert "first" in whole.parts[0] and "Third" not in whole.parts[0]
+
+
+def test_what_the_lesson_says_more_keeps_its_order_and_its_slide():
+    """Also what is folded; what follows the last text that is shown may belong to the next slide."""
+    folded = "<details><summary>After</summary>\n\nTwo. More.\n\n</details>"
+    one, two = slides(text(f"Before. One.\n\n{folded}\n\nEnd.", deck=["One", "---", "Two"]))
+    assert (one.said, two.said) == (["Before."], ["… More.\n\nEnd."])
+    one, two = slides(text("One. More.\n\nLast.", deck=["One", "---"]), code("print(2)", "two"))
+    assert (one.said, two.said) == ([], ["… More.\n\nLast."])
 
 
 def test_code_is_shown_without_launches_and_checks():
@@ -84,6 +96,26 @@ def test_code_is_shown_without_launches_and_checks():
     (both,) = shown(code("x = 1\nprint(x)", "printed", deck=["code", "output"]))
     assert "printed" in both and "print" in both.replace("printed", "")
     assert shown(code("print(x)", "printed", deck=[])) == []
+
+
+def test_the_metadata_name_lines_that_are_new_and_rows_that_are_kept():
+    (marked,) = shown(code(KERNEL, deck=["code", "C[0]"]))
+    (line,) = re.findall(r'<span class="hll">(.*?)\n', marked)
+    assert "# one" in line and "def" not in line
+    with pytest.raises(ValueError, match="begins with 'D'"):
+        shown(code(KERNEL, deck=["code", "D"]))
+    (numbered,) = shown(code(KERNEL, deck=["numbered", "code"]))
+    assert re.findall(r'class="linenos">\s*(\d+)<', numbered) == ["4", "5", "6"]
+    table = html_table([("", "n"), ("loads", "1"), ("stores", "2"), ("time", "3")])
+
+    def with_table(*rows):
+        cell = code("x", deck=["output", *rows])
+        cell.outputs = [nbformat.v4.new_output("display_data", data={"text/html": table})]
+        return shown(cell)[0]
+
+    assert [word in with_table("loads", "time") for word in ("n", "loads", "stores", "time")] == [1, 1, 0, 1]
+    with pytest.raises(ValueError, match="begins with 'store '"):
+        with_table("store ")
 
 
 def test_an_exercise_is_left_to_the_reader_unless_the_class_does_it():
@@ -108,8 +140,21 @@ def test_a_stepper_opens_at_the_step_to_which_its_slide_links(launch_of_tiled):
     assert '"step": 1' in plain.parts[1]
 
 
+def test_tracks_have_a_slide_of_their_own(launch_of_tiled):
+    """Both slides lead to the steps of the text."""
+    stepper = Stepper(launch_of_tiled)
+    state = place({name: getattr(stepper, name) for name in STEPPER.traits if hasattr(stepper, name)})
+    live = nbformat.v4.new_code_cell("x", outputs=[nbformat.v4.new_output("display_data", data={"text/html": state})])
+    live.metadata["deck"] = ["tracks", "output"]
+    tracks, whole = slides(text("See [a read](#step=9).", deck=[]), live)
+    assert tracks.live and whole.live and tracks.steps == whole.steps == [("a read", "#step=9")]
+
+
 def test_the_minutes_run_through_the_lesson():
-    """Those of a section, as the notes have them, are divided among its slides, and the notes come once."""
+    """Those of a section, as the notes have them, and one for questions, are divided among its slides.
+
+    The notes come once.
+    """
     found = slides(
         text("## 4.1 Pairs of tiles\n\nOne.", "slide"),
         text("Two.", "subslide"),
@@ -117,14 +162,17 @@ def test_the_minutes_run_through_the_lesson():
     )
     found[0].cells = ["pairs"]
     annotate(found, "04_tiling")
-    assert [round(sum(slide.minutes for slide in found[:end])) for end in (2, 3)] == [5, 21]
-    assert found[0].notes.startswith("**Minutes 0–") and " of 21.**" in found[0].notes
+    assert [round(sum(slide.minutes for slide in found[:end])) for end in (2, 3)] == [6, 22]
+    assert found[0].notes.startswith("**Minutes 0–") and " of 22.**" in found[0].notes
     assert ["Draw two 4×4 squares" in slide.notes for slide in found] == [True, False, False]
-    assert found[2].notes.startswith("**Minutes 5–21 of 21.**")
+    assert found[2].notes.startswith("**Minutes 6–22 of 22, the last one for questions.**")
 
 
 def test_notes_of_a_slide_have_minutes_of_their_own_and_say_what_a_short_lecture_skips(monkeypatch):
-    """The other slides of the section share the rest; the second slide of a cell has its own notes."""
+    """The other slides of the section share the rest; the second slide of a cell has its own notes.
+
+    The minute for questions is at a slide that no lecture skips.
+    """
     found = slides(
         text("# 4 · Tiling\n\nGoal.", "slide"),
         text("## 4.1 Pairs\n\nOne.\n\nTwo.", "slide", deck=["One", "---", "Two"]),
@@ -136,6 +184,6 @@ def test_notes_of_a_slide_have_minutes_of_their_own_and_say_what_a_short_lecture
     monkeypatch.setattr(speaker, "notes_of", lambda lesson: {"4.1 Pairs": "Time: 5 min."})
     monkeypatch.setattr(speaker, "minutes_of", lambda lesson: {"4.1 Pairs": 5})
     annotate(found, "04_tiling")
-    assert [slide.minutes for slide in found] == [2, 4, 1]
+    assert [slide.minutes for slide in found] == [2, 5, 1]
     assert "Second" not in found[1].notes and found[2].notes.endswith("Second.")
-    assert "6 minutes" in found[0].notes
+    assert "7 minutes, 1 of them for questions" in found[0].notes
