@@ -56,7 +56,7 @@ LONGEST = (
     "tests/classroom/publish",
     "tests/trace/viewer",
     "tests/kernels",
-    "tests/machine/waiting",
+    "tests/machine/timing_model",
     "tests/machine/test_figures.py",
     "tests/classroom/teach",
 )

@@ -3,7 +3,7 @@
 ``simulate`` runs a numba CUDA kernel on the CPU, counts what each line requests from memory and reports the rules it
 breaks. Everything else that lessons use is imported on first use: exercises (``check``, ``explain``, ``predict``,
 ``score``) and their matrices (``matrices``, ``multiply``), widgets (``Stepper``, ``compare``, ``explore``), pictures
-(``figures``), formulas (``model``), machine code (``show_machine_code``), a model of ``waiting``, what a launch of a
+(``figures``), formulas (``model``), machine code (``show_machine_code``), a ``timing_model``, what a launch of a
 kernel of one's own takes (``profile``) and recorded ``measurements``. The kernels are in :mod:`course_lib.kernels`.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .exercises.predict import predict
     from .exercises.products import matrices, multiply
     from .exercises.progress import score
-    from .machine import dials, figures, measurements, model, waiting
+    from .machine import dials, figures, measurements, model, timing_model
     from .machine.languages import tabs
     from .machine.machine_code.show import show_machine_code
     from .machine.profile.profiling import profile
@@ -58,7 +58,7 @@ __all__ = [
     "show_machine_code",
     "simulate",
     "tabs",
-    "waiting",
+    "timing_model",
     "without_gpu",
 ]
 
@@ -72,7 +72,7 @@ __getattr__, __dir__ = lazily(
         "explore": ".trace.viewer.explorer",
         "ladder": ".classroom.course_map",
         "palette": ".trace.palette",
-        **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model", "waiting")},
+        **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model", "timing_model")},
         "profile": ".machine.profile.profiling",
         "show_machine_code": ".machine.machine_code.show",
         "tabs": ".machine.languages",

@@ -186,7 +186,7 @@ def test_every_module_is_there():
 
 def test_lessons_import_by_few_doors():
     """A reader of the lessons learns three names, not the folders behind them."""
-    doors = {"course_lib", "course_lib.kernels", "course_lib.machine.waiting"}
+    doors = {"course_lib", "course_lib.kernels", "course_lib.machine.timing_model"}
     found = set()
     for path in LESSONS:
         for cell in nbformat.read(path, as_version=4).cells:
@@ -197,7 +197,7 @@ def test_lessons_import_by_few_doors():
 
 
 @pytest.mark.parametrize(
-    "package", ["course_lib", "course_lib.machine.gpu", "course_lib.machine.waiting", "course_lib.trace.viewer"]
+    "package", ["course_lib", "course_lib.machine.gpu", "course_lib.machine.timing_model", "course_lib.trace.viewer"]
 )
 def test_late_names_are_there(package):
     """Each name that a package offers, and imports when it is asked for, is the one that type checkers see."""

@@ -28,8 +28,8 @@ COMPILERS = REPOSITORY / "tools" / "viewer"
 BUNDLES = {
     SOURCES / "index.js": SOURCES.parent / "stepper.js",
     SOURCES / "style" / "index.css": SOURCES.parent / "stepper.css",
-    SOURCES / "waiting.js": PACKAGE / "machine" / "waiting" / "waiting.js",
-    SOURCES / "style" / "waiting.css": PACKAGE / "machine" / "waiting" / "waiting.css",
+    SOURCES / "waiting.js": PACKAGE / "machine" / "timing_model" / "waiting.js",
+    SOURCES / "style" / "waiting.css": PACKAGE / "machine" / "timing_model" / "waiting.css",
     SOURCES / "dials.js": PACKAGE / "machine" / "dials" / "dials.js",
     SOURCES / "style" / "dials.css": PACKAGE / "machine" / "dials" / "dials.css",
     SOURCES / "predict.js": PACKAGE / "exercises" / "predict.js",

@@ -1,10 +1,11 @@
 """The capstone: a kernel of the reader's own, judged on what it computes, and scored by its predicted speed.
 
 `attempt` first grades the kernel: its values equal NumPy's on ragged sizes, and it breaks no rule. Then a launch is
-counted, and its machine code is played as a launch on large matrices would run it on the recorded GPU. The points
-follow the speed: each is for a sixth more. Beside it are the costs that explain it, each with limits from the slow
-rungs of the ladder to the fast ones: the cost that keeps the fewest of them is what to improve. Without the compiler
-there are no points, here or anywhere; the milestones count what the source does, so they are the same everywhere.
+counted, and the timing model says how fast its machine code would run on large matrices on the recorded GPU. The
+points follow the speed: each is for a sixth more. Beside it are the costs that explain it, each with limits from the
+slow rungs of the ladder to the fast ones: the cost that keeps the fewest of them is what to improve. Without the
+compiler there are no points, here or anywhere; the milestones count what the source does, so they are the same
+everywhere.
 """
 
 import html
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..machine import measurements
-from ..machine.waiting.error_bound import largest_error
+from ..machine.timing_model.error_bound import largest_error
 from ..simulator.findings import SimulatorError
 from ..simulator.formatting import html_table, text_table
 from ..simulator.hardware import MAX_THREADS_PER_BLOCK, ceil_div

@@ -14,10 +14,11 @@ from ..machine.machine_code import NoMachineCode, machine_code
 from ..machine.machine_code.emulator import run_block
 from ..machine.machine_code.operations import UnknownInstruction
 from ..machine.machine_code.show import MATRICES, InnerLoop, show_machine_code
-from ..machine.model.machine import Machine
-from ..machine.waiting.error_bound import largest_error
-from ..machine.waiting.machine_code import lost_in_queues, main_loop
-from ..machine.waiting.product_launch import ProductLaunch, WrongBlock
+from ..machine.model.multiprocessor import Multiprocessor
+from ..machine.timing_model.error_bound import largest_error
+from ..machine.timing_model.from_machine_code import main_loop
+from ..machine.timing_model.product_launch import ProductLaunch, WrongBlock
+from ..machine.timing_model.register_banks import lost_in_queues
 from ..simulator.hardware import WARP_SIZE, WORD_BYTES, ceil_div
 from ..simulator.observer import Observer
 from ..simulator.occupancy import occupancy
@@ -44,9 +45,9 @@ WAVEFRONTS, INSTRUCTIONS = "wavefronts of shared memory", "executed instructions
 _QUEUE = 0.15
 #: Results of a thread that may be doubled.
 _FEW_RESULTS = 64
-#: Of the instructions that a longer K adds, the part that must be in the loop that is played.
+#: Of the instructions that a longer K adds, the part that must be in the loop that is simulated.
 _IN_LOOP = 0.9
-#: Instructions of the large launch that are run, to see that they are those that are played.
+#: Instructions of the large launch that are run, to see that they are those that are simulated.
 _FIRST = 8_000
 
 Size = tuple[int, int]
@@ -66,7 +67,7 @@ class Costs:
 
     The machine code has `wavefronts` of loads from shared memory, `reads`, which are these loads, and `instructions`;
     ``gflops`` is the model's speed on large matrices on the recorded GPU. All of them are None where there is no such
-    code, or the model cannot play it, and ``unknown`` says why; ``compiled``: whether there is code. ``advice``: what
+    code, or the model cannot time it, and ``unknown`` says why; ``compiled``: whether there is code. ``advice``: what
     it says to change, most important first, each after the name of the cost that it lowers, "" for the speed alone.
     ``doubt``: why it is not known whether a GPU can make the launch; "" if one can, or if nothing speaks against it.
     """
@@ -164,7 +165,7 @@ class _Long(NamedTuple):
 
 
 def costs(kernel: Any, tile: Size, threads: Size, seed: int = 0, timed: bool = True) -> Costs:
-    """Count a launch of several tiles, whose K the seed draws; play the machine code for its speed.
+    """Count a launch of several tiles, whose K the seed draws; simulate the machine code for its speed.
 
     Raise WrongProduct if this launch computes something else, and SimulatorError if it cannot run.
     """
@@ -272,20 +273,20 @@ def _timed(kernel: Any, tile: Size, threads: Size, long: _Long, counted: Costs) 
         machine_code(kernel, MATRICES),
         lambda M, N, K: ((ceil_div(N, across), ceil_div(M, down)), threads),
         (_LARGE // down * down, _LARGE // across * across, _LARGE),
-        Machine.measured(measurements.load("latencies")),
+        Multiprocessor.measured(measurements.load("latencies")),
         measurements.load("ladder").provenance,
     )
     _check(launch, long)
-    played = [i for program in launch.loop for i in program]
-    read = [i for i in played if i.kind == "shared load"]
-    each = launch.iterations / len({i.iteration for i in played}) / (down * across * _LARGE / WARP_SIZE)
+    simulated = [each for stream in launch.loop for each in stream]
+    read = [i for i in simulated if i.kind == "shared load"]
+    each = launch.iterations / len({i.iteration for i in simulated}) / (down * across * _LARGE / WARP_SIZE)
     lost = sum(max(i.wavefronts - ceil_div(i.bytes, WORD_BYTES), 0) for i in read)
     found = replace(
         counted,
         compiled=True,
         wavefronts=sum(i.wavefronts for i in read) * each,
         reads=len(read) * each,
-        instructions=len(played) * each,
+        instructions=len(simulated) * each,
         gflops=launch.gflops(),
     )
     advice = _advice(show_machine_code(kernel, MATRICES, threads), down * across / prod(threads), lost * each, found)
@@ -341,7 +342,7 @@ def _advice(loop: InnerLoop, results: float, lost: float, costs: Costs) -> Itera
 
 
 def _check(launch: ProductLaunch, long: _Long) -> None:
-    """Raise ValueError if the loop that is played is not what the large launch does, or not all that it does.
+    """Raise ValueError if the loop that is simulated is not what the large launch does, or not all that it does.
 
     Raise WrongProduct if C is wrong for a long K.
     """
@@ -357,9 +358,11 @@ def _check(launch: ProductLaunch, long: _Long) -> None:
     )
     if inside[1] - inside[0] < _IN_LOOP * (whole[1] - whole[0]):
         part = (inside[1] - inside[0]) / (whole[1] - whole[0])
-        raise ValueError(f"only {100 * part:.0f} % of the work for each k is in one loop, and the model plays one")
+        raise ValueError(f"only {100 * part:.0f} % of the work for each k is in one loop, and the model simulates one")
     M, N, K = launch.size
     large = tuple(np.zeros(shape, np.float32) for shape in ((M, K), (K, N), (M, N)))
     begun = run_block(launch.code, large, launch.block, launch.grid, until=_FIRST)
     if not {*chain(*begun.executed)} <= {*chain(*run.executed)}:
-        raise ValueError(f"on matrices of {M:,} rows it does something else than on those of a tile, which are played")
+        raise ValueError(
+            f"on matrices of {M:,} rows it does something else than on those of a tile, which are simulated"
+        )

@@ -1,1 +1,1 @@
-"""Real GPUs and what is predicted of them: measuring, recordings, formulas, a model of waiting, their pictures."""
+"""Real GPUs and what is predicted of them: measuring, recordings, formulas, a timing model, their pictures."""

@@ -5,9 +5,9 @@ import time
 import pytest
 
 from course_lib.exercises.capstone import attempt
-from course_lib.machine import machine_code, measurements, waiting
+from course_lib.machine import machine_code, measurements, timing_model
 from course_lib.machine.gpu.capstone import recorded
-from course_lib.machine.waiting.player import Instruction
+from course_lib.machine.timing_model.instruction_streams import Instruction
 
 #: Written as students do, and recorded; each reads its tiles in another way.
 KERNELS = ("by_hand", "four_by_four_plain", "four_by_four_unsigned", "two_buffers")
@@ -16,9 +16,9 @@ SECONDS = 10
 
 @pytest.fixture(scope="module", autouse=True)
 def _compiled():
-    """What numba compiles once for all plays is not measured."""
-    machine = waiting.Machine.measured(measurements.load("latencies"))
-    waiting.play_programs([[Instruction("multiply-add", 0)]], machine)
+    """What numba compiles once for all simulations is not measured."""
+    machine = timing_model.Multiprocessor.measured(measurements.load("latencies"))
+    timing_model.simulate_warps([[Instruction("multiply-add", 0)]], machine)
 
 
 @pytest.mark.parametrize("name", KERNELS)

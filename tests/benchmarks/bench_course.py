@@ -1,4 +1,4 @@
-"""Processor time of what a reader waits for in Python: cells, choices, plays of the model of waiting."""
+"""Processor time of what a reader waits for in Python: cells, choices, simulations by the timing model."""
 
 import json
 import os
@@ -16,12 +16,12 @@ from simulator.test_compile import nested
 
 from course_lib import LaunchError, simulate
 from course_lib.kernels import rung
-from course_lib.machine import measurements, waiting
-from course_lib.machine.waiting.widget import KERNELS, TILE_WIDTHS
+from course_lib.machine import measurements, timing_model
+from course_lib.machine.timing_model.widget import KERNELS, TILE_WIDTHS
 from course_lib.simulator.launch.prepare import prepare
 from course_lib.trace.viewer import Stepper, explore
 
-H200 = waiting.Machine.measured(measurements.load("latencies"))
+H200 = timing_model.Multiprocessor.measured(measurements.load("latencies"))
 
 
 def milliseconds(call: Callable[[], object]) -> float:
@@ -72,7 +72,7 @@ def bench_choice(measured, kernel, n, limit):
 @pytest.mark.parametrize("tile_width", TILE_WIDTHS)
 def bench_plan(measured, tile_width, buffers):
     """A drag of the latency in `Waiting`, whose kernels are traced before."""
-    widget = waiting.Waiting(H200)
+    widget = timing_model.Waiting(H200)
     widget.tile_width, widget.buffers, widget.warps, widget.latency = tile_width, buffers, 16, 300
 
     def drag() -> None:
@@ -84,11 +84,13 @@ def bench_plan(measured, tile_width, buffers):
 
 @pytest.mark.parametrize("name, K", [("tiled", 64), ("register_2d", 16), ("staged", 16), ("best", 16)])
 def bench_play(measured, name, K):
-    """A rung of the ladder traced, lowered and played by the model of waiting."""
+    """A rung of the ladder traced, compiled and simulated by the timing model."""
     step = rung(name)
     M, N = step.tile(**step.params)
     launched = samples.product(name, M, K, N)
-    measured(f"play {name}", milliseconds(lambda: waiting.play(step.make(), launched().trace, H200)), 2000)
+    measured(
+        f"play {name}", milliseconds(lambda: timing_model.simulate_blocks(step.make(), launched().trace, H200)), 2000
+    )
 
 
 def bench_nested_device_functions(measured):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from launches import samples
 
-from course_lib.machine import dials, figures, measurements, waiting
+from course_lib.machine import dials, figures, measurements, timing_model
 from course_lib.machine.dials.widget import recorded
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.payload import encode
@@ -28,7 +28,7 @@ def bench_stepper(measured):
 
 
 def bench_waiting(measured):
-    widget = waiting.Waiting(waiting.Machine.measured(measurements.load("latencies")))
+    widget = timing_model.Waiting(timing_model.Multiprocessor.measured(measurements.load("latencies")))
     measured("picture of Waiting", kilobytes(picture(widget)), 60, "kB")
     measured("plan of Waiting", kilobytes(widget._plan), 100, "kB")
 

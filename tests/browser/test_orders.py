@@ -1,4 +1,4 @@
-"""The view of waiting in the order of the model: its bars are the play's, and a click goes to a statement."""
+"""The view of waiting in the order of the model: its bars are the simulation's, and a click goes to a statement."""
 
 import ast
 import textwrap
@@ -8,26 +8,30 @@ import pytest
 
 from course_lib import simulate
 from course_lib.kernels import rung
-from course_lib.machine import measurements, waiting
+from course_lib.machine import measurements, timing_model
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper, compare
 
 
 def played(name, K):
-    """Return a run of a kernel with two warps, the orders of its statements, and the play."""
+    """Return a run of a kernel with two warps, the orders of its statements, and the timing."""
     kernel, (A, B) = rung(name).make(tile_width=8), np.ones((2, 32, 32), np.float32)
     run = simulate(kernel, trace=True)[1, (8, 8)](A[:8, :K].copy(), B[:K, :8].copy(), np.zeros((8, 8), np.float32))
-    machine = waiting.Machine.measured(measurements.load("latencies"))
-    return run, waiting.orders(kernel, run.trace, machine), waiting.play(kernel, run.trace, machine)
+    machine = timing_model.Multiprocessor.measured(measurements.load("latencies"))
+    return (
+        run,
+        timing_model.orders(kernel, run.trace, machine),
+        timing_model.simulate_blocks(kernel, run.trace, machine),
+    )
 
 
 @pytest.fixture
 def ordered(show):
     """A page in the view of waiting, the timeline of its block, and the orders that it offers."""
-    run, orders, play = played("tiled", 16)
+    run, orders, timing = played("tiled", 16)
     stepper = Stepper(run, orders=orders)
     page = show(stepper, _orders=stepper._orders, panel="waits")
-    yield page, Timeline(run.trace, (0, 0, 0)), orders, play
+    yield page, Timeline(run.trace, (0, 0, 0)), orders, timing
     assert page.page_errors == []
 
 
@@ -37,7 +41,7 @@ def state(page, step, run=0):
 
 
 def drawn(spans):
-    """Return a strip's spans as the play has them: (reason, first, last)."""
+    """Return a strip's spans as the timing has them: (reason, first, last)."""
     return [(what.removeprefix("wait for "), first, last) for first, last, what in spans]
 
 
@@ -48,7 +52,7 @@ def waited(spans, memory):
 
 def test_bars_are_the_plays(ordered):
     """In each order a warp's bars end with its statements, and where the player says that it waits at a barrier."""
-    page, timeline, orders, play = ordered
+    page, timeline, orders, timing = ordered
     select = page.locator(".tt-ordered select")
     assert state(page, 30)["order"] == "the simulator's"
     for name, cycles in orders.items():
@@ -65,8 +69,8 @@ def test_bars_are_the_plays(ordered):
     for warp, (_, spans) in enumerate(state(page, 30)["strips"]):
         for memory in ("global memory", "shared memory"):
             shown = waited(drawn(spans), memory)
-            assert shown == {at for at in waited(play.spans[warp], memory) if at < spans[-1][1]} and shown
-        waits = [(first, last) for reason, first, last in play.spans[warp] if reason == "barrier"]
+            assert shown == {at for at in waited(timing.spans[warp], memory) if at < spans[-1][1]} and shown
+        waits = [(first, last) for reason, first, last in timing.spans[warp] if reason == "barrier"]
         for first, last, what in spans:
             if what == "wait":
                 assert any(begin - 1 <= first and last <= end + 1 for begin, end in waits)
@@ -127,13 +131,13 @@ def test_two_runs_show_how_prefetching_shortens_the_wait(show):
     page = show(stepper, _other=stepper._other, _orders=stepper._orders, panel="waits")
     page.locator(".tt-ordered select").first.select_option(index=1)
     lengths, multiplied = [], []
-    for number, (run, orders, play) in enumerate(both):
+    for number, (run, orders, timing) in enumerate(both):
         shown, cycles, timeline = state(page, 12, number), next(iter(orders.values())), Timeline(run.trace, (0, 0, 0))
-        lengths.append(len(waited(play.spans[0], "global memory")))
+        lengths.append(len(waited(timing.spans[0], "global memory")))
         assert shown["sight"] == [0, max(max(next(iter(orders.values()))) for _, orders, _ in both)]
         for warp, (_, spans) in enumerate(shown["strips"]):
             for memory in ("global memory", "shared memory"):
-                wanted = waited(play.spans[warp], memory)
+                wanted = waited(timing.spans[warp], memory)
                 assert waited(drawn(spans), memory) == {at for at in wanted if at < spans[-1][1]}
             mine = [step for step, of in enumerate(timeline.warps, 1) if of == warp]
             ends = {step: cycles[step - 1] for step in mine}
@@ -173,7 +177,7 @@ def test_wheel_and_keys_zoom_and_the_playhead_follows_the_film(ordered):
 
 
 def test_another_block_has_the_simulators_order(ordered):
-    """Only the first block is played; a stepper without orders offers none."""
+    """Only the first block is simulated; a stepper without orders offers none."""
     page, *_ = ordered
     page.locator(".tt-ordered select").select_option(index=2)
     page.evaluate("() => window.model.set('_orders', '')")

@@ -13,9 +13,9 @@ from playwright.sync_api import expect
 from course_lib import simulate
 from course_lib.classroom.publish.convert import STATE, html_page
 from course_lib.classroom.publish.deck import slides
-from course_lib.machine.waiting import Waiting
-from course_lib.machine.waiting import widget as waiting
-from course_lib.machine.waiting.widget import plan
+from course_lib.machine.timing_model import Waiting
+from course_lib.machine.timing_model import widget as timing_widget
+from course_lib.machine.timing_model.widget import plan
 from course_lib.trace.outputs import HTML, VIEW
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper, compare
@@ -25,25 +25,25 @@ from course_lib.trace.viewer.words import sentence
 from .conftest import drawn, violations
 from .test_waiting_lab import H200, expect_plan
 
-#: Beside the setting at which a page was saved. Nightly those that a page holds, which take ten seconds to play.
-LATENCIES, WIDTHS = (waiting.RECORDED_LATENCIES, waiting.TILE_WIDTHS) if NIGHTLY else ((600,), (8,))
+#: Beside the setting at which a page was saved. Nightly those that a page holds, which take ten seconds to simulate.
+LATENCIES, WIDTHS = (timing_widget.RECORDED_LATENCIES, timing_widget.TILE_WIDTHS) if NIGHTLY else ((600,), (8,))
 
 
 @pytest.fixture(scope="module", autouse=True)
 def played_once():
-    """Let the model play each setting once for all pages."""
-    played = {}
+    """Let the model simulate each setting once for all pages."""
+    plans = {}
 
     def once(machine, *setting):
         key = repr(machine), *setting
-        if key not in played:
-            played[key] = plan(machine, *setting)
-        return played[key]
+        if key not in plans:
+            plans[key] = plan(machine, *setting)
+        return plans[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(waiting, "plan", once)
-        patch.setattr(waiting, "RECORDED_LATENCIES", LATENCIES)
-        patch.setattr(waiting, "TILE_WIDTHS", WIDTHS)
+        patch.setattr(timing_widget, "plan", once)
+        patch.setattr(timing_widget, "RECORDED_LATENCIES", LATENCIES)
+        patch.setattr(timing_widget, "TILE_WIDTHS", WIDTHS)
         yield
 
 
@@ -207,11 +207,11 @@ def test_a_link_to_a_statement_of_one_of_two_runs(offline, tmp_path):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_model_of_waiting_plays_what_was_recorded(offline, tmp_path, theme):
-    """From the setting where it was saved, beside the grid; each slider leads to a play, and the page says so."""
+def test_the_timing_model_shows_what_was_recorded(offline, tmp_path, theme):
+    """From the setting where it was saved, beside the grid; each slider leads to a plan, and the page says so."""
     page = offline(Waiting(H200, 340, 6, 8, 1).save(tmp_path / "page.html"))
     page.emulate_media(color_scheme=theme)
-    expect(page.locator(".tt-recorded")).to_contain_text("This page has no kernel: it holds recorded plays")
+    expect(page.locator(".tt-recorded")).to_contain_text("This page has no kernel: it holds recorded settings")
     expect_plan(page, 340, 6, 8, 1)
     latency = page.locator(".tt-slider-latency")
     latency.press("ArrowRight")
@@ -259,7 +259,7 @@ def test_a_lesson_that_nobody_has_scrolled_prints_with_its_pictures(exported):
 
 
 @pytest.mark.parametrize("convert", [html_page, at_night(slides)])
-def test_a_lesson_with_the_model_of_waiting_plays_without_a_network(exported, convert):
+def test_a_lesson_with_the_timing_model_works_without_a_network(exported, convert):
     """Beside a stepper, each alive, and no picture in the place of either."""
     page = exported(lesson_of(Stepper(launch("tiled"), step=21), Waiting(H200, 600)), convert)
     expect(page.locator(".tt-count")).to_contain_text("step 21 of")

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from course_lib import simulate
 from course_lib.kernels import rung
-from course_lib.machine import measurements, waiting
+from course_lib.machine import measurements, timing_model
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper, compare
 
@@ -59,13 +59,13 @@ def test_the_bars_of_each_run_are_shares_of_its_own_statements(show, names):
 
 def test_the_bars_of_two_runs_in_cycles_have_one_scale(show):
     """In the order that the played machine code has, a bar of either run is a share of the longer run's cycles."""
-    gpu = waiting.Machine.measured(measurements.load("latencies"))
+    gpu = timing_model.Multiprocessor.measured(measurements.load("latencies"))
     runs, all_orders = [], []
     for name in ("tiled", "prefetched"):
         kernel = rung(name).make(8)
         A, B, C = np.ones((8, 32), np.float32), np.ones((32, 8), np.float32), np.zeros((8, 8), np.float32)
         runs.append(simulate(kernel, trace=True)[(1, 1), (8, 8)](A, B, C))
-        all_orders.append(waiting.orders(kernel, runs[-1].trace, gpu))
+        all_orders.append(timing_model.orders(kernel, runs[-1].trace, gpu))
     stepper = compare(*runs, orders=all_orders)
     page = show(stepper, _other=stepper._other, _orders=stepper._orders)
     expect(page.locator(".tt-tracks > p")).to_contain_text("in cycles")

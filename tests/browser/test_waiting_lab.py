@@ -1,24 +1,24 @@
-"""The model of waiting in JupyterLab: the kernel answers each slider, and what is typed stays with them."""
+"""The timing model in JupyterLab: the kernel answers each slider, and what is typed stays with them."""
 
 import pytest
 from playwright.sync_api import expect
 
 from course_lib.machine import measurements
-from course_lib.machine.waiting.schedule import Machine
-from course_lib.machine.waiting.widget import plan
+from course_lib.machine.model.multiprocessor import Multiprocessor
+from course_lib.machine.timing_model.widget import plan
 
 from .conftest import violations
 
-H200 = Machine.measured(measurements.load("latencies"))
+H200 = Multiprocessor.measured(measurements.load("latencies"))
 MADE = """from course_lib import measurements
-from course_lib.machine.waiting.schedule import Machine
-from course_lib.machine.waiting import Waiting
+from course_lib.machine.model.multiprocessor import Multiprocessor
+from course_lib.machine.timing_model import Waiting
 
 Waiting(Machine.measured(measurements.load("latencies")), latency=600)"""
 
 
 def expect_plan(cell, latency, warps, tile_width, buffers):
-    """The text, the picture's words and its rows are those of a play of this setting, which the test plays itself."""
+    """The text, the picture's words and its rows are those of a plan of this setting, which the test makes itself."""
     sentences = plan(H200, latency, warps, tile_width, buffers).sentences()
     expect(cell.locator(".tt-says p")).to_have_text([f"{each}." for each in sentences])
     expect(cell.locator(".tt-cycles")).to_have_attribute("aria-label", ". ".join(sentences))

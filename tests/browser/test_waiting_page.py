@@ -1,4 +1,4 @@
-"""The model of waiting on a page of its own: its sliders by mouse and keyboard, its rows, axe-core in both themes."""
+"""The timing model on a page of its own: its sliders by mouse and keyboard, its rows, axe-core in both themes."""
 
 import json
 from functools import partial
@@ -9,14 +9,15 @@ from nightly import at_night
 from playwright.sync_api import expect
 
 from course_lib.machine import measurements
-from course_lib.machine.waiting import Waiting
-from course_lib.machine.waiting.drawing import WAIT_COLOURS
-from course_lib.machine.waiting.schedule import REASONS, Machine
-from course_lib.machine.waiting.widget import BUNDLE
+from course_lib.machine.model.multiprocessor import Multiprocessor
+from course_lib.machine.timing_model import Waiting
+from course_lib.machine.timing_model.drawing import WAIT_COLOURS
+from course_lib.machine.timing_model.simulation import REASONS
+from course_lib.machine.timing_model.widget import BUNDLE
 
 from .conftest import THEMES, violations
 
-H200 = Machine.measured(measurements.load("latencies"))
+H200 = Multiprocessor.measured(measurements.load("latencies"))
 TRAITS = ("latency", "warps", "tile_width", "buffers", "_plan", "_offers")
 
 
@@ -25,10 +26,10 @@ def show(alone):
     return partial(alone, bundle=BUNDLE, traits=TRAITS)
 
 
-def test_it_says_that_python_plays(show):
+def test_it_says_that_python_simulates(show):
     page = show(Waiting(H200))
     page.press(".tt-slider-latency", "ArrowRight")
-    expect(page.locator(".tt-asking")).to_contain_text("Python plays the new setting")
+    expect(page.locator(".tt-asking")).to_contain_text("Python simulates the new setting")
     assert page.evaluate("window.leaked") is None  # JupyterLab's shortcuts must not hear what is typed
 
 

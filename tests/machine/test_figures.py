@@ -14,8 +14,8 @@ from numba import cuda, float32
 from PIL import Image
 
 from course_lib import simulate
-from course_lib.machine import figures, measurements, waiting
-from course_lib.machine.waiting.player import Instruction
+from course_lib.machine import figures, measurements, timing_model
+from course_lib.machine.timing_model.instruction_streams import Instruction
 from course_lib.trace.figures.canvas import Slides, describe, new_axes
 from course_lib.trace.outputs import HTML, SLIDE
 from course_lib.trace.palette import COLOURS, WASH
@@ -146,7 +146,7 @@ def _contrast(one, other):
 @cache
 def _drawn():
     """Every kind of figure, drawn: its name, and its Axes."""
-    machine = waiting.Machine.measured(measurements.load("latencies"))
+    machine = timing_model.Multiprocessor.measured(measurements.load("latencies"))
     ladder = measurements.load("ladder")
     chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(8)]
     lanes = [4 * lane for lane in range(32)]
@@ -172,7 +172,7 @@ def _drawn():
         ),
         "loads": figures.loads({"tiled": tiled}),
         "split_k": figures.split_k(4, 6, 10, 3),
-        "waiting": waiting.draw({"a chain": waiting.play_programs([chain, chain], machine)}),
+        "waiting": timing_model.draw({"a chain": timing_model.simulate_warps([chain, chain], machine)}),
         "early_loads": figures.early_loads(measurements.load("prefetching").results, "NVIDIA H200"),
         "roofs": figures.roofs(figures.levels("naive", "tiled")),
         "ladder": ladder_axes(ladder, measurements.load("ceilings")),

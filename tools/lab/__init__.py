@@ -1,8 +1,8 @@
-"""The laboratory: what makes the recordings that the model of waiting and the simulator are compared with.
+"""The laboratory: what makes the recordings that the timing model and the simulator are compared with.
 
     uv run --extra cu13 python -m tools.lab --help
 
-It needs a checkout and, but for `waiting`, a GPU; no lesson and no student runs it. Its experiments have the form of
+It needs a checkout and, but for predictions, a GPU; no lesson and no student runs it. Its experiments have the form of
 `course_lib.machine.gpu.experiments`, and the recordings are written by the same functions.
 
 `course_lib.machine.measurements` says which commit has the commands of older recordings. That commit also has the

@@ -1,4 +1,4 @@
-"""python -m tools.lab: probes, access patterns, tensor cores, and the model of waiting beside them."""
+"""python -m tools.lab: probes, access patterns, tensor cores, and the timing model beside them."""
 
 import sys
 from dataclasses import replace
@@ -9,10 +9,10 @@ from course_lib.machine.gpu.experiments import EXPERIMENTS, NCU, NVDISASM, RECOR
 from . import (
     answers,
     atomics,
-    model_errors,
     ordinary,
     patterns,
-    prefetching,
+    predictions,
+    prefetching_predictions,
     probes,
     registers,
     residency,
@@ -88,15 +88,15 @@ _ROWS = (
         needs=NCU,
     ),
     Experiment(
-        "waiting",
-        "what the model of waiting predicts beside what was measured",
-        lambda case, ask: model_errors.judged(ask),
+        "predictions",
+        "what the timing model predicts beside what was measured",
+        lambda case, ask: predictions.judged(ask),
         needs=RECORDINGS,
     ),
     Experiment(
-        prefetching.WHAT,
+        prefetching_predictions.WHAT,
         "what it predicts of the launches of prefetching, compiled here, for docs/prefetching.md (minutes)",
-        lambda case, ask: prefetching.predicted(ask),
+        lambda case, ask: prefetching_predictions.predicted(ask),
         needs=RECORDINGS,
     ),
 )

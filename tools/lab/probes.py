@@ -1,4 +1,4 @@
-"""The numbers of a multiprocessor that the model of waiting works with, each measured by a kernel of its own.
+"""The numbers of a multiprocessor that the timing model works with, each measured by a kernel of its own.
 
 Results are in cycles of the multiprocessor's clock unless their unit says otherwise; every one keeps its repeats. What
 one kernel and its launch measure is a row of `rows`; the functions below it measure what takes several launches.

@@ -17,7 +17,7 @@ from course_lib.machine.gpu.counters import METRICS, parse_ncu, under_ncu
 from course_lib.machine.gpu.problem import Problem
 from course_lib.machine.gpu.timing import Timing, time_calls
 from course_lib.machine.gpu.types import Progress, Result
-from course_lib.machine.waiting.machine_code import lost_in_queues
+from course_lib.machine.timing_model.register_banks import lost_in_queues
 
 SIZE = 4096, 4096, 4096
 #: Cycles that a multiply-add shall lose in the queues, as near as exchanges come; None: the compiler's registers.

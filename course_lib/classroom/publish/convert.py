@@ -1,6 +1,6 @@
 """Execution of a notebook, and its conversion to one file: steppers interactive, other widgets as pictures or text.
 
-The model of waiting and pictures with sliders are interactive, too, with recorded settings.
+The timing model and pictures with sliders are interactive, too, with recorded settings.
 
 nbconvert lays out the cells; its own pages load the code of widgets and MathJax from the network. Here the viewer's
 modules are part of the page.
@@ -21,8 +21,8 @@ from traitlets.config import Config
 from ...exercises.predict import PREDICTION
 from ...machine.dials.widget import BUNDLE as DIALS
 from ...machine.dials.widget import recorded as recorded_dials
-from ...machine.waiting.widget import BUNDLE as WAITING
-from ...machine.waiting.widget import recorded
+from ...machine.timing_model.widget import BUNDLE as WAITING
+from ...machine.timing_model.widget import recorded
 from ...trace.outputs import HTML, VIEW
 from ...trace.viewer.explorer import recorded as recorded_launches
 from ...trace.viewer.page import STEPPER, Bundle, module, place, style
@@ -108,7 +108,7 @@ def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
 def living(notebook: Any, bundles: Sequence[Bundle] = (STEPPER, WAITING, DIALS)) -> Any:
     """Return a copy of an executed notebook with places for live widgets, those of ``bundles``, instead of their views.
 
-    Steppers, the model of waiting and pictures with sliders are live; the explorer gets menus of recorded launches.
+    Steppers, the timing model and pictures with sliders are live; the explorer gets menus of recorded launches.
     Other widgets, which need a kernel, are replaced by their pictures and texts.
     """
     notebook = copy.deepcopy(notebook)

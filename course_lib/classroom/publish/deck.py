@@ -38,7 +38,7 @@ from pygments.lexers import PythonLexer
 
 from ...exercises.predict import PREDICTION
 from ...machine.dials.widget import BUNDLE as DIALS
-from ...machine.waiting.widget import BUNDLE as WAITING
+from ...machine.timing_model.widget import BUNDLE as WAITING
 from ...simulator.formatting import as_code
 from ...trace.figures.canvas import TALL
 from ...trace.outputs import HTML, SLIDE, VIEW

@@ -19,7 +19,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from ...exercises.predict import PREDICTION
 from ...kernels import rung
 from ...machine.dials.widget import BUNDLE as DIALS
-from ...machine.waiting.widget import BUNDLE as WAITING
+from ...machine.timing_model.widget import BUNDLE as WAITING
 from ...trace.viewer import Stepper, compare
 from ...trace.viewer.explorer import run_product
 from ...trace.viewer.page import STEPPER, place

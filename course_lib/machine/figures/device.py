@@ -23,8 +23,8 @@ def machine(
     ``gpu`` is a recording's provenance: gpu, multiprocessors, threads_per_multiprocessor, registers_per_multiprocessor
     (of 4 bytes), shared_bytes_per_multiprocessor and l2_bytes. ``shown``: how many multiprocessors are drawn.
     ``latency``: cycles to a value from "shared", "L1", "L2" and "DRAM"; ``bandwidth``: bytes per cycle from "L2" and
-    "DRAM" to each multiprocessor while all load, both as in `model.machine.Machine`. With latencies the picture also
-    shows how the blocks of a grid are assigned to multiprocessors, and bars as long as the latencies.
+    "DRAM" to each multiprocessor while all load, both as in `model.multiprocessor.Multiprocessor`. With latencies the
+    picture also shows how the blocks of a grid are assigned to multiprocessors, and bars as long as the latencies.
     """
     cycles = {place: f", {number:.0f} cycles" for place, number in (latency or {}).items()}
     for place, rate in (bandwidth or {}).items():

@@ -10,7 +10,7 @@ from ...simulator.formatting import html_table, text_table
 from ...trace.figures.canvas import describe, legend, name_strips, new_axes
 from ...trace.palette import COLOURS, FAINT, GROUND, ISSUING, SKY
 from .. import measurements, model
-from ..model.machine import Machine
+from ..model.multiprocessor import Multiprocessor
 
 #: Colours of the roofs, from the first level that a load meets to the last.
 _COLOURS = {
@@ -119,9 +119,10 @@ def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
     ladder, counters = measurements.load("ladder", gpu), measurements.load("counters", gpu)
     ceilings = {result["ceiling"]: result for result in measurements.load("ceilings", gpu).results}
     latencies = measurements.load("latencies", gpu)
-    machine, copy = Machine.measured(latencies), ceilings["copy"]["bytes_per_second"]
+    multiprocessor = Multiprocessor.measured(latencies)
+    copy = ceilings["copy"]["bytes_per_second"]
     (l1_cycles,) = (r["value"] for r in latencies.results if r["probe"] == "L1 read" and r["stride"] == 1)
-    cycles = ladder.provenance["multiprocessors"] * machine.hertz
+    cycles = ladder.provenance["multiprocessors"] * multiprocessor.hertz
     found = []
     for name in rungs:
         if any(result["rung"] == name for result in ladder.results):
@@ -136,10 +137,12 @@ def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
         wavefronts = counted["shared_load_wavefronts"] + counted["shared_store_wavefronts"]
         dram = counted["dram_read_bytes"] + counted["dram_write_bytes"]
         seconds = {
-            "instructions": counted["instructions"] / machine.schedulers / cycles,
-            "L1 and shared memory": (counted["global_load_requests"] * l1_cycles + wavefronts * machine.wavefront)
+            "instructions": counted["instructions"] / multiprocessor.schedulers / cycles,
+            "L1 and shared memory": (
+                counted["global_load_requests"] * l1_cycles + wavefronts * multiprocessor.wavefront
+            )
             / cycles,
-            "L2": counted["l2_bytes"] / machine.bytes_per_cycle["L2"] / cycles,
+            "L2": counted["l2_bytes"] / multiprocessor.bytes_per_cycle["L2"] / cycles,
             "DRAM": dram / copy,
             "arithmetic": flop / ceilings["float32"]["flop_per_second"],
         }

@@ -12,7 +12,7 @@ from typing import Any
 from ...kernels import LADDER, TENSOR_CORES
 from .types import Names, Result, Results, Size
 
-#: Nsight Compute's stalls of warps: what they wait for, and the reason of the model of waiting, "" for what it has not.
+#: Nsight Compute's stalls of warps: what they wait for, and the reason of the timing model, "" for what it has not.
 #: A scoreboard tells that a value is on its way; a throttle is a queue, or a unit, that takes no further instruction.
 STALLS = {
     "short_scoreboard": ("a value from shared memory", "shared memory"),

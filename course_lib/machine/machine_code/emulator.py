@@ -3,8 +3,8 @@
 Threads of a warp that are together execute an instruction together. Where they part, each group goes its own way, until
 a convergence barrier of the compiler (BSSY … BSYNC) brings them together again, as on a GPU since Volta: groups that
 happen to be at the same instruction stay apart. Of all groups of all warps, those that are furthest behind run first;
-threads of a block meet at its barriers. It knows no time: :mod:`course_lib.machine.waiting` plays what it finds. The
-arithmetic is done, too, so that branches and addresses that depend on values are right, and the results can be held
+threads of a block meet at its barriers. It knows no time: :mod:`course_lib.machine.timing_model` times what it finds.
+The arithmetic is done, too, so that branches and addresses that depend on values are right, and the results can be held
 against NumPy.
 """
 

@@ -6,7 +6,7 @@ from math import ceil
 
 from ...simulator.hardware import SECTOR_BYTES, ceil_div
 from ...simulator.run import Run
-from ..waiting.player import Instruction
+from ..timing_model.instruction_streams import Instruction
 
 #: A line is slow if its requests cost so many times what they need, and the rest is this share of the launch's whole.
 TIMES, SHARE = 2.0, 0.1
@@ -21,7 +21,7 @@ class Cost:
     """A line's accesses to an array: ``value`` wavefronts (shared memory), sectors (global), or those of atomics.
 
     ``least`` would do for its ``requests``, if the lanes of a warp accessed different banks, neighbouring elements, or
-    different words. ``share``: the part of the launch's time that this would save, by the model of waiting; None where
+    different words. ``share``: the part of the launch's time that this would save, by the timing model; None where
     it has no time.
     """
 

@@ -17,22 +17,22 @@ from ...simulator.occupancy import occupancy
 from ...simulator.run import Run, trimmed
 from ...trace.simulate import simulate
 from ...trace.trace import Trace
-from .. import measurements, waiting
+from .. import measurements, timing_model
 from ..machine_code import MachineCode, NoMachineCode, machine_code
 from ..machine_code.as_compiled import AsCompiled, as_compiled
 from ..machine_code.show import InnerLoop, inner_loop
 from ..model import Occupancy
 from ..programs.simulated import Simulated, simulated
-from ..waiting.error_bound import largest_error
-from ..waiting.schedule import time_of
+from ..timing_model.error_bound import largest_error
+from ..timing_model.timing import launch_cycles
 from .costs import Cost, costs, without
 from .proofs import SECONDS, Launched, Repair, repair_of
 from .verdicts import Opinion, verdict
 
 #: The most registers of a thread.
 MOST_REGISTERS = 255
-#: Instructions that the model of waiting plays at most: it takes a few seconds for them.
-MAX_PLAYED = 2_000_000
+#: Instructions that the timing model simulates at most: it takes a few seconds for them.
+MAX_SIMULATED = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Residency:
 
 @dataclass(frozen=True)
 class Time:
-    """The prediction of the model of waiting: cycles of one multiprocessor, and the time of the launch in microseconds.
+    """The prediction of the timing model: cycles of one multiprocessor, and the time of the launch in microseconds.
 
     ``waits``: the share of the warps' cycles by reason.
     """
@@ -92,7 +92,7 @@ class Profile:
     """A launch and what is known of it. ``notes`` says what is not known, and why; ``failed``: why a launch stopped.
 
     ``traced`` is the run for a stepper: of fewer blocks where a trace cannot hold all of them, and None where it can
-    hold none. ``time`` is None where the model of waiting cannot play the kernel. ``slow`` are lines that cost more
+    hold none. ``time`` is None where the timing model cannot time the kernel. ``slow`` are lines that cost more
     than they need, and ``repair`` is a change of the kernel that was launched, and helps. ``loop`` is
     the inner loop in machine code, None where nobody compiled it; ``compared`` has the counts of the machine code
     beside those of the source, if that was asked for.
@@ -266,24 +266,30 @@ def _traced(
 def _time(
     kernel: Any, trace: Trace | None, residency: Residency, recording: Any, slow: tuple[Cost, ...], notes: list[str]
 ) -> tuple[Time | None, tuple[Cost, ...]]:
-    """Return what the model of waiting says of the launch, if it knows all that the kernel does, and of slow lines."""
+    """Return what the timing model says of the launch, if it knows all that the kernel does, and of slow lines."""
     try:
-        warps = waiting.programs(kernel, trace)
+        warps = timing_model.traced_streams(kernel, trace)
         resident = min(residency.occupancy.blocks, ceil_div(residency.blocks, residency.multiprocessors))
-        if resident * sum(map(len, warps)) > MAX_PLAYED:
-            raise ValueError(f"{resident} resident blocks issue more than {MAX_PLAYED:,} instructions")
-        machine = waiting.Machine.measured(recording)
-        play = partial(
-            waiting.play_programs, machine=machine, blocks=resident, served="L2", shared_bytes=residency.shared_bytes
+        if resident * sum(map(len, warps)) > MAX_SIMULATED:
+            raise ValueError(f"{resident} resident blocks issue more than {MAX_SIMULATED:,} instructions")
+        multiprocessor = timing_model.Multiprocessor.measured(recording)
+        simulated_with = partial(
+            timing_model.simulate_warps,
+            multiprocessor=multiprocessor,
+            blocks=resident,
+            served="L2",
+            shared_bytes=residency.shared_bytes,
         )
-        played = play(warps)
+        timing = simulated_with(warps)
         slow = tuple(
-            cost if cost.op == "atomic" else replace(cost, share=max(0.0, 1 - play(better).cycles / played.cycles))
+            cost
+            if cost.op == "atomic"
+            else replace(cost, share=max(0.0, 1 - simulated_with(better).cycles / timing.cycles))
             for cost in slow
             for better in [[without(cost, warp) for warp in warps]]
         )
     except (ValueError, UnsupportedKernelError) as error:
         notes.append(f"There is no time: {error}.")
         return None, slow
-    cycles = time_of(played.cycles, residency.blocks, resident, residency.multiprocessors)
-    return Time(played.cycles, 1e6 * cycles / machine.hertz, resident, dict(played.waits)), slow
+    cycles = launch_cycles(timing.cycles, residency.blocks, resident, residency.multiprocessors)
+    return Time(timing.cycles, 1e6 * cycles / multiprocessor.hertz, resident, dict(timing.waits)), slow

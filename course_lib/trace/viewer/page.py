@@ -1,7 +1,7 @@
 """A widget as one HTML file, which needs no kernel and no network.
 
-The page contains the widget's module, its stylesheet, its data (a stepper's traces, the recorded plays of the model of
-waiting) and a model that stores the reader's choices.
+The page contains the widget's module, its stylesheet, its data (a stepper's traces, the recorded settings of the timing
+model) and a model that stores the reader's choices.
 """
 
 import html

@@ -46,7 +46,7 @@ class Stepper(Still, anywidget.AnyWidget):
     launch cost). Findings are always offered. The trace is sent once, so stepping never waits for the kernel.
 
     ``orders`` maps names to other orders of the statements of block (0, 0, 0), which the view "waits" then offers: for
-    each step the cycle at which it ends, and when its warps wait for memory, as ``waiting.orders`` computes it.
+    each step the cycle at which it ends, and when its warps wait for memory, as ``timing_model.orders`` computes it.
 
     ``tiles`` maps widths of the tile to launches of the same product, ``run`` among them: a reader drags the border of
     the tile in A, B or C from one width to another. ``tile_width`` is that of the launch that is shown.

@@ -11,7 +11,7 @@ import recorded
 from course_lib import simulate
 from course_lib.machine import measurements
 from course_lib.machine.gpu.experiments import Wanted
-from course_lib.machine.model.machine import Machine
+from course_lib.machine.model.multiprocessor import Multiprocessor
 from tools.lab import answers, kernels, patterns, probes, tensor, wgmma
 from tools.lab.__main__ import main
 
@@ -60,7 +60,7 @@ def test_the_model_reads_only_what_is_measured():
     names = {*several, *cold, *(probe.name for rows in probes.TABLE for probe in rows())}
     latencies = measurements.load("latencies")
     kept = replace(latencies, results=[r for r in latencies.results if r["probe"] in names])
-    assert Machine.measured(kept) == Machine.measured(latencies)
+    assert Multiprocessor.measured(kept) == Multiprocessor.measured(latencies)
 
 
 def test_an_unknown_part_is_named():

@@ -19,8 +19,8 @@ from course_lib.machine.machine_code import run_block
 from course_lib.machine.machine_code.compiling import disassembled
 from course_lib.machine.machine_code.instructions import MachineCode, from_listing
 from course_lib.machine.machine_code.show import inner_body
-from tools import prefetching as page
-from tools.lab import prefetching as predictions
+from tools import prefetching_page as page
+from tools.lab import prefetching_predictions as predictions
 
 RECORDED, PREDICTED, BESIDE = (
     measurements.load(what) for what in ("prefetching", predictions.WHAT, "prefetching_pairs")
@@ -168,7 +168,9 @@ def test_equal_warps_are_equal():
 
 
 def test_the_page_is_that_of_the_recordings():
-    assert page.PAGE.read_text(encoding="utf-8") == page.page(RECORDED, PREDICTED, BESIDE), "run tools/prefetching.py"
+    assert page.PAGE.read_text(encoding="utf-8") == page.page(RECORDED, PREDICTED, BESIDE), (
+        "run tools/prefetching_page.py"
+    )
 
 
 def test_the_first_table_has_the_medians_of_the_repeats():

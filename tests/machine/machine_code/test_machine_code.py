@@ -21,7 +21,7 @@ from course_lib.machine.machine_code.instructions import (
     from_listing,
     from_text,
 )
-from course_lib.machine.waiting import lost_in_queues
+from course_lib.machine.timing_model import lost_in_queues
 from tools.lab import registers
 
 MATRIX = np.zeros((8, 8), np.float32)

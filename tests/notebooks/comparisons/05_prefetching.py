@@ -1,7 +1,7 @@
 """What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
 
-from course_lib.machine.waiting import interleaving
-from tools.prefetching import share, stand
+from course_lib.machine.timing_model.traced_block import traced_streams
+from tools.prefetching_page import share, stand
 
 assert in_turn[-1] == 3200 and in_advance[-1] == 3200 - 3 * 200, "it saves 3·200 of the 3200 cycles"
 loads = [run.traffic.select(space="global", op="load").accesses for run in (tiled_run, prefetched_run)]
@@ -14,13 +14,10 @@ of_warp_0 = [
 (wait, end), (shorter, earlier) = of_warp_0
 assert (wait - shorter, end - earlier) == (760, 156), "saves 760 cycles of this wait, and ends only 156 earlier"
 assert of_warp_0 == [(1213, 2656), (453, 2500)], "453 of 2,500 cycles, instead of 1,213 of 2,656"
-programs = [
-    interleaving.machine_programs(interleaving.block_run(kernel, run.trace))
-    for kernel, run in zip(pair_of_kernels, traced, strict=True)
-]
-assert [len(warps[0]) for warps in programs] == [417, 559], "559 instructions instead of 417"
-plays = [interleaving.play_programs(warps, H200) for warps in programs]
-for_results = [sum(to - at for why, at, to in play.spans[0] if why == "arithmetic") for play in plays]
+streams = [traced_streams(kernel, run.trace) for kernel, run in zip(pair_of_kernels, traced, strict=True)]
+assert [len(warps[0]) for warps in streams] == [417, 559], "559 instructions instead of 417"
+timings = [timing_model.simulate_warps(warps, H200) for warps in streams]
+for_results = [sum(to - at for why, at, to in timing.spans[0] if why == "arithmetic") for timing in timings]
 assert for_results[0] < for_results[1], "waits longer for their results"
 
 shared = [measurements.load("ladder").result(name)["shared_bytes"] / 1024 for name in ("tiled", "prefetched")]

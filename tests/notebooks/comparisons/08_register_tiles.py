@@ -1,6 +1,6 @@
 """What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
 
-from course_lib.machine.waiting import stalls_of
+from course_lib.machine.timing_model import stalls_of
 
 of = {r["rung"]: r["gflops"] for r in reversed(twins.results) if "gflops" in r}
 limit = next(r["flop_per_second"] for r in measurements.load("ceilings").results if r["ceiling"] == "float32") / 1e9
@@ -26,7 +26,7 @@ assert [round(e, 2) for e in per_ffma.values()] == [4.21, 4.28, 5.27, 1.84], "ex
 active = {which: counters.result(which, N=4096)["issue_active_percent"] for which in per_ffma}
 product = per_ffma["tiled"] / per_ffma["register_2d"] * active["register_2d"] / active["tiled"]
 assert (round(per_ffma["tiled"] / per_ffma["register_2d"], 1), round(product, 1)) == (2.3, 3.4), "the product is 3.4"
-judged = [r for r in measurements.load("waiting").results if r["what"] == "ladder" and r["N"] == 4096]
+judged = [r for r in measurements.load("predictions").results if r["what"] == "ladder" and r["N"] == 4096]
 stalls = {r["rung"]: {name: round(100 * share) for name, share in stalls_of(r).items()} for r in judged}
 on_shared = [[stalls[r][name] for name in ("mio_throttle", "short_scoreboard")] for r in ("tiled", "register_2d")]
 assert on_shared == [[32, 7], [5, 4]], "a full queue, and values from shared memory"

@@ -1,7 +1,7 @@
 """What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
 
-from course_lib.machine.waiting import plan
-from tools.prefetching import Found, share, slots, stand
+from course_lib.machine.timing_model import plan
+from tools.prefetching_page import Found, share, slots, stand
 
 assert same == list(told_by_driver), "the driver reports the same number of blocks for every rung"
 asked = {
@@ -27,18 +27,18 @@ assert 0.95 < ladder.result("best")["gflops"] / ladder.result("cublas")["gflops"
 assert (32 * 40, 16384 / 1280, 4 * 12 // 2) == (1280, 12.8, 24), "1,280 registers a warp, 12.8 warps a file, 24 blocks"
 assert 32 * 256 * -(-34 * 32 // 256) == 40960, "one block takes 40,960 registers"
 assert 20 < measured.latency["DRAM"] / measured.latency["shared"] < 25, "more than twenty times as long"
-waits = {r["rung"]: r["measured_waits"] for r in measurements.load("waiting").results if r["what"] == "ladder"}
+waits = {r["rung"]: r["measured_waits"] for r in measurements.load("predictions").results if r["what"] == "ladder"}
 assert waits["best"]["global memory"] < 0.01, "less than 1 % of its waiting"
 assert round(measurements.load("counters").result("best", N=4096)["issue_active_percent"]) == 88, "in 88 of 100 cycles"
 full = [r for r in measurements.load("residency").results if r["rung"] == "tiled" and r["params"]["tile_width"] == 16]
 one, eight = (next(r for r in full if r["warps"] == warps) for warps in (8, 64))
 assert [round(r["issue_active_percent"]) for r in (one, eight)] == [22, 73], "in 22 of 100 cycles, and in 73"
 assert round(eight["gflops"] / one["gflops"], 1) == 3.3, "3.3 times as fast"
-played = {(count, two): plan(H200, 600, count, 8, two).play for count in (2, 16) for two in (1, 2)}
+played = {(count, two): plan(H200, 600, count, 8, two).timing for count in (2, 16) for two in (1, 2)}
 assert played[2, 1].share("global memory") > 0.5 and played[2, 2].cycles < played[2, 1].cycles, "grey, then shorter"
 assert played[16, 2].cycles > played[16, 1].cycles, "the launch becomes longer"
 assert round(busy(1, 20, 60) / busy(1, 20, 80), 2) == 1.25, "one warp alone becomes 1.25 times as fast"
-rows = slots(Found(early), Found(measurements.load("prefetching_waiting")))
+rows = slots(Found(early), Found(measurements.load("prefetching_predictions")))
 assert len(rows) == 28 and all(row["gain"] < row["most"] for row in rows), "no mark is above the line"
 assert all(row["room"] < row["empty"] for row in rows), "the busiest part"
 in_c = {(row["width"], row["warps"]): row for row in rows if row["language"] == "C"}

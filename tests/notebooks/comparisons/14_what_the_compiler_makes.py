@@ -1,7 +1,7 @@
 """What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
 
-from course_lib.machine.waiting import stalls_of
-from course_lib.machine.waiting.predictions import STALLS
+from course_lib.machine.timing_model import stalls_of
+from course_lib.machine.timing_model.predictions import STALLS
 
 loop = [each.text for each in show_machine_code(naive).body]
 used = " ".join(text.split()[0].partition(".")[0] for text in meaning if text in naive_code)
@@ -113,10 +113,13 @@ waits = {
 }
 assert (waits[order], cycles["tiled"][order]) == (1213, 2656), "1,213 of 2,656 cycles"
 assert (waits[hidden], cycles["tiled"][hidden]) == (28, 745), "28 of 745 are left"
-lengths = {name: sum(map(len, waiting.programs(make(8), small[name].trace))) for name, make in makers.items()}
+lengths = {
+    name: sum(map(len, timing_model.traced_streams(make(8), small[name].trace))) for name, make in makers.items()
+}
 assert lengths["prefetched"] > lengths["tiled"], "prefetched has more instructions"
 reached = {
-    name: waiting.play(makers[name](8), small[name].trace, H200, blocks=1).spans[0] for name in ("tiled", "prefetched")
+    name: timing_model.simulate_blocks(makers[name](8), small[name].trace, H200, blocks=1).spans[0]
+    for name in ("tiled", "prefetched")
 }
 by_reason = {
     name: {why: sum(round(b) - round(a) for of, a, b in found if of == why) for why, *_ in found}
@@ -167,7 +170,7 @@ doubled = [counts[name]["stalled_dispatch_stall_percent"] for name in walked[1:3
 assert 2 < doubled[1] / doubled[0] < 2.2, "the dispatch stalls doubled"
 in_shared = [counts[name]["stalled_short_scoreboard_percent"] for name in walked[1:3]]
 assert in_shared[1] < in_shared[0], "do not wait more for values from shared memory"
-of_ladder = {r["rung"]: r for r in measurements.load("waiting").results if r["what"] == "ladder"}
+of_ladder = {r["rung"]: r for r in measurements.load("predictions").results if r["what"] == "ladder"}
 compact_one, striped_one = of_ladder["warp_tiled"], of_ladder["vectorized"]
 with_banks, without = (compact_one[by] / striped_one[by] for by in ("predicted", "without_banks"))
 assert round(100 * (without - with_banks)) == 8, "in the model warp_tiled loses 8 %"

@@ -1,5 +1,5 @@
-// The model of waiting. Python plays each setting and sends its timeline; here it is asked for and drawn. On a page
-// without a kernel the plays of some settings are recorded, and the sliders go from one of these to the next.
+// The timing model. Python simulates each setting and sends its timeline; here it is asked for and drawn. On a page
+// without a kernel some settings are recorded, and the sliders go from one of these to the next.
 
 import { html, inflated, part, svg, write } from "./dom.js";
 import { initialize, replaceStill } from "./still.js";
@@ -29,8 +29,8 @@ const ROWS = 160; // for all rows: a small screen must hold the sliders and the 
 const NAMED = 13; // rows that are less high have room for every second name
 const FLIGHT = 74;
 const RECORDED =
-  "This page has no kernel: it holds recorded plays, and its sliders go from one of these to the next. " +
-  "In a notebook every setting is played anew.";
+  "This page has no kernel: it holds recorded settings, and its sliders go from one of these to the next. " +
+  "In a notebook every setting is simulated anew.";
 const SETTING = ["latency", "warps", "tile_width", "buffers"];
 
 /** @param {number} cycle @param {Plan} plan */
@@ -156,20 +156,20 @@ function render({ model, el }) {
   const offers = JSON.parse(model.get("_offers"));
   const [first, last, step] = offers.latency;
   /** @type {Promise<Record<string, Plan>> | null}  by their settings: "latency,warps,T,buffers" */
-  const plays = offers.recorded ? inflated(model.get("_plays")).json() : null;
+  const recorded = offers.recorded ? inflated(model.get("_recorded")).json() : null;
   const latencies = offers.latencies ?? Array.from({ length: (last - first) / step + 1 }, (_, i) => first + i * step);
   const widths = Object.keys(offers.widths).map(Number);
   const ask = (/** @type {string} */ name) => (/** @type {number} */ value) => {
     if (model.get(name) === value) return;
     model.set(name, value);
-    if (plays) playRecorded();
+    if (recorded) showRecorded();
     else model.save_changes();
   };
-  const playRecorded = async () => {
+  const showRecorded = async () => {
     const counts = offers.recorded[model.get("tile_width")];
     const held = counts.filter((/** @type {number} */ count) => count <= model.get("warps"));
     model.set("warps", held.at(-1) ?? counts[0]); // whole blocks, as Python has it
-    model.set("_plan", JSON.stringify((await plays)?.[SETTING.map((name) => model.get(name)).join()]));
+    model.set("_plan", JSON.stringify((await recorded)?.[SETTING.map((name) => model.get(name)).join()]));
   };
   const many = (/** @type {number} */ count, /** @type {string} */ noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
   const counts = Array.from({ length: offers.warps }, (_, i) => i + 1);
@@ -196,9 +196,9 @@ function render({ model, el }) {
   };
   const root = html(
     "div", // reveal.js takes every section for a slide
-    { class: "tt-schedule", role: "region", "aria-label": "Waiting, as a model plays it" },
+    { class: "tt-schedule", role: "region", "aria-label": "Waiting, by the timing model" },
     html("div", { class: "tt-sliders" }, ...Object.values(sliders).map((each) => each.label)),
-    ...(plays ? [html("p", { class: "tt-recorded" }, RECORDED)] : []),
+    ...(recorded ? [html("p", { class: "tt-recorded" }, RECORDED)] : []),
     html("div", { class: "tt-plan" }),
     html("div", { class: "tt-says" }),
     html("p", { class: "tt-asking", "aria-live": "polite" }),
@@ -209,7 +209,7 @@ function render({ model, el }) {
     const plan = /** @type {Plan} */ (JSON.parse(model.get("_plan")));
     for (const [name, each] of Object.entries(sliders)) each.show(model.get(name));
     const current = SETTING.every((name) => model.get(name) === /** @type {any} */ (plan)[name]);
-    write(part(root, "asking"), current ? "" : "The picture is the one before; Python plays the new setting.");
+    write(part(root, "asking"), current ? "" : "The picture is the one before; Python simulates the new setting.");
   };
   const draw = () => {
     const plan = /** @type {Plan} */ (JSON.parse(model.get("_plan")));
