@@ -14,7 +14,7 @@ MADE = """from course_lib import measurements
 from course_lib.machine.model.multiprocessor import Multiprocessor
 from course_lib.machine.timing_model import Waiting
 
-Waiting(Machine.measured(measurements.load("latencies")), latency=600)"""
+Waiting(Multiprocessor.measured(measurements.load("latencies")), latency=600)"""
 
 
 def expect_plan(cell, latency, warps, tile_width, buffers):
