@@ -173,7 +173,8 @@ def _tried(
         if len(wrong):
             at = tuple(wrong[0].tolist())
             more = f" (and {len(wrong) - 1:,} more)" if len(wrong) > 1 else ""
-            reason = f"{name}[{', '.join(map(str, at))}] holds {held[at]}, and {right[at]} is right{more}"
+            place = ", ".join(map(str, at))
+            reason = f"{name}[{place}] holds {held[at]}, and {right[at]} is right{more}"
             return _Try(("wrong", name), reason, run, wanted)
     return _Try(None, "", run, wanted)
 
@@ -182,11 +183,13 @@ def _made(launch: Launch, sizes: Sizes) -> Any:
     made = launch(**sizes)
     if made is None:
         return None
-    if not isinstance(made, tuple) or len(made) not in (3, 4) or not isinstance(made[2], tuple | list):
+    is_launch = isinstance(made, tuple) and len(made) in (3, 4) and isinstance(made[2], tuple | list)
+    if not is_launch:
         raise LaunchError(
             "launch() must return grid, block, a tuple of arguments and, if wanted, what arrays should hold"
         )
-    if 0 in sizes.values() and 0 in (made[0] if isinstance(made[0], tuple | list) else made[:1]):
+    grid = made[0] if isinstance(made[0], tuple | list) else (made[0],)
+    if 0 in sizes.values() and 0 in grid:
         return None
     return made
 
@@ -215,8 +218,12 @@ def _candidates(kernel: Any, launch: Launch, values: Mapping[str, Iterable[int]]
     if unknown := [name for name in values if name not in names]:
         raise LaunchError(f"launch() has no size {unknown[0]!r}; it has {', '.join(names)}")
     edges = {0, 1, 2, 3, WARP_SIZE, LARGEST, *widths(kernel)}
-    around = {n + d for w in edges if w > 1 for n in (w, 2 * w) for d in (-1, 0, 1)} | edges
-    sizes = tuple(sorted(n for n in around if 0 <= n <= LARGEST))
+    around = set(edges)
+    for edge in edges:
+        if edge > 1:
+            around |= {edge - 1, edge + 1}
+            around |= {2 * edge - 1, 2 * edge, 2 * edge + 1}
+    sizes = tuple(sorted(size for size in around if 0 <= size <= LARGEST))
     chosen = {name: BLOCKS if name == "block" else sizes for name in names}
     for name, given in values.items():
         try:
@@ -259,8 +266,10 @@ def _smaller(
 ) -> Iterator[Sizes]:
     """Yield sizes of which one is smaller, of the values given: a smallest, or less by half, a quarter, ... or one."""
     for name, size in sizes.items():
-        for less in sorted({*chosen[name][:2], *(size - (size >> by) for by in range(size.bit_length()))}):
-            if 0 <= less < size and (less in chosen[name] or (name not in values and name != "block")):
+        any_size = name not in values and name != "block"
+        less_by_parts = {size - (size >> halvings) for halvings in range(size.bit_length())}
+        for less in sorted({*chosen[name][:2], *less_by_parts}):
+            if 0 <= less < size and (any_size or less in chosen[name]):
                 yield {**sizes, name: less}
 
 
@@ -286,7 +295,8 @@ def product_of(kernel: Any, block: tuple[int, int] | None = None, down: bool = F
     else 16×16. The elements are small whole numbers, so sums are exact.
     """
     names = read(kernel).parameters
-    if [name[-1:].lower() for name in names[:3]] != ["a", "b", "c"] or not {*names[3:]} <= {*"MNKmnk"}:
+    begins_with_matrices = [name[-1:].lower() for name in names[:3]] == ["a", "b", "c"]
+    if not begins_with_matrices or not {*names[3:]} <= {*"MNKmnk"}:
         raise LaunchError(
             f"how {read(kernel).name}({', '.join(names)}) is launched cannot be guessed; give check_all a function "
             "that takes sizes and returns grid, block and a tuple of arguments"
@@ -297,11 +307,13 @@ def product_of(kernel: Any, block: tuple[int, int] | None = None, down: bool = F
 
     def launch(M: int, N: int, K: int) -> Any:
         rng = np.random.default_rng(M * 10_000 + N * 100 + K)
-        A, B = (rng.integers(-8, 9, shape).astype(np.float32) for shape in ((M, K), (K, N)))
+        A = rng.integers(-8, 9, (M, K)).astype(np.float32)
+        B = rng.integers(-8, 9, (K, N)).astype(np.float32)
         C = np.full((M, N), np.nan, np.float32)
         sizes = {"m": M, "n": N, "k": K}
         numbers = [sizes[name.lower()] for name in names[3:]]
         along_x, along_y = (M, N) if down else (N, M)
-        return (ceil_div(along_x, x), ceil_div(along_y, y)), (x, y), (A, B, C, *numbers), {names[2]: A @ B}
+        grid = (ceil_div(along_x, x), ceil_div(along_y, y))
+        return grid, (x, y), (A, B, C, *numbers), {names[2]: A @ B}
 
     return (lambda n: launch(n, n, n)) if square else launch

@@ -98,7 +98,9 @@ class Finding:
     def counted(self) -> str:
         """The count with its unit: ``48 accesses``."""
         unit = KINDS[self.kind].counted
-        return f"{self.count} {unit}{'' if self.count == 1 else 'es' if unit == 'access' else 's'}"
+        if self.count == 1:
+            return f"1 {unit}"
+        return f"{self.count} {unit}{'es' if unit == 'access' else 's'}"
 
     @property
     def key(self) -> FindingKey:

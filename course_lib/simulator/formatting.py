@@ -9,7 +9,8 @@ def text_table(rows: Iterable[Sequence[str]], left: Collection[int] = (0,)) -> l
     """Return a line for each row, in columns as wide as their longest cells; those of ``left`` begin at the left."""
     columns = []
     for place, column in enumerate(zip(*rows, strict=True)):
-        justified, width = str.ljust if place in left else str.rjust, max(map(len, column))
+        justified = str.ljust if place in left else str.rjust
+        width = max(map(len, column))
         columns.append([justified(cell, width) for cell in column])
     return ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
 
@@ -18,11 +19,13 @@ def html_table(rows: Iterable[Sequence[str]], left: Collection[int] = (0,), capt
     """Return the same in HTML: the first row is the head of the columns, and each row's first cell the row's head."""
     lines = []
     for number, row in enumerate(rows):
-        begins = [f'th scope="{"row" if number else "col"}"', *["td" if number else 'th scope="col"'] * (len(row) - 1)]
-        styles = (' style="text-align:left"' if place in left else "" for place in range(len(row)))
-        cells = zip(begins, styles, row, strict=True)
-        lines.append("".join(f"<{begin}{style}>{html.escape(cell)}</{begin[:2]}>" for begin, style, cell in cells))
-    head, *body = (f"<tr>{line}</tr>" for line in lines)
+        cells = []
+        for place, text in enumerate(row):
+            tag, scope = ("td", "") if number and place else ("th", ' scope="row"' if number else ' scope="col"')
+            style = ' style="text-align:left"' if place in left else ""
+            cells.append(f"<{tag}{scope}{style}>{html.escape(text)}</{tag}>")
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    head, *body = lines
     title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
     return f"<table>{title}<thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
 

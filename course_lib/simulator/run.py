@@ -115,7 +115,8 @@ class Traffic:
             options = legal.get(name) or tuple(dict.fromkeys(getattr(r, name) for r in self._known))
             if value not in options:
                 raise ValueError(f"no {name} {value!r} in this run; it has {', '.join(map(repr, options)) or 'none'}")
-        rows = tuple(r for r in self.rows if all(v is None or getattr(r, n) == v for n, v in wanted.items()))
+        asked = {name: value for name, value in wanted.items() if value is not None}
+        rows = tuple(row for row in self.rows if all(getattr(row, name) == value for name, value in asked.items()))
         return Traffic(rows, self._by_thread, self._shape, self._known)
 
     def per_thread(self, **filters: Any) -> np.ndarray:
@@ -127,9 +128,10 @@ class Traffic:
         rows = self.select(**filters).rows
         flat = self._by_thread([(r.line, r.array, r.space, r.op, r.itemsize) for r in rows])
         grid, block = self._shape
-        linear = flat.reshape(*reversed(grid), *reversed(block))
-        n, m = len(grid), len(block)
-        return np.ascontiguousarray(linear.transpose(*reversed(range(n)), *(n + a for a in reversed(range(m)))))
+        linear = flat.reshape(*reversed(grid), *reversed(block))  # z, y, x of the grid, then of the block
+        axes_of_grid = range(len(grid))
+        axes_of_block = range(len(grid), len(grid) + len(block))
+        return np.ascontiguousarray(linear.transpose(*reversed(axes_of_grid), *reversed(axes_of_block)))
 
     def __repr__(self) -> str:
         return table_text(self.rows)
@@ -165,16 +167,21 @@ def table(rows: Sequence[TrafficRow], counts: tuple[str, ...] = COUNTS) -> list[
 
     A column of atomics is left out where there is none.
     """
-    shown = [name for name in counts if OP_OF[name] is None or any(row.op == OP_OF[name] for row in rows)]
+    operations = {row.op for row in rows}
+    shown = [name for name in counts if OP_OF[name] is None or OP_OF[name] in operations]
     names = (*NAMES, *shown)
     cells = [[title(name) for name in names]]
     for row in rows:
-        absent = {
-            name for name in names if SPACE_OF[name] not in (None, row.space) or OP_OF[name] not in (None, row.op)
-        }
-        values = {name: getattr(row, name) for name in names}
-        cells.append(["–" if n in absent else f"{v:,}" if n in counts else str(v) for n, v in values.items()])
+        cells.append([_cell(row, name) for name in names])
     return cells
+
+
+def _cell(row: TrafficRow, name: str) -> str:
+    """Return a key or a count of a row as text; a dash for a count that such accesses do not have."""
+    if SPACE_OF[name] not in (None, row.space) or OP_OF[name] not in (None, row.op):
+        return "–"
+    value = getattr(row, name)
+    return f"{value:,}" if name in COUNTS else str(value)
 
 
 def table_text(rows: Sequence[TrafficRow], counts: tuple[str, ...] = COUNTS) -> str:
@@ -201,9 +208,11 @@ class AnnotatedSource:
     def _notes(self) -> Iterator[tuple[int, str, int, list[int], list[Finding]]]:
         """Yield each line with its number, its accesses, the sums of the counts shown, and its findings."""
         for number, text in self.lines:
-            rows = [r for r in self.rows if r.line == number]
-            sums = [sum(getattr(r, n) for r in rows) for n in self.counts]
-            yield number, text, sum(r.accesses for r in rows), sums, [f for f in self.findings if f.line == number]
+            rows = [row for row in self.rows if row.line == number]
+            sums = [sum(getattr(row, name) for row in rows) for name in self.counts]
+            accesses = sum(row.accesses for row in rows)
+            found = [finding for finding in self.findings if finding.line == number]
+            yield number, text, accesses, sums, found
 
     def __str__(self) -> str:
         widths = [12 if name == "accesses" else 10 for name in self.counts]

@@ -119,17 +119,20 @@ class Simulation:
                 f"{self.kernel.__name__} is a device function, which only a kernel calls; write @cuda.jit without "
                 "device=True to launch it"
             )
-        tracing: Tracing = "values" if self.trace else "loops" if self.watching else ""
+        tracing: Tracing = ""
+        if self.trace:
+            tracing = "values"
+        elif self.watching:
+            tracing = "loops"
         ready = partial(prepare, self.kernel, grid, block, arguments, dynamic_shared, tracing=tracing)
         prepared = ready()
         if prepared.compiled.cooperative:
             check_resident(prepared)
-        before = [
-            (part, part.copy())
-            for array in (prepared.may_write if prepared.compiled.may_restart else ())
-            for part in (array.storage(), array.written)
-            if part is not None
-        ]
+        before: list[tuple[np.ndarray, np.ndarray]] = []
+        if prepared.compiled.may_restart:
+            for array in prepared.may_write:
+                parts = [part for part in (array.storage(), array.written) if part is not None]
+                before += [(part, part.copy()) for part in parts]
         try:
             return self._observed(prepared, grid, block)
         except (WaitsForOthers, PartOfGrid):  # of other blocks: run each by itself, in turns
@@ -154,10 +157,11 @@ class Simulation:
             stopped = error
         finally:
             RUNNING.remove(checks)
-        columns: dict[str, Any] = {name: counts for counter in counters for name, counts in counter.columns().items()}
-        keys = sorted({key for counts in columns.values() for key in counts})
-        rows = tuple(TrafficRow(*key, **{n: counts.get(key, 0) for n, counts in columns.items()}) for key in keys)
-        findings = tuple(sorted((f for check in checks for f in check.findings), key=lambda finding: finding.rank))
+        rows = rows_of(counters)
+        found: list[Finding] = []
+        for check in checks:
+            found += check.findings
+        findings = tuple(sorted(found, key=lambda finding: finding.rank))
         launch = prepared.launch
         shape = (as_given(grid, launch.grid), as_given(block, launch.block))
         run = Run(
@@ -174,17 +178,29 @@ class Simulation:
         )
         print(run.printed, end="")
         if stopped is not None:
-            before = (
-                [f"Before that: {error_text(run.kernel_name, run.errors, prepared.lines, _IN_ERROR)}"]
-                if run.errors
-                else []
-            )
-            more = "\n".join([stopped.option, *before])
+            more = stopped.option
+            if run.errors:
+                more += f"\nBefore that: {error_text(run.kernel_name, run.errors, prepared.lines, _IN_ERROR)}"
             kind = KernelDivisionError if isinstance(stopped, ZeroDivisionError) else KernelError
             raise kind(stopped.text, run.errors, run, line=stopped.line, option=more) from None
         if self.strict and run.errors:
             raise KernelError(error_text(run.kernel_name, run.errors, prepared.lines), run.errors, run)
         return run
+
+
+def rows_of(counters: Sequence[Any]) -> tuple[TrafficRow, ...]:
+    """Return the rows of traffic, of all counts of each line, array, space and operation."""
+    columns: dict[str, dict[Any, int]] = {}
+    for counter in counters:
+        columns |= counter.columns()
+    keys: set[Any] = set()
+    for counts in columns.values():
+        keys |= {*counts}
+    rows = []
+    for key in sorted(keys):
+        counts_of_key: dict[str, Any] = {name: counts.get(key, 0) for name, counts in columns.items()}
+        rows.append(TrafficRow(*key, **counts_of_key))
+    return tuple(rows)
 
 
 def check_resident(prepared: Prepared) -> None:

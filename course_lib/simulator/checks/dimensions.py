@@ -38,9 +38,15 @@ class DimensionsObserver(Observer):
         # one thread is meant, and so is a size of 1 that was given
         flat = AXES[launch.dimensions :] if launch.blocks * launch.threads_per_block > 1 else ""
         trees = tuple(source.tree for source in prepared.compiled.sources)
-        numbers = tuple(number for source in prepared.compiled.sources for number in _numbers(source)) if flat else ()
-        of_axes = [coordinate_of(axis, prepared.source.tree, trees, numbers) for axis in AXES] if flat else []
-        self._coordinates, self._others = of_axes[launch.dimensions :], of_axes[: launch.dimensions]
+        numbers: list[tuple[str, int]] = []
+        of_axes: list[Coordinate] = []
+        if flat:
+            for source in prepared.compiled.sources:
+                numbers += _numbers(source)
+            of_axes = [coordinate_of(axis, prepared.source.tree, trees, tuple(numbers)) for axis in AXES]
+        #: those of the axes that the launch lacks, and those of its own
+        self._coordinates = of_axes[launch.dimensions :]
+        self._others = of_axes[: launch.dimensions]
         self._stores: dict[str, Stores] = {}
 
     def watch(self, array: Array) -> Watcher | None:
@@ -51,22 +57,23 @@ class DimensionsObserver(Observer):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        return tuple(
-            self._finding(stores, dimension, coordinate)
-            for stores in self._stores.values()
-            for dimension in (stores.dimensions_of_zeros() if stores.array.ndim > 1 else stores.first_row())[:1]
-            for coordinate in self._coordinates
-            if all(
-                coordinate.gives(line, dimension, self._others, rows=stores.array.ndim == 1) for line in stores.lines
-            )
-        )
+        found = []
+        for stores in self._stores.values():
+            rows = stores.array.ndim == 1
+            dimensions = stores.first_row() if rows else stores.dimensions_of_zeros()
+            for dimension in dimensions[:1]:
+                for coordinate in self._coordinates:
+                    if all(coordinate.gives(line, dimension, self._others, rows=rows) for line in stores.lines):
+                        found.append(self._finding(stores, dimension, coordinate))
+        return tuple(found)
 
     def findings_so_far(self) -> tuple[Finding, ...]:
         """Return nothing: the elements that are not stored yet may be stored later."""
         return ()
 
     def _finding(self, stores: "Stores", dimension: int, coordinate: "Coordinate") -> Finding:
-        array, axis, needed = stores.array, coordinate.axis, 1 + AXES.index(coordinate.axis)
+        array, axis = stores.array, coordinate.axis
+        needed = 1 + AXES.index(axis)
         missing = array.size - np.count_nonzero(stores.stored)
         above = "an index above 0" + (f" in dimension {dimension}" if array.ndim > 1 else " for the row")
         said = (
@@ -101,8 +108,10 @@ class Stores:
     def first_row(self) -> list[int]:
         """The dimension of an array of several rows, one after another, of which exactly the first was stored."""
         width = int(np.count_nonzero(self.stored))
-        rows = width and self.stored[:width].all() and self.stored.size > width and self.stored.size % width == 0
-        return [0] if rows else []
+        if not width or not self.stored[:width].all():
+            return []
+        several_rows = self.stored.size > width and self.stored.size % width == 0
+        return [0] if several_rows else []
 
 
 class Coordinate:
@@ -142,16 +151,20 @@ class Coordinate:
         It must not be computed from one of the ``others``. ``rows``: it is multiplied in the index, by itself: with an
         offset, as in ``(first + y) * width``, a launch is one of several.
         """
-        indices = self._indices.get(line, [])
+        stored = self._indices.get(line, [])
+        if any(len(index) <= dimension for index in stored):
+            return False
         through = self._multiplied if rows else self._decides
-        return bool(indices) and all(len(each) > dimension and through(each[dimension], others) for each in indices)
+        return bool(stored) and all(through(index[dimension], others) for index in stored)
 
     def _decides(self, part: ast.AST, others: "Sequence[Coordinate]") -> bool:
         return self._reads(part) and not any(other._reads(part) for other in others)
 
     def _multiplied(self, index: ast.AST, others: "Sequence[Coordinate]") -> bool:
-        products = (node for node in ast.walk(index) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult))
-        sides = (side for node in products for side in (node.left, node.right))
+        sides: list[ast.expr] = []
+        for node in ast.walk(index):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+                sides += [node.left, node.right]
         return any(self._decides(side, others) and self._alone(side) for side in sides)
 
     def _alone(self, node: ast.AST, within: frozenset[str] = frozenset()) -> bool:
@@ -220,8 +233,11 @@ def _numbers(source: Source) -> Iterator[tuple[str, int]]:
 
 @lru_cache(maxsize=256)
 def _names_of_dimensions(tree: ast.FunctionDef) -> tuple[str, ...]:
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_grid(node.func))
-    return tuple(part.id for call in calls for part in call.args if isinstance(part, ast.Name))
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _is_grid(node.func):
+            names += [part.id for part in node.args if isinstance(part, ast.Name)]
+    return tuple(names)
 
 
 def _assigned(node: ast.Assign | ast.AugAssign | ast.For) -> Iterator[tuple[str, ast.expr]]:
@@ -235,7 +251,8 @@ def _assigned(node: ast.Assign | ast.AugAssign | ast.For) -> Iterator[tuple[str,
 
 
 def _is_grid(function: ast.expr) -> bool:
-    return (function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")) == "grid"
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return name == "grid"
 
 
 def _item(value: ast.expr, number: int, count: int) -> ast.expr:

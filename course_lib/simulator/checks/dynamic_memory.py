@@ -61,10 +61,17 @@ class Words:
             self._load(site, pattern, base, name, keys, lanes)
         if site.op != "load":
             before = self.writer[keys]
-            ends = (before != NOBODY) & (before != name) & ~self.taken[keys] & (name != NOBODY)
-            again = (self.lost[keys] == name) | (name == NOBODY)
-            self.lost[keys] = np.where(ends, before, np.where(again, NOBODY, self.lost[keys]))
-            self.writer[keys], self.line[keys], self.taken[keys] = name, site.line, False
+            lost = self.lost[keys]
+            if name == NOBODY:
+                lost = np.full_like(lost, NOBODY)
+            else:
+                ends_unread = (before != NOBODY) & (before != name) & ~self.taken[keys]
+                lost = np.where(lost == name, NOBODY, lost)
+                lost = np.where(ends_unread, before, lost)
+            self.lost[keys] = lost
+            self.writer[keys] = name
+            self.line[keys] = site.line
+            self.taken[keys] = False
 
     def _load(self, site: Site, pattern: Pattern, base: int, name: int, keys: np.ndarray, lanes: np.ndarray) -> None:
         wrong = (self.lost[keys] == name) & (self.writer[keys] != name) & (name != NOBODY)
@@ -79,14 +86,18 @@ class Words:
 @lru_cache(maxsize=256)  # a program launches a kernel many times
 def names_of(kernel: ast.FunctionDef) -> tuple[frozenset[str], tuple[str, ...]]:
     """The variables of dynamic shared memory, and those that are given nothing but the whole of it."""
-    given = [(node.targets[0].id, node.value) for node in ast.walk(kernel) if _binds(node)]  # type: ignore[attr-defined]
-    declared = frozenset(name for name, value in given if any(_is_dynamic(part) for part in ast.walk(value)))
-    whole = {name for name in declared if all(_is_dynamic(value) for other, value in given if other == name)}
+    values: dict[str, list[ast.expr]] = {}  # what each variable is given
+    for node in ast.walk(kernel):
+        match node:
+            case ast.Assign([ast.Name(name)], value):
+                values.setdefault(name, []).append(value)
+    declared = frozenset(name for name, given in values.items() if any(map(_contains_dynamic, given)))
+    whole = [name for name in declared if all(map(_is_dynamic, values[name]))]
     return declared, tuple(sorted(whole))
 
 
-def _binds(node: ast.AST) -> bool:
-    return isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+def _contains_dynamic(value: ast.expr) -> bool:
+    return any(_is_dynamic(part) for part in ast.walk(value))
 
 
 def _is_dynamic(node: ast.AST) -> bool:

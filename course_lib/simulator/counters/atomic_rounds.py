@@ -59,21 +59,26 @@ class AtomicRoundsObserver(Counter):
 
 def combined(update: Update, pattern: Pattern) -> bool:
     """Whether the compiler's code lets one lane of each warp update the word."""
-    if pattern.array.dtype.kind not in "iu" or not (pattern.offsets is None or pattern.offsets.shape[:2] == (1, 1)):
+    one_word = pattern.offsets is None or pattern.offsets.shape[:2] == (1, 1)
+    if pattern.array.dtype.kind not in "iu" or not one_word:
         return False
-    if update.operation in SUMS and (np.ndim(update.operand) == 0 or update.operand.shape[:2] == (1, 1)):
+    one_operand = np.ndim(update.operand) == 0 or update.operand.shape[:2] == (1, 1)
+    if update.operation in SUMS and one_operand:
         return True
     if pattern.array.itemsize > 4 or update.operation not in REDUCED:
         return False
     lanes, warps = active(pattern)
+    if not update.used:
+        return True
     # each lane's sum of those before it is computed for whole warps alone
-    return not update.used or (update.operation in SUMS and lanes == WARP_SIZE * warps)
+    return update.operation in SUMS and lanes == WARP_SIZE * warps
 
 
 def counts(update: Update, dtype: np.dtype) -> bool:
     """Whether it adds the constant 1 in shared memory, by an instruction that counts the lanes of each word."""
-    by_one = update.operation == "add" and np.ndim(update.operand) == 0 and update.operand == 1
-    return bool(by_one and not update.used and dtype.kind in "iu" and dtype.itemsize == 4)
+    adds_one = update.operation == "add" and np.ndim(update.operand) == 0 and update.operand == 1
+    is_int32 = dtype.kind in "iu" and dtype.itemsize == 4
+    return bool(adds_one and is_int32 and not update.used)
 
 
 def wavefronts_each(update: Update, dtype: np.dtype) -> int:
@@ -85,7 +90,8 @@ def wavefronts_each(update: Update, dtype: np.dtype) -> int:
 def most_on_one_word(pattern: Pattern) -> int:
     """The most active lanes on one word, summed over the blocks of the vector."""
     shape = pattern.vector.shape
-    words = np.where(pattern.vector.full(pattern.mask), 0 if pattern.offsets is None else pattern.offsets, NOBODY)
+    offsets = 0 if pattern.offsets is None else pattern.offsets
+    words = np.where(pattern.vector.full(pattern.mask), offsets, NOBODY)
     words = np.sort(widened(words, shape).reshape(-1, shape[2] * shape[3]), axis=0)
     place = np.arange(len(words))[:, None]
     begins = np.ones(words.shape, bool)

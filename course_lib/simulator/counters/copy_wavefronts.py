@@ -26,8 +26,10 @@ def copy_costs(to: np.ndarray, of: np.ndarray, active: np.ndarray, size: int) ->
     """
     in_line = LINE_BYTES // size
     columns = []
+    beyond = np.int64(np.iinfo(np.int64).max)
     for places in (to, of):
-        first = np.where(active, places, np.int64(np.iinfo(np.int64).max)).min(axis=0) // in_line * in_line
+        first = np.where(active, places, beyond).min(axis=0)
+        first = first // in_line * in_line
         columns.append(np.where(active, places - first, -1))
     both = np.concatenate(columns).T
     if (both == both[0]).all():
@@ -43,7 +45,8 @@ def copy_costs(to: np.ndarray, of: np.ndarray, active: np.ndarray, size: int) ->
 @lru_cache(maxsize=1024)
 def _one_copy(row: tuple[int, ...], size: int) -> tuple[int, int]:
     """Return (wavefronts, sectors) of a copy, from the targets and the sources relative to the 128-byte lines."""
-    lanes = list(zip(row[: len(row) // 2], row[len(row) // 2 :], strict=True))
+    half = len(row) // 2
+    lanes = list(zip(row[:half], row[half:], strict=True))
     return wide_copy(lanes) if size == WIDE_BYTES else (narrow(lanes, size), 0)
 
 
@@ -67,7 +70,8 @@ def narrow(lanes: Places, size: int) -> int:
     total = 0
     for start in range(0, len(lanes), group):
         banks = [(to % in_line, of % in_line) for to, of in lanes[start : start + group] if to >= 0]
-        filled, taken = (Counter(side) for side in zip(*banks, strict=True)) if banks else (Counter(), Counter())
+        filled = Counter(to for to, _ in banks)
+        taken = Counter(of for _, of in banks)
         both = Counter(banks)
         total += max((filled[to] + taken[of] - both[to, of] for to, of in both), default=0)
     return total

@@ -28,29 +28,38 @@ def take(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tupl
     check_count(source, len(arguments))
     values = tuple(take_argument(name, value) for name, value in zip(names, arguments, strict=True))
     mark_aliases(arrays_in(values))
-    variables = {n: variable_of(n, a, v) for n, a, v in zip(names, arguments, values, strict=True)}
+    variables: Variables = {}
+    for name, argument, value in zip(names, arguments, values, strict=True):
+        variables[name] = variable_of(name, argument, value)
     try:
         declared = decorator_signatures.declared(kernel, source)
         if not declared:
             return values, variables
-        types, layouts = tuple(v.type for v in variables.values()), tuple(map(layout_of, values))
+        types = tuple(variable.type for variable in variables.values())
+        layouts = tuple(map(layout_of, values))
         chosen = decorator_signatures.choose(declared, types, source.name, layouts)
     except TypingError as error:
         raise LaunchError(str(error)) from None
-    kinds = dict(zip(variables, chosen.arguments, strict=True))
-    values = tuple(
-        cast(value, np.dtype(kind)) if isinstance(kind, str) else value
-        for value, kind in zip(values, kinds.values(), strict=True)
-    )
-    return values, {n: v if v.type == kinds[n] else Variable(kinds[n]) for n, v in variables.items()}
+    converted = []
+    for value, (name, variable), kind in zip(values, variables.items(), chosen.arguments, strict=True):
+        converted.append(cast(value, np.dtype(kind)) if isinstance(kind, str) else value)
+        if variable.type != kind:
+            variables[name] = Variable(kind)
+    return tuple(converted), variables
 
 
 def layout_of(value: Any) -> decorator_signatures.ArrayLayout | None:
     """Return how an array lies in memory, as numba says it of an argument; None of a number."""
     if not isinstance(value, GlobalArray):
         return None
-    of = value.host.flags
-    return decorator_signatures.ArrayLayout("C" if of.c_contiguous else "F" if of.f_contiguous else "A", of.writeable)
+    flags = value.host.flags
+    if flags.c_contiguous:
+        order = "C"
+    elif flags.f_contiguous:
+        order = "F"
+    else:
+        order = "A"
+    return decorator_signatures.ArrayLayout(order, flags.writeable)
 
 
 def check_count(source: Source, given: int) -> None:
@@ -137,8 +146,16 @@ def arrays_in(values: Sequence[Any]) -> list[GlobalArray]:
     """The arrays among arguments, and in their tuples."""
     found: list[GlobalArray] = []
     for value in values:
-        found += arrays_in(value) if isinstance(value, tuple) else [value] if isinstance(value, GlobalArray) else []
+        if isinstance(value, tuple):
+            found += arrays_in(value)
+        elif isinstance(value, GlobalArray):
+            found.append(value)
     return found
+
+
+def fields_of_same_records(one: GlobalArray, other: GlobalArray) -> bool:
+    """Whether two arrays are fields of one array of records: they share its memory, and no element."""
+    return isinstance(one, FieldArray) and isinstance(other, FieldArray) and one.records is other.records
 
 
 def mark_aliases(arrays: Sequence[GlobalArray]) -> None:
@@ -148,10 +165,9 @@ def mark_aliases(arrays: Sequence[GlobalArray]) -> None:
     """
     for i, array in enumerate(arrays):
         for other in arrays[:i]:
-            of_one = isinstance(array, FieldArray) and isinstance(other, FieldArray) and array.records is other.records
             if isinstance(array, AllocatedArray) and array.shares_keys(other):
                 array.memory = other.memory
-            elif not of_one and np.may_share_memory(array.host, other.host):
+            elif not fields_of_same_records(array, other) and np.may_share_memory(array.host, other.host):
                 array.aliases, other.aliases = other.name, array.name
     for array in arrays:
         array.names = tuple(each.name for each in arrays if each.memory is array.memory)
@@ -164,7 +180,8 @@ def variable_of(name: str, argument: Any, value: Any) -> Variable:
     if isinstance(argument, (np.ndarray, np.void, AllocationView)) and isinstance(value, tuple):
         return Variable(type_of_records(np.asarray(argument)))
     if isinstance(value, tuple):
-        items = [variable_of(f"{name}[{i}]", a, v) for i, (a, v) in enumerate(zip(argument, value, strict=True))]
+        pairs = enumerate(zip(argument, value, strict=True))
+        items = [variable_of(f"{name}[{i}]", given, taken) for i, (given, taken) in pairs]
         reasons = tuple(item.why for item in items)
         fields = tuple(getattr(argument, "_fields", ()))
         return Variable(TupleType(tuple(item.type for item in items), fields), reasons if any(reasons) else None)

@@ -69,18 +69,17 @@ class Engine(EngineInterface):
         self.prepared, self.launch, self.compiled = prepared, prepared.launch, prepared.compiled
         self.observers = observers
         self.order = order(schedule)
-        if max_steps is not None and (
-            isinstance(max_steps, bool) or not isinstance(max_steps, (int, np.integer)) or max_steps < 1
-        ):
+        is_whole = isinstance(max_steps, (int, np.integer)) and not isinstance(max_steps, bool)
+        if max_steps is not None and (not is_whole or max_steps < 1):
             raise LaunchError(f"max_steps is {max_steps!r}; give a whole number of at least 1")
         self.budget = IterationBudget(None if max_steps is None else int(max_steps))
         self.printed, self.raised = Printed(), None
         self.arrays = prepared.may_write
         self.updates = any(site.op == "atomic" for site in self.compiled.sites)
-        self.listeners = {
-            name: [getattr(o, name) for o in observers if getattr(type(o), name) is not hook]
-            for name, hook in HOOKS.items()
-        }
+        self.listeners: dict[str, list[Callable[..., None]]] = {}
+        for name, hook in HOOKS.items():
+            overriding = [observer for observer in observers if getattr(type(observer), name) is not hook]
+            self.listeners[name] = [getattr(observer, name) for observer in overriding]
 
     def run(self) -> None:
         for observer in self.observers:
@@ -107,8 +106,9 @@ class Engine(EngineInterface):
 
         If all of them rest, each looks once more: memory may have changed in a way that no watcher sees.
         """
-        interleaved, rounds, again = self.prepared.interleaved, 0, False
-        blocks = self.launch.chunks(1 if interleaved else self._blocks_in_memory())
+        blocks = self.launch.chunks(1 if self.prepared.interleaved else self._blocks_in_memory())
+        rounds = 0
+        again = False
         for array in self.prepared.arrays:
             array.watchers = (*array.watchers, waits.watch(array))
         while True:
@@ -153,14 +153,13 @@ class Engine(EngineInterface):
     def _sites(self) -> list[list[Site]]:
         """Return the sites of each warp."""
         capacity = REMEMBERED // max(1, len(self.compiled.sites) * len(self.launch.warps))
-        seen_by_all_warps: list[dict[Any, Any]] = [{} for _ in self.compiled.sites]
-        return [
-            [
-                self._site(site, capacity, seen)
-                for site, seen in zip(self.compiled.sites, seen_by_all_warps, strict=True)
-            ]
-            for _ in self.launch.warps
-        ]
+        declared = self.compiled.sites
+        seen_by_all_warps: list[dict[Any, Any]] = [{} for _ in declared]
+        sites = []
+        for _ in self.launch.warps:
+            pairs = zip(declared, seen_by_all_warps, strict=True)
+            sites.append([self._site(site, capacity, seen) for site, seen in pairs])
+        return sites
 
     def _blocks_in_memory(self) -> int:
         """Return how many blocks can run together without exceeding MAX_BYTES of shared and local arrays."""

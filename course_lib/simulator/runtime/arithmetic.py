@@ -238,10 +238,16 @@ def complex_of(real: Vector, imaginary: Vector) -> Vector:
 
 def rectangular(r: Vector, phi: Vector) -> Vector:
     """``cmath.rect(r, phi)``, as numba compiles it: infinity times zero is zero."""
-    real, imaginary = (np.where((part == 0) & np.isinf(r), part / r, part * r) for part in (np.cos(phi), np.sin(phi)))
-    lost, none = ~np.isfinite(phi), r == 0
-    real = np.where(lost & none, 0, np.where(lost & np.isinf(r), r, real)).astype(real.dtype)
-    return complex_of(real, np.where(lost & none, 0, np.where(lost & np.isinf(r), phi, imaginary)).astype(real.dtype))
+    infinite = np.isinf(r)
+    cos, sin = np.cos(phi), np.sin(phi)
+    real = np.where((cos == 0) & infinite, cos / r, cos * r)
+    imaginary = np.where((sin == 0) & infinite, sin / r, sin * r)
+    dtype = real.dtype
+    without_angle = ~np.isfinite(phi)
+    real = np.where(without_angle & infinite, r, real)
+    imaginary = np.where(without_angle & infinite, phi, imaginary)
+    zero = without_angle & (r == 0)
+    return complex_of(np.where(zero, 0, real).astype(dtype), np.where(zero, 0, imaginary).astype(dtype))
 
 
 def magnitude(a: Vector) -> Vector:

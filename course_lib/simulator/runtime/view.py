@@ -82,12 +82,16 @@ class View:
             return None
         selection = []
         for new, before in zip(self.selection, old.selection, strict=True):
-            if isinstance(new, tuple) != isinstance(before, tuple) or (isinstance(new, tuple) and new[0] != before[0]):
+            if isinstance(new, tuple) != isinstance(before, tuple):
                 return None
-            if isinstance(new, tuple):
-                selection.append((new[0], blend(mask, new[1], before[1]), blend(mask, new[2], before[2])))
-            else:
+            if not isinstance(new, tuple):
                 selection.append(blend(mask, new, before))
+                continue
+            dimension, first, step = new
+            dimension_before, first_before, step_before = before
+            if dimension != dimension_before:
+                return None
+            selection.append((dimension, blend(mask, first, first_before), blend(mask, step, step_before)))
         sizes = (blend(mask, a, b) for a, b in zip(self.shape, old.shape, strict=True))
         return type(self)(self.base, tuple(selection), tuple(sizes))
 

@@ -338,14 +338,21 @@ def first_and_last_of_each_word(keys: Ints, current: ActiveLanes) -> list[Ints] 
     """
     low = int(keys.min(initial=0))
     span = int(keys.max(initial=0)) - low + 1
-    if span <= 8 * keys.size and np.bincount((keys - low).astype(np.intp, copy=False)).max(initial=0) <= 1:
-        return None
+    if span <= 8 * keys.size:
+        accesses_of_word = np.bincount((keys - low).astype(np.intp, copy=False))
+        if accesses_of_word.max(initial=0) <= 1:
+            return None
     by_word = np.lexsort((current.thread, keys))
     change = np.diff(keys[by_word]) != 0
     if change.all():
         return None
     block_change = change | (np.diff(current.block[by_word]) != 0)
-    starts, of_blocks = np.flatnonzero(np.r_[True, change]), np.flatnonzero(np.r_[True, block_change])
-    ends = np.r_[starts[1:], keys.size] - 1
-    lasts = of_blocks[np.searchsorted(of_blocks, ends, side="right") - 1]
-    return [by_word[starts], by_word[lasts[lasts != starts]], by_word[ends[ends != lasts]]]
+    firsts = np.flatnonzero(np.r_[True, change])
+    firsts_of_blocks = np.flatnonzero(np.r_[True, block_change])
+    lasts = np.r_[firsts[1:], keys.size] - 1
+    firsts_of_last_block = firsts_of_blocks[np.searchsorted(firsts_of_blocks, lasts, side="right") - 1]
+    return [
+        by_word[firsts],
+        by_word[firsts_of_last_block[firsts_of_last_block != firsts]],
+        by_word[lasts[lasts != firsts_of_last_block]],
+    ]

@@ -104,7 +104,9 @@ class Messages:
     def _advice_on_one_line(self, line: int, array: str) -> str:
         """Say what orders a read and a write of an array in one line."""
         sources = self.compiled.sources
-        read = {name for source in sources for name in others_read(source.tree, line, array)}
+        read: set[str] = set()
+        for source in sources:
+            read |= {*others_read(source.tree, line, array)}
         apart = "read into a variable, put a barrier, and write then"
         if end := self._end_of_loop(line, line):
             apart = f"between two iterations, put a barrier {end}; within one, {apart}"
@@ -126,8 +128,10 @@ class Messages:
 
     def _end_of_loop(self, first: int, second: int) -> str:
         """Where the body of the innermost loop around these lines ends, in words; empty without a loop."""
-        loops = (loop for source in self.compiled.sources for loop in loops_of(source.tree))
-        start, end = max((loop for loop in loops if loop[0] <= first <= second <= loop[1]), default=(0, 0))
+        around: list[tuple[int, int]] = []
+        for source in self.compiled.sources:
+            around += [loop for loop in loops_of(source.tree) if loop[0] <= first <= second <= loop[1]]
+        start, end = max(around, default=(0, 0))
         return f"after line {end}, at the end of the body of the loop in line {start}" if start else ""
 
 
@@ -153,8 +157,10 @@ def _is_element(node: ast.AST, array: str) -> bool:
 @lru_cache(maxsize=256)  # a launch may report thousands of races
 def others_read(tree: ast.AST, line: int, array: str) -> tuple[str, ...]:
     """Return the elements that a line reads of an array, as written, if it stores to another one of the same array."""
-    stores = _stores_of(tree, line, array)
-    return tuple(dict.fromkeys(each for stored, read in stores for each in read if each != stored))
+    others: dict[str, None] = {}  # in their order, each once
+    for stored, read in _stores_of(tree, line, array):
+        others |= dict.fromkeys(each for each in read if each != stored)
+    return tuple(others)
 
 
 @lru_cache(maxsize=256)
@@ -166,4 +172,5 @@ def updates_one(tree: ast.AST, line: int, array: str) -> bool:
 @lru_cache(maxsize=256)
 def loops_of(tree: ast.AST) -> tuple[tuple[int, int], ...]:
     """Return the first and the last line of each loop."""
-    return tuple((n.lineno, n.end_lineno or 0) for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While)))
+    loops = [node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.While))]
+    return tuple((loop.lineno, loop.end_lineno or 0) for loop in loops)

@@ -66,8 +66,13 @@ def compile_time(value: Expr) -> tuple[object] | None:
     if isinstance(value, CompileTimeObject):
         return (value.obj,)
     if isinstance(value, MakeTuple) and value.items:
-        objects = [obj for item in value.items if (obj := compile_time(item)) is not None]
-        return (tuple(obj for (obj,) in objects),) if len(objects) == len(value.items) else None
+        items: list[object] = []
+        for item in value.items:
+            known = compile_time(item)
+            if known is None:
+                return None
+            items.append(known[0])
+        return (tuple(items),)
     return None
 
 

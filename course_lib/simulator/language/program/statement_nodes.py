@@ -184,7 +184,9 @@ class Iterable(ProgramPart):
 
 
 RANGE = "iterate(warp.budget, {live}, {0}, np.{kind}, line={line}, none_leaves={none_leaves})"
-EACH, NUMBERED, TOGETHER = "each(warp.budget, {live}, {0}, {line})", "enumerated({0})", "zipped([{0}])"
+EACH = "each(warp.budget, {live}, {0}, {line})"
+NUMBERED = "enumerated({0})"
+TOGETHER = "zipped([{0}])"
 
 
 class Loop(Stmt):
@@ -214,9 +216,13 @@ class Loop(Stmt):
         loop by break.
         """
         before = out.mask
-        leaves, returns, breaks = (self.body.exits(kinds) for kinds in (LEAVING, (Return,), (Break,)))
-        running, iteration = out.new_name(f"running_{self.line}"), out.new_name(f"iteration_{self.line}")
-        here, item = out.new_name(f"here_{self.line}"), out.new_name(f"item_{self.line}")
+        leaves = self.body.exits(LEAVING)
+        returns = self.body.exits((Return,))
+        breaks = self.body.exits((Break,))
+        running = out.new_name(f"running_{self.line}")
+        iteration = out.new_name(f"iteration_{self.line}")
+        here = out.new_name(f"here_{self.line}")
+        item = out.new_name(f"item_{self.line}")
         broke = out.new_name(f"broke_{self.line}") if breaks else ""
         out.comment(self.line)
         iterator = ""
@@ -267,7 +273,8 @@ class Loop(Stmt):
         if returns:
             out.emit(f"{out.changing_mask()} = without({before}, {out.returned})")
         if self.orelse is not None and self.orelse.body:
-            self._write_else(out, self.orelse, f"without({out.mask}, {broke})" if breaks else out.mask)
+            lanes = f"without({out.mask}, {broke})" if breaks else out.mask
+            self._write_else(out, self.orelse, lanes)
 
     def _write_iterated(self, out: Writer) -> None:
         if out.module.tracing and out.function.kernel:
@@ -391,10 +398,12 @@ class Function:
         if others:
             start += ["# variables that no lane has assigned yet", " = ".join(others) + " = None"]
         if self.maybe_unassigned:
-            start.append(" = ".join(out.mask_of_assigned(each) for each in sorted(self.maybe_unassigned)) + " = False")
+            masks = [out.mask_of_assigned(each) for each in sorted(self.maybe_unassigned)]
+            start.append(" = ".join(masks) + " = False")
         start += self._start_of_device(out)
         branch = [out.branch_of_call] if self.barriers and not self.kernel else []
-        head = f"    def {name}({', '.join(('warp', out.all_lanes, out.program_point, *branch, *parameters))}):\n"
+        given = ", ".join(("warp", out.all_lanes, out.program_point, *branch, *parameters))
+        head = f"    def {name}({given}):\n"
         body = "".join(f"        {line}\n" for line in start) + "".join(out.lines)
         if not self.kernel:
             results = f"{out.result}, {out.has_result}" if self.partial else out.result

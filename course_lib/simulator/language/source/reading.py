@@ -201,8 +201,10 @@ def _read_lambda(function: FunctionType) -> Source:
     except SyntaxError:
         nodes = []
     first = code.co_firstlineno
-    found = _of_code([node for node in nodes if isinstance(node, ast.Lambda) and node.lineno == first], code)
-    if len(found) != 1 or may_be_stale(function) and not same_code(function, first):
+    lambdas = [node for node in nodes if isinstance(node, ast.Lambda) and node.lineno == first]
+    found = _of_code(lambdas, code)
+    is_another = may_be_stale(function) and not same_code(function, first)
+    if len(found) != 1 or is_another:
         raise UnsupportedKernelError(
             f"the lambda in line {first} cannot be read by itself; write it with def, on a separate line"
         )
@@ -217,10 +219,10 @@ def _of_code(lambdas: list[ast.Lambda], code: CodeType) -> list[ast.Lambda]:
     places = [((line, column), (end, last)) for line, end, column, last in code.co_positions() if last]
     if not places:
         return lambdas
-    bodies = [(one.body.lineno, one.body.col_offset, one.body.end_lineno, one.body.end_col_offset) for one in lambdas]
-    around = [
-        (body[:2], one)
-        for one, body in zip(lambdas, bodies, strict=True)
-        if all(body[:2] <= start and end <= body[2:] for start, end in places)
-    ]
+    around = []
+    for one in lambdas:
+        begin = (one.body.lineno, one.body.col_offset)
+        end = (one.body.end_lineno, one.body.end_col_offset)
+        if all(begin <= first and last <= end for first, last in places):
+            around.append((begin, one))
     return [max(around, key=itemgetter(0))[1]] if around else []

@@ -50,8 +50,9 @@ def _occurrences(
                 targets[id(statement.body)] = names_in(value)
                 yield from ((name, (*path, id(statement.body))) for name in names_in(value))
             else:
-                trees = [node for node in (value if isinstance(value, list) else [value]) if isinstance(node, ast.AST)]
-                yield from ((name, path) for tree in trees for name in names_in(tree))
+                for part in value if isinstance(value, list) else [value]:
+                    if isinstance(part, ast.AST):
+                        yield from ((name, path) for name in names_in(part))
 
 
 def _is_exposed(body: int, name: str, lists: dict[int, list[ast.stmt]], targets: dict[int, list[str]]) -> bool:

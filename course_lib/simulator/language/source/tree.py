@@ -8,7 +8,8 @@ def names_in(tree: ast.AST) -> list[str]:
 
 
 def occurs(tree: ast.AST, name: str, context: type[ast.expr_context] = ast.Load) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, context) for n in nodes(tree))
+    names = (node for node in nodes(tree) if isinstance(node, ast.Name) and node.id == name)
+    return any(isinstance(node.ctx, context) for node in names)
 
 
 def nodes(tree: ast.AST, inside: bool = True) -> list[ast.AST]:
@@ -29,7 +30,12 @@ def nodes(tree: ast.AST, inside: bool = True) -> list[ast.AST]:
 
 
 def assigned_names(body: list[ast.stmt]) -> set[str]:
-    own = [node for statement in body for node in nodes(statement, inside=False)]
-    return {n.id for n in own if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)} | {
-        n.name for n in own if isinstance(n, ast.FunctionDef)
-    }
+    """The names that statements assign or define, without those inside functions that they define."""
+    names: set[str] = set()
+    for statement in body:
+        for node in nodes(statement, inside=False):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+            elif isinstance(node, ast.FunctionDef):
+                names.add(node.name)
+    return names

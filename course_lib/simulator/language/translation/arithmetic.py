@@ -20,11 +20,14 @@ Operand = tuple[Expr, ast.AST]
 
 def binary(translation: Translation, node: ast.expr | ast.stmt, op: str, left: Operand, right: Operand) -> Expr:
     """``left op right``, which is ``node`` in the source."""
-    (a, left_tree), (b, right_tree) = left, right
-    a, b = translation.unwrap_optional(left_tree, a), translation.unwrap_optional(right_tree, b)
+    a, left_tree = left
+    b, right_tree = right
+    a = translation.unwrap_optional(left_tree, a)
+    b = translation.unwrap_optional(right_tree, b)
     translation.as_number(left_tree, a)
     translation.as_number(right_tree, b)
-    line, kinds = node.lineno, (str(a.type), str(b.type))
+    line = node.lineno
+    kinds = (str(a.type), str(b.type))
     exponent = literal_integer(b) if op == "Pow" else None
     result = _result_type(translation, node, op, kinds, exponent)
     reason = translation.reason(node, result, [(a, left_tree), (b, right_tree)], QUOTIENT_OF)
@@ -57,8 +60,8 @@ def _result_type(translation: Translation, node: ast.AST, op: str, kinds: tuple[
 
 def _raises_for_zero(source: Source, op: str, result: str) -> bool:
     """Whether a division by 0 raises an exception: with debug=True, but for floats that another instruction divides."""
-    by_other_instruction = result == "float16" or (source.fast and op == "Div" and result == "float32")
-    return source.debug and not by_other_instruction
+    fast_division = source.fast and op == "Div" and result == "float32"
+    return source.debug and result != "float16" and not fast_division
 
 
 def _is_not_zero(value: Expr) -> bool:

@@ -110,10 +110,14 @@ def call(translation: Translation, node: ast.Call, used: bool) -> Expr:
 
 def _called(translation: Translation, node: ast.Call, used: bool) -> Expr:
     if any(isinstance(part, ast.Starred) for part in node.args):
-        values = [Translated(value, part) for part in node.args for value in tuples.unpacked(translation, part)]
-        node = ast.copy_location(ast.Call(node.func, [*values], node.keywords), node)
-    if isinstance(node.func, ast.Attribute) and (made := _method(translation, node, node.func, used)) is not None:
-        return made
+        values: list[ast.expr] = []
+        for part in node.args:
+            values += [Translated(value, part) for value in tuples.unpacked(translation, part)]
+        node = ast.copy_location(ast.Call(node.func, values, node.keywords), node)
+    if isinstance(node.func, ast.Attribute):
+        made = _method(translation, node, node.func, used)
+        if made is not None:
+            return made
     obj = translation.constant_object(node.func)
     if obj is None:
         target = translation.expr(node.func)
@@ -156,7 +160,8 @@ METHODS = (*array_members.METHODS, "bit_count")
 def _method(translation: Translation, node: ast.Call, function: ast.Attribute, used: bool) -> Expr | None:
     """Translate the call of a method of an array or a number; None for other calls."""
     name = function.attr
-    if name == "conjugate" and not (node.args or node.keywords):
+    without_arguments = not node.args and not node.keywords
+    if name == "conjugate" and without_arguments:
         return numbers.conjugate(translation, node)
     if name not in METHODS or translation.constant_object(function) is not None:
         return None
@@ -165,9 +170,10 @@ def _method(translation: Translation, node: ast.Call, function: ast.Attribute, u
         return array_members.METHODS[name](translation, node, owner)
     if owner.is_scalar and name == "view":
         return array_members.number_as(translation, node, owner)
-    if owner.is_scalar and name == "bit_count" and not (node.args or node.keywords):
+    if owner.is_scalar and name == "bit_count" and without_arguments:
         package_gaps.check("int.bit_count", (str(owner.type),))
-        return CUDA["popc"](translation, ast.copy_location(ast.Call(function, [function.value], []), node), used)
+        of_number = ast.copy_location(ast.Call(function, [function.value], []), node)
+        return CUDA["popc"](translation, of_number, used)
     return None
 
 

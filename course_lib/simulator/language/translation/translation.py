@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...formatting import plural
+from ...hardware import WARP_SIZE
 from ...launch_shape import Launch
 from ..program import builders, nodes
 from ..program.builders import cast
@@ -138,11 +139,15 @@ class Translation(ABC):
                     node, f"the default {ast.unparse(part)} of an inner function is no constant; pass it in each call"
                 )
             values.append(default.value)
-        read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & self.locals
-        objects = [self.env[name].const for name in read if name in self.env]
-        functions = [obj[0] for obj in objects if isinstance(obj, tuple) and isinstance(obj[0], Inner)]
-        more = {name for function in functions for name in function.free}
-        constants = {name: v.const for name, v in self.env.items() if isinstance(v.const, np.generic)}
+        read = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} & self.locals
+        more: set[str] = set()  # what the inner functions that it uses read
+        for name in read & self.env.keys():
+            obj = self.env[name].const
+            if isinstance(obj, tuple) and isinstance(obj[0], Inner):
+                more |= {*obj[0].free}
+        constants = {
+            name: variable.const for name, variable in self.env.items() if isinstance(variable.const, np.generic)
+        }
         made = inner(self.source, node, tuple(values), more, constants)
         for name in made.free:
             if name not in self.env:
@@ -222,7 +227,9 @@ class Translation(ABC):
         owner = self.constant_object(node.value)
         if isinstance(node, ast.Subscript):  # a member of an enumeration
             name = node.slice.value if isinstance(node.slice, ast.Constant) else None
-            return owner.__members__.get(name) if isinstance(owner, EnumMeta) and isinstance(name, str) else None
+            if isinstance(owner, EnumMeta) and isinstance(name, str):
+                return owner.__members__.get(name)
+            return None
         return None if owner is None else self._part_of(owner, node)
 
     def _part_of(self, owner: object, node: ast.Attribute) -> object:
@@ -307,10 +314,9 @@ class Translation(ABC):
             if reason := unfit_records(array):
                 refuse(node, f"{name} {reason}")
             of = type_of_records(array)
-            fields = zip(of.fields, of.items, strict=True)
-            parts = (
-                nodes.Frozen(name=f"{name}.{field}", array=array, field=field, type=part) for field, part in fields
-            )
+            parts: list[nodes.Expr] = []
+            for field, part in zip(of.fields, of.items, strict=True):
+                parts.append(nodes.Frozen(name=f"{name}.{field}", array=array, field=field, type=part))
             return nodes.MakeTuple(items=tuple(parts), type=of)
         if kind not in SCALARS or not array.dtype.isnative:
             refuse(node, f"{name} is an array of {array.dtype}; the simulator runs numbers: convert it")
@@ -323,10 +329,11 @@ class Translation(ABC):
             return nodes.Apply(code=VALUES[path], type="int32", line=getattr(node, "lineno", 0))
         if len(path) == 2 and path[1] in AXES and path[0] in ("blockDim", "gridDim"):
             self.analysis.uses_grid_size |= path[0] == "gridDim"
-            size = (launch.block if path[0] == "blockDim" else launch.grid)[AXES[path[1]]]
+            sizes = launch.block if path[0] == "blockDim" else launch.grid
+            size = sizes[AXES[path[1]]]
             return self.number(np.int32(size), literal=False)
         if path == ("warpsize",):
-            return self.number(np.int32(32), literal=False)
+            return self.number(np.int32(WARP_SIZE), literal=False)
         return None
 
     def dimension(self, node: ast.expr, array: nodes.Expr, axis: int) -> nodes.Expr:
@@ -363,8 +370,10 @@ class Translation(ABC):
     def view_of(self, node: ast.AST, array: nodes.Expr, parts: list[nodes.Expr | nodes.Slice]) -> nodes.Expr:
         """A part of ``array``; dimensions without an entry in ``parts`` are taken whole, and None is a new one."""
         of = array.array_type
-        parts = parts + [nodes.Slice()] * (of.ndim - sum(not isinstance(p, nodes.Nothing) for p in parts))
-        kind = ArrayType(of.dtype, sum(isinstance(p, (nodes.Slice, nodes.Nothing)) for p in parts), view=True)
+        taken = [part for part in parts if not isinstance(part, nodes.Nothing)]
+        parts = parts + [nodes.Slice()] * (of.ndim - len(taken))
+        left = [part for part in parts if isinstance(part, (nodes.Slice, nodes.Nothing))]
+        kind = ArrayType(of.dtype, len(left), view=True)
         return nodes.MakeView(array=array, parts=tuple(parts), type=kind, line=getattr(node, "lineno", 0))
 
     def load(self, node: ast.expr, array: nodes.Expr, indices: tuple[nodes.Expr, ...]) -> nodes.Expr:
@@ -393,7 +402,9 @@ class Translation(ABC):
     def warn_if_narrowed(self, node: ast.AST, target: str, element: Type, value: nodes.Expr) -> None:
         """Record a warning if ``value`` was computed in double precision by accident, and ``target`` holds less."""
         why, line = value.why, getattr(node, "lineno", 0)
-        if isinstance(why, Reason) and why.computed and not why.reported and element not in DOUBLE:
+        if not isinstance(why, Reason) or element in DOUBLE:
+            return
+        if why.computed and not why.reported:
             self.function.promotions.setdefault(
                 (line, target), float64_reasons.narrowing_store(line, target, element, why)
             )
@@ -401,7 +412,9 @@ class Translation(ABC):
 
 def _is_constant(value: nodes.Expr) -> bool:
     """Whether the compiler knows a number: it is a constant, or computed from constants alone."""
-    return isinstance(value, nodes.Const) or (isinstance(value.why, Reason) and value.why.constant)
+    if isinstance(value, nodes.Const):
+        return True
+    return isinstance(value.why, Reason) and value.why.constant
 
 
 def of_literal(text: str) -> Reason:

@@ -84,23 +84,27 @@ def _rating(
     wanted = signature.arguments
     if len(given) != len(wanted):
         return None
-    other = [
-        (h, w) for h, w in zip(layouts, signature.layouts, strict=True) if h is not None and w is not None and h != w
-    ]
-    if not all(have.is_taken_as(want) for have, want in other):
-        return None
-    changed = [
-        (have, want)
-        for have, want in zip(given, wanted, strict=True)
-        if have != want and not (isinstance(want, ArrayType) and unify_types(have, want) != CONFLICT)
-    ]
-    if not all(kind in SCALARS for pair in changed for kind in pair):
-        return None
-    found = cost([str(have) for have, _ in changed], [str(want) for _, want in changed])
+    other_layouts = 0
+    for layout, of_signature in zip(layouts, signature.layouts, strict=True):
+        if layout is None or of_signature is None or layout == of_signature:
+            continue
+        if not layout.is_taken_as(of_signature):
+            return None
+        other_layouts += 1
+    converted: list[str] = []
+    to: list[str] = []
+    for have, want in zip(given, wanted, strict=True):
+        if have == want or (isinstance(want, ArrayType) and unify_types(have, want) != CONFLICT):
+            continue
+        if have not in SCALARS or want not in SCALARS:
+            return None
+        converted.append(str(have))
+        to.append(str(want))
+    found = cost(converted, to)
     if found is None:
         return None
     unsafe, safe, promoted = found
-    return unsafe, safe + len(other), promoted
+    return unsafe, safe + other_layouts, promoted
 
 
 def choose(

@@ -70,7 +70,9 @@ class Widening(NamedTuple):
 
 
 #: The operations that widen: of a function whose result has a type of its own, of one of math, and of a division.
-OF, MATH_OF, QUOTIENT_OF = Widening("of"), Widening("math of", True), Widening("a quotient of")
+OF = Widening("of")
+MATH_OF = Widening("math of", of_operands_alone=True)
+QUOTIENT_OF = Widening("a quotient of")
 
 
 class AccidentalDouble(NamedTuple):
@@ -93,9 +95,11 @@ class TypedOperand:
 def reason_of_operands(result: Type, parts: Sequence[TypedOperand], widened: Reason) -> Why:
     """The reason why ``result``, computed from ``parts``, is double; ``widened`` if the operation itself widens."""
     if isinstance(result, TupleType):
-        return tuple(
-            reason_of_operands(kind, [_item(part, i) for part in parts], widened) for i, kind in enumerate(result.items)
-        )
+        reasons_of_items = []
+        for i, kind in enumerate(result.items):
+            items = [_item(part, i) for part in parts]
+            reasons_of_items.append(reason_of_operands(kind, items, widened))
+        return tuple(reasons_of_items)
     if result not in DOUBLE:
         return None
     double = [part.why for part in parts if part.type in DOUBLE]
@@ -104,9 +108,10 @@ def reason_of_operands(result: Type, parts: Sequence[TypedOperand], widened: Rea
     if not double:
         return widened
     reasons = [why for why in double if isinstance(why, Reason)]
+    computed = [why.computed for why in reasons if why.computed]
     return replace(
         reasons[0],
-        computed=next((why.computed for why in reasons if why.computed), ""),
+        computed=computed[0] if computed else "",
         reported=any(why.reported for why in reasons),
         constant=all(why.constant for why in reasons),
     )
@@ -201,5 +206,10 @@ def _stated(part: TypedOperand) -> Reason:
 
 def reason_of_merge(a: Type, b: Type) -> Reason:
     """The reason for a double type that results from two types that are not double."""
-    one, other = (f"an {kind}" if str(kind).startswith("int") else f"a {kind}" for kind in (a, b))
-    return Reason(f"{one} and {other} that meet")
+    return Reason(f"{_with_article(a)} and {_with_article(b)} that meet")
+
+
+def _with_article(kind: Type) -> str:
+    """``an int32``, ``a float32``."""
+    article = "an" if str(kind).startswith("int") else "a"
+    return f"{article} {kind}"

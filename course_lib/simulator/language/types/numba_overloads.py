@@ -17,13 +17,13 @@ FUNCTION = "function"
 
 def templates(function: object) -> list[Any]:
     """The implementations that numba knows of a function."""
-    return [
-        template
-        for home in ("numba.core.typing.templates", "numba.cuda.typing.templates")
-        for known, kind in getattr(getattr(sys.modules.get(home), "builtin_registry", None), "globals", ())
-        if known is function
-        for template in getattr(kind, "templates", ())
-    ]
+    found: list[Any] = []
+    for home in ("numba.core.typing.templates", "numba.cuda.typing.templates"):
+        registry = getattr(sys.modules.get(home), "builtin_registry", None)
+        for known, kind in getattr(registry, "globals", ()):
+            if known is function:
+                found += getattr(kind, "templates", ())
+    return found
 
 
 def implementation(function: object, kinds: Sequence[Type], named: dict[str, Type]) -> FunctionType | None:
@@ -39,16 +39,21 @@ def implementation(function: object, kinds: Sequence[Type], named: dict[str, Typ
         return None
     for target in TARGETS:
         for template in templates(function):
-            choose = None if getattr(template, "prefer_literal", False) else getattr(template, "_overload_func", None)
-            if choose is not None and template.metadata.get("target", "generic") == target:
-                try:
-                    signature(choose).bind(*given, **by_name)
-                except TypeError:  # this one takes other arguments
-                    continue
-                found = choose(*given, **by_name)
-                alike = isinstance(found, FunctionType) and getfullargspec(found)[:4] == getfullargspec(choose)[:4]
-                if isinstance(found, FunctionType) and (alike or not getattr(template, "_strict", True)):
-                    return found
+            choose = getattr(template, "_overload_func", None)
+            if choose is None or getattr(template, "prefer_literal", False):
+                continue
+            if template.metadata.get("target", "generic") != target:
+                continue
+            try:
+                signature(choose).bind(*given, **by_name)
+            except TypeError:  # this one takes other arguments
+                continue
+            found = choose(*given, **by_name)
+            if not isinstance(found, FunctionType):
+                continue
+            same_parameters = getfullargspec(found)[:4] == getfullargspec(choose)[:4]
+            if same_parameters or not getattr(template, "_strict", True):
+                return found
     return None
 
 
@@ -65,4 +70,7 @@ def _numba_type(types: Any, kind: Type) -> Any:
         return None
     if kind == FUNCTION:
         return types.Opaque(kind)
-    return types.none if kind == NONE else getattr(types, {"bool": "boolean"}.get(kind, kind), None)
+    if kind == NONE:
+        return types.none
+    name = "boolean" if kind == "bool" else kind
+    return getattr(types, name, None)

@@ -24,8 +24,16 @@ def of_value(value: object) -> str | None:
 
 #: Types of NumPy that are none of a number: NumPy 2.0 takes them for another type.
 _ABSTRACT = (
-    *(np.generic, np.number, np.integer, np.signedinteger, np.unsignedinteger),
-    *(np.inexact, np.floating, np.complexfloating, np.flexible, np.character),
+    np.generic,
+    np.number,
+    np.integer,
+    np.signedinteger,
+    np.unsignedinteger,
+    np.inexact,
+    np.floating,
+    np.complexfloating,
+    np.flexible,
+    np.character,
 )
 
 
@@ -39,9 +47,9 @@ def dtype_name(obj: object) -> str | None:
         name = np.dtype(obj).name
     elif isinstance(obj, str):
         name = obj
-    elif isinstance(obj, stand_in_types.NumbaScalar) or (
-        type(obj).__module__.startswith("numba") and hasattr(obj, "name")
-    ):
+    elif isinstance(obj, stand_in_types.NumbaScalar):
+        name = str(obj.name)
+    elif type(obj).__module__.startswith("numba") and hasattr(obj, "name"):
         name = str(obj.name)
     else:
         return None

@@ -14,7 +14,10 @@ from .unification import unify
 from .value_types import PART, SCALARS, SIGNED, SMALL, UNSIGNED, TypingError, bit_width, is_complex, is_float, is_int
 
 #: numba's names of the qualities of a conversion, the best first.
-EXACT, PROMOTE, SAFE, UNSAFE = ("exact", "promote", "safe", "unsafe")
+EXACT = "exact"
+PROMOTE = "promote"
+SAFE = "safe"
+UNSAFE = "unsafe"
 #: For each type of floats, the types that convert to it safely.
 SAFE_IN_FLOAT = {"float64": SCALARS, "float32": SMALL, "float16": ("bool", "int8")}
 
@@ -25,7 +28,9 @@ def conversion(have: str, want: str) -> str | None:
         return EXACT
     if is_complex(have) and not is_complex(want):
         return None
-    if (is_complex(have) and is_complex(want)) or (is_float(have) and is_float(want)):
+    both_complex = is_complex(have) and is_complex(want)
+    both_float = is_float(have) and is_float(want)
+    if both_complex or both_float:
         return PROMOTE if bit_width(have) < bit_width(want) else UNSAFE
     if is_complex(want):
         return UNSAFE if conversion(have, PART[want]) == UNSAFE else SAFE
@@ -47,7 +52,8 @@ def cost(given: Sequence[str], wanted: Sequence[str]) -> Cost | None:
     return None if None in found else (found.count(UNSAFE), found.count(SAFE), found.count(PROMOTE))
 
 
-_INTEGERS, _REALS = "qq->q qQ->q Qq->q QQ->Q", "ff->f dd->d"
+_INTEGERS = "qq->q qQ->q Qq->q QQ->Q"
+_REALS = "ff->f dd->d"
 _NUMBERS = f"ee->e {_REALS} FF->F DD->D"
 #: The operators on bits, which take integers alone.
 BIT_OPERATORS = ("BitAnd", "BitOr", "BitXor", "LShift", "RShift")

@@ -14,11 +14,13 @@ def unify_types(a: Type, b: Type) -> Type:
     """The common type of two versions of a variable, or CONFLICT."""
     if a == b:
         return a
-    if isinstance(a, str) and isinstance(b, str) and a in SCALARS and b in SCALARS:
-        return unify(a, b)
+    if a in SCALARS and b in SCALARS:
+        return unify(str(a), str(b))
     if isinstance(a, TupleType) and isinstance(b, TupleType) and len(a.items) == len(b.items):
         items = tuple(unify_types(x, y) for x, y in zip(a.items, b.items, strict=True))
-        return CONFLICT if CONFLICT in items else TupleType(items, a.fields if a.fields == b.fields else ())
+        if CONFLICT in items:
+            return CONFLICT
+        return TupleType(items, a.fields if a.fields == b.fields else ())
     if isinstance(a, ArrayType) and isinstance(b, ArrayType) and (a.dtype, a.ndim) == (b.dtype, b.ndim):
         return ArrayType(a.dtype, a.ndim, view=True)
     if NONE in (a, b) or isinstance(a, OptionalType) or isinstance(b, OptionalType):
