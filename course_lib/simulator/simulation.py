@@ -114,6 +114,7 @@ class Simulation:
         return f"simulate({getattr(self.kernel, '__name__', 'kernel')})"
 
     def _launch(self, grid: Any, block: Any, arguments: Any, dynamic_shared: Any) -> Run:
+        """Prepare a launch and run it; again block by block, if its blocks turn out to wait for each other."""
         if getattr(self.kernel, "targetoptions", {}).get("device"):
             raise LaunchError(
                 f"{self.kernel.__name__} is a device function, which only a kernel calls; write @cuda.jit without "

@@ -152,6 +152,7 @@ class _Cutter:
     # -- text
 
     def _text(self, cell: Any, kind: str, following: Any) -> None:
+        """Add a text of the lesson to the open slide, or begin slides for it; ``following`` is the cell after it."""
         source = cell.source
         if kind == "notes":
             self.open.said.append(source)

@@ -100,6 +100,7 @@ def _in_words(name: str, text: str | None) -> Judged:
 
 
 def _function(name: str, lesson: str, answer: Answer, seed: int | None) -> Judged:
+    """Judge an answer that is a function: a kernel, a routine, or the capstone's kernel."""
     exercise, place = GRADED[name], places(lesson)[name]
     assert not isinstance(exercise, Explanation)
     if not (found := extract(lesson, place, answer)):

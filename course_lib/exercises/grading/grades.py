@@ -611,6 +611,7 @@ class Grading:
         return next(iter(self._found("directions")), None)
 
     def _advice_on_values(self, wrong: Outcome) -> str:
+        """Say what may have made the values wrong: the first cause that holds, from the surest to the vaguest."""
         if all(map(self._never_stores, self.outcomes)):
             usual = f"the last line of a thread is usually {self.output}[row, col] = …"
             return Hint(f"your kernel never stores into {self.output}: {usual}", "never-stored")

@@ -147,6 +147,7 @@ def _matrices(
 
 
 def _copy(translation: Translation, node: ast.Call, width: int) -> Expr:
+    """An asynchronous copy of ``width`` elements; of several, a further argument may say where zeros are copied."""
     what, takes = ast.unparse(node.func), "a shared array, its indices, a global array and its indices"
     wanted = ("element", "element", "value?") if width > 1 else ("element", "element")
     target, target_index, array, index, *rest = _taken(translation, node, takes, *wanted)

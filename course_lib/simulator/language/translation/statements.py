@@ -129,6 +129,7 @@ class Statements(Loops):
     def _device(
         self, node: ast.Call, source: Source, values: list[Expr], result: Type | None, by_value: bool
     ) -> Function:
+        """:meth:`device`, for the types of the arguments, or if ``by_value`` for the values of literals, too."""
         analysis = self.analysis
         variables = [_argument(value, by_value) for value in values]
         types = [(variable.type, variable.why) for variable in variables]
