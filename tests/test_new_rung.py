@@ -84,7 +84,7 @@ from course_lib import explore, show_machine_code, simulate
 from course_lib.classroom.course_map import course_map
 from course_lib.kernels import LADDER, rung
 from course_lib.machine.machine_code import NoMachineCode, find
-from course_lib.machine.gpu import counters, experiments, twins
+from course_lib.machine.gpu import counters, experiments, variants
 from tools import report
 
 new = rung("two_across")
@@ -108,7 +108,7 @@ else:
 
 (ladder,) = (each for each in experiments.EXPERIMENTS if each.name == "ladder")
 assert new in [case.of for case in ladder.cases(experiments.Wanted())]
-assert "two_across" in [case.of for case in twins.cases()]
+assert "two_across" in [case.of for case in variants.cases()]
 assert "two_across" not in "".join(report.outputs().values())
 assert "two_across" in [name for _, name in explore(["tiled", "two_across"], n=8, tile_width=2).kernel.options]
 """

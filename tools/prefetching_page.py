@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.kernels.prefetch_variants import SETTINGS
-from course_lib.kernels.twins import MOVED
+from course_lib.kernels.variants import MOVED
 from course_lib.machine.gpu.prefetching import FEW_WARPS, HELD_PLACES, LADDER_SIZES, LARGE, LARGE_SIZES, LISTED, WIDTHS
 from course_lib.machine.measurements import Recording, load
 from course_lib.machine.model.multiprocessor import Multiprocessor

@@ -58,7 +58,7 @@ def table(recording: Recording, counters: Recording, ceilings: Recording, gpu: s
     reads = {r["rung"]: r["dram_read_bytes"] for r in counters.results if r["M"] == n and "skipped" not in r}
     rungs = {rung.name: rung for rung in milestones()}
     for name, way in speeds(gpu).items():
-        result = (load("twins", gpu) if name == IMPROVED else recording).result(name)
+        result = (load("variants", gpu) if name == IMPROVED else recording).result(name)
         dram = reads.get(name, result.get("dram_read_bytes"))
         cells = (
             f"`{NAMES.get(name, name)}` {rungs[name].title}" if name in rungs else result["title"],
@@ -232,7 +232,7 @@ def with_section(page: str, section: str) -> str:
 def with_speeds(page: str, recording: Recording) -> str:
     """Return a page with each number before <!--RUNG--> renewed: a speed, a quotient of two, or 10⁹ of RUNG.COUNT.
 
-    RUNG is a twin's name, with @WIDTH if its block or tile is not 32 wide; KeyError if nothing is recorded of it.
+    RUNG is a variant's name, with @WIDTH if its block or tile is not 32 wide; KeyError if nothing is recorded of it.
     """
     known: dict[str, dict[str, Any]] = {}
     for r in measured(recording):
@@ -309,7 +309,7 @@ def outputs(root: Path = ROOT) -> dict[Path, str]:
     pages[root / "README.md"] = with_section(pages[root / "README.md"], short())
     pages[docs / "measured.md"] = with_section(pages[docs / "measured.md"], section())
     return {
-        **{path: with_speeds(text, load("twins")) for path, text in pages.items()},
+        **{path: with_speeds(text, load("variants")) for path, text in pages.items()},
         docs / "ladder.svg": _svg(ladder_axes(load("ladder"), load("ceilings"))),
         docs / "series.svg": _svg(series_axes(load("series"))),
         docs / "tensor.svg": _svg(tensor_axes(load("tensor"))),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from ..kernels import LADDER, Rung
-from ..kernels.twins import naive_twin
+from ..kernels.variants import naive_variant
 from ..machine import figures, measurements
 from ..machine.gpu.problem import widest
 from ..machine.model import loads_per_output
@@ -88,14 +88,15 @@ class CourseMap:
 def milestones() -> list[Rung]:
     """Return the rungs that a lesson explains, in the order of the lessons, and after `naive` the same, improved."""
     right = replace(
-        naive_twin("uint64", 32), title="One thread per element, indices and loop improved", change=_IMPROVED
+        naive_variant("uint64", 32), title="One thread per element, indices and loop improved", change=_IMPROVED
     )
     rungs = [each for rung in LADDER if rung.lesson for each in ((rung, right) if rung.name == "naive" else (rung,))]
     return sorted(rungs, key=lambda rung: rung.lesson)
 
 
 def course_map(gpu: str = measurements.DEFAULT_GPU) -> CourseMap:
-    """Return the CourseMap from a GPU's recordings: speeds of its ladder and twins, sectors of its counters at that n.
+    """Return the CourseMap from a GPU's recordings: speeds of its ladder and variants, sectors of its counters at
+    that n.
 
     >>> course_map().n
     4096

@@ -3,7 +3,7 @@
 Idea: a thread computes four rows of one column, so an element of B's tile, once in a register, is used four times.
 Launch: blocks of 32×8 threads for a 32×32 tile of C.
 Loads: 2 K / 32 per element of C from global memory, K (1 + 1/4) from shared memory instead of 2 K.
-It is none of the ladder: `twins` measures it with signed and with unsigned indices.
+It is none of the ladder: `variants` measures it with signed and with unsigned indices.
 """
 
 from functools import lru_cache

@@ -33,9 +33,9 @@ def test_figures_are_the_recordings_and_the_closed_forms(steps):
     counters, ladder = measurements.load("counters"), measurements.load("ladder")
     for step in steps:
         right = step.rung == IMPROVED
-        assert step.speed == (measurements.load("twins") if right else ladder).result(step.rung)["gflops"]
+        assert step.speed == (measurements.load("variants") if right else ladder).result(step.rung)["gflops"]
         if step.sectors is not None:
-            counted = measurements.load("twins").result(IMPROVED) if right else counters.result(step.rung, M=n)
+            counted = measurements.load("variants").result(IMPROVED) if right else counters.result(step.rung, M=n)
             assert step.sectors * n**2 == counted["global_load_sectors"]
     by_name = {step.rung: step for step in steps}
     assert by_name["naive"].loads == 2 * n
@@ -47,21 +47,21 @@ def test_figures_are_the_recordings_and_the_closed_forms(steps):
 def test_the_tile_is_compared_with_its_fair_neighbour(steps):
     """Straight after `naive` comes the same with one change to its indices and one to its loop, then the tile."""
     place = [step.rung for step in steps].index("naive")
-    (naive, right, tiled), twins = steps[place : place + 3], measurements.load("twins")
+    (naive, right, tiled), variants = steps[place : place + 3], measurements.load("variants")
     assert (naive.rung, right.rung, tiled.rung) == ("naive", IMPROVED, "tiled")
     assert (naive.speeds.written, right.speeds.written) == (measurements.load("ladder").result("naive")["gflops"], None)
-    assert naive.speeds.unsigned == twins.result("naive_uint64_left")["gflops"]
-    assert right.speeds.unsigned == twins.result("naive_uint64_32")["gflops"]
-    assert tiled.speeds.unsigned == twins.result("tiled_unsigned")["gflops"]
+    assert naive.speeds.unsigned == variants.result("naive_uint64_left")["gflops"]
+    assert right.speeds.unsigned == variants.result("naive_uint64_32")["gflops"]
+    assert tiled.speeds.unsigned == variants.result("tiled_unsigned")["gflops"]
     assert [step.speeds.c for step in (naive, right, tiled)] == [
-        twins.result(name)["gflops"] for name in ("naive_c", "naive_c_unroll_32", "tiled_c")
+        variants.result(name)["gflops"] for name in ("naive_c", "naive_c_unroll_32", "tiled_c")
     ]
     assert 1.25 < tiled.speeds.unsigned / right.speeds.unsigned < 1.35
 
 
-def test_without_twins_there_are_only_the_speeds_of_the_ladder(tmp_path):
+def test_without_variants_there_are_only_the_speeds_of_the_ladder(tmp_path):
     shutil.copytree(measurements.folder_of("nvidia-h100"), tmp_path, dirs_exist_ok=True)
-    (tmp_path / "twins.json").unlink()
+    (tmp_path / "variants.json").unlink()
     steps = course_map(tmp_path).steps
     assert IMPROVED not in [step.rung for step in steps]
     assert {(step.speeds.unsigned, step.speeds.c) for step in steps} == {(None, None)}
@@ -82,7 +82,7 @@ def test_the_ladder_shows_the_kernels_up_to_a_rung_and_the_last(steps):
         end = names.index(rung or "per_row")
         for place, step in enumerate(steps):
             assert (f"{step.title}: " in shown) == (place <= end or place == len(names) - 1), step.rung
-    speeds = measurements.load("twins").result("tiled_unsigned")["gflops"], steps[-1].speed
+    speeds = measurements.load("variants").result("tiled_unsigned")["gflops"], steps[-1].speed
     assert all(f": {speed:,.0f}" in repr(ladder("tiled")) for speed in speeds)
     assert f"One thread per element: {measurements.load('ladder').result('naive')['gflops']:,.0f};" in repr(
         ladder("naive")
@@ -91,7 +91,7 @@ def test_the_ladder_shows_the_kernels_up_to_a_rung_and_the_last(steps):
         ladder("tilde")
 
 
-def test_the_ladder_of_a_gpu_without_twins(tmp_path):
+def test_the_ladder_of_a_gpu_without_variants(tmp_path):
     shutil.copytree(measurements.folder_of("nvidia-h100"), tmp_path, dirs_exist_ok=True)
-    (tmp_path / "twins.json").unlink()
+    (tmp_path / "variants.json").unlink()
     assert f"{measurements.load('ladder', tmp_path).result('tiled')['gflops']:,.0f}" in repr(ladder("tiled", tmp_path))

@@ -388,10 +388,10 @@ def test_the_roof_of_instructions_agrees_with_the_cycles_that_issued(rung, near)
     assert all(share < 1 for share in map(level.share, level.roofs))
 
 
-def test_the_levels_of_a_twin_are_those_that_were_counted_of_it():
+def test_the_levels_of_a_variant_are_those_that_were_counted_of_it():
     """It makes the loads of `naive` in a seventh of its instructions, so its lowest roof is another one."""
     naive, right, tiled = found = figures.levels("naive", measurements.IMPROVED, "tiled_unsigned")
-    counted = measurements.load("twins").result("naive_uint64_32")
+    counted = measurements.load("variants").result("naive_uint64_32")
     assert (right.requests, right.instructions) == (counted["global_load_requests"], counted["instructions"])
     assert (right.asked, right.requests, right.sector_bytes) == (naive.asked, naive.requests, naive.sector_bytes)
     assert [level.lowest for level in found] == ["instructions", "L1 and shared memory", "L1 and shared memory"]

@@ -68,5 +68,5 @@ def test_the_exercise_finds_the_race_that_it_asks_for(barriers, hint):
 
 def test_what_it_says_of_cublas_was_recorded():
     """The prefetching kernel reaches less than a fifth of its speed."""
-    speed = {name: measurements.load("twins").result(name)["gflops"] for name in ("prefetched_unsigned", "cublas")}
+    speed = {name: measurements.load("variants").result(name)["gflops"] for name in ("prefetched_unsigned", "cublas")}
     assert 1 / 6 < speed["prefetched_unsigned"] / speed["cublas"] < 1 / 5

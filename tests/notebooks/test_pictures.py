@@ -7,7 +7,7 @@ import statistics
 from math import prod
 from pathlib import Path
 
-from course_lib.kernels.twins import naive_twin
+from course_lib.kernels.variants import naive_variant
 
 ROOT = Path(__file__).parents[2]
 RECORDINGS = ROOT / "course_lib" / "machine" / "measurements" / "nvidia-h200"
@@ -46,16 +46,16 @@ def test_the_bound_of_lesson_2_is_a_quarter_of_the_recorded_bandwidth():
 
 
 def test_the_improved_kernel_of_lesson_2_is_the_one_that_was_measured():
-    """Its source is that of the twin, whose recorded speed and count of requests the lesson shows beside naive's."""
+    """Its source is that of the variant, whose recorded speed and count of requests the lesson shows beside naive's."""
     (path,) = (ROOT / "notebooks").glob("02_*.ipynb")
     cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]}
-    source = inspect.getsource(naive_twin("uint64", 32).make().py_func)
+    source = inspect.getsource(naive_variant("uint64", 32).make().py_func)
     shown, measured = (
         next(node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
         for text in (cells["improved-kernel"], source)
     )
     assert ast.dump(ast.Module(shown.body, [])) == ast.dump(ast.Module(measured.body[1:], []))
-    recorded = {r["rung"]: r for r in reversed(_results("twins")) if "rung" in r}  # blocks of 32×32 come first
+    recorded = {r["rung"]: r for r in reversed(_results("variants")) if "rung" in r}  # blocks of 32×32 come first
     naive, right = recorded["naive_signed_left"], recorded["naive_uint64_32"]
     assert right["global_load_requests"] == naive["global_load_requests"]
     assert f"answer: {right['gflops'] / naive['gflops']:.3f} " in _said("02", "predict-improved")

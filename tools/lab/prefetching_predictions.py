@@ -16,7 +16,7 @@ from course_lib.machine import measurements
 from course_lib.machine.gpu import prefetching
 from course_lib.machine.gpu.cuda_c import compiled
 from course_lib.machine.gpu.experiments import Wanted
-from course_lib.machine.gpu.prefetching import SQUARE, SWEPT, Variation
+from course_lib.machine.gpu.prefetching import SQUARE, SWEPT, PrefetchCase
 from course_lib.machine.gpu.types import Result, Results
 from course_lib.machine.machine_code import machine_code
 from course_lib.machine.machine_code.compiling import disassembled
@@ -34,7 +34,7 @@ FULL = (*SWEPT, (2, "early", 2), (2, "copied", 1))
 FEW = {8: 24, 16: 24, 32: 32}
 
 
-def shown() -> Iterator[Variation]:
+def shown() -> Iterator[PrefetchCase]:
     """Yield the cases that are predicted: those of which the page shows a gain."""
     for case in prefetching.cases():
         if case.of == "prefetch_variants":
@@ -67,7 +67,7 @@ def _multiprocessor() -> Multiprocessor:
     return Multiprocessor.measured(measurements.load("latencies"))
 
 
-def prediction(case: Variation) -> Result:
+def prediction(case: PrefetchCase) -> Result:
     """Return the prediction of one case, with what tells it from others."""
     recorded = measured(case)
     code = replace(machine_code_of(case, recorded), shared_bytes=recorded["shared_bytes"])
@@ -79,13 +79,13 @@ def prediction(case: Variation) -> Result:
     return {**about, "gflops": launch_model.gflops(), "waits": dict(launch_model.timing().waits)}
 
 
-def measured(case: Variation) -> Result:
+def measured(case: PrefetchCase) -> Result:
     """Return the recorded result of a case."""
     about = {"params": {**case.rung.params, **case.params}, "warps": case.warps, "M": case.size[0]}
     return measurements.load("prefetching").result(case.rung.name, **about)
 
 
-def machine_code_of(case: Variation, recorded: Result) -> MachineCode:
+def machine_code_of(case: PrefetchCase, recorded: Result) -> MachineCode:
     """Return the machine code of a case, compiled here."""
     if case.language != "CUDA C":
         return machine_code(case.rung.make(dtype=np.float32, **case.params), (np.zeros((8, 8), np.float32),) * 3)

@@ -108,9 +108,9 @@ def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
     """Return the recorded counts and times of these rungs, with their default block or tile, at the ladder's n.
 
     Requests, sectors, wavefronts, bytes and instructions are those that Nsight Compute counted; the time is the
-    ladder's. Of a twin (`measurements.IMPROVED`, "tiled_unsigned") all are in the recording of twins. The requested
-    loads follow a formula: 2·n³ numbers of 4 bytes, divided by the tile's width. They are None for rungs with another
-    tile than `tile_width`. Raise KeyError for rungs without counters.
+    ladder's. Of a variant (`measurements.IMPROVED`, "tiled_unsigned") all are in the recording of variants. The
+    requested loads follow a formula: 2·n³ numbers of 4 bytes, divided by the tile's width. They are None for rungs with
+    another tile than `tile_width`. Raise KeyError for rungs without counters.
 
     A roof divides the launch's flop by the time that one level alone would need: DRAM at the recorded speed of a copy;
     L2 at the recorded bytes per cycle of all multiprocessors; L1 and shared memory at the recorded cycles per request;
@@ -129,7 +129,7 @@ def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
             timed = ladder.result(name)
             counted = counters.result(name, M=timed["M"])
         else:
-            timed = counted = measurements.load("twins", gpu).result(name)
+            timed = counted = measurements.load("variants", gpu).result(name)
         n, params = timed["M"], timed["params"]
         tile = (params["tile_width"],) if "tile_width" in params else ()
         flop = model.flop(n, n, n)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels import LADDER, TENSOR_CORES, WGMMA, Rung, rung
-from . import counters, microkernels, occupancy, prefetching, twins
+from . import counters, microkernels, occupancy, prefetching, variants
 from .ceilings import roofline_of
 from .device import require
 from .problem import measure_cublas, measure_host, measure_rung, problem_of, widest
@@ -268,9 +268,9 @@ EXPERIMENTS = (
         lambda ask: beside_cublas(ask.sizes([SQUARE]), ask.rungs(LADDER)),
     ),
     Experiment(
-        "twins",
+        "variants",
         "kernels that differ in one factor (index, unrolling, tile, cache), in numba and CUDA C; counts need ncu",
-        lambda case, ask: twins.twins(ask.names, ask.size or SQUARE, ask.repeats, ask.progress),
+        lambda case, ask: variants.variants(ask.names, ask.size or SQUARE, ask.repeats, ask.progress),
     ),
     Experiment(
         "prefetching",

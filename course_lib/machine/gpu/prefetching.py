@@ -19,10 +19,8 @@ from itertools import groupby
 from math import prod
 from typing import Any
 
-from ...kernels import Rung, rung
-from ...kernels import prefetch_places as places
-from ...kernels import prefetch_variants as variants
-from ...kernels import twins as numba_twins
+from ...kernels import Rung, prefetch_places, prefetch_variants, rung
+from ...kernels import variants as numba_variants
 from ..machine_code.compiling import disassembled
 from ..machine_code.instructions import MachineCode, MachineInstruction, from_listing
 from ..machine_code.show import KINDS, inner_body, kinds
@@ -70,7 +68,7 @@ COUNTED = {
 
 
 @dataclass(frozen=True)
-class Variation:
+class PrefetchCase:
     """One launch to measure.
 
     of: the kernel that it varies. warps: the resident warps of a multiprocessor, None for as many as fit. loads: where
@@ -100,53 +98,53 @@ class Variation:
         return self.warps and 32 * self.warps // threads
 
 
-def cases(names: Names = None, size: Size | None = None) -> list[Variation]:
+def cases(names: Names = None, size: Size | None = None) -> list[PrefetchCase]:
     """Return every launch, those of the largest size first, or those of rungs whose names begin with one of `names`.
 
     size: the only size, in place of the experiments' own.
     """
     starts = tuple(names or ("",))
-    chosen = [c for c in (*_variants(size), *_ladder(size), *_large(size)) if c.rung.name.startswith(starts)]
+    chosen = [c for c in (*_settings(size), *_ladder(size), *_large(size)) if c.rung.name.startswith(starts)]
     return sorted(chosen, key=lambda case: case.size, reverse=True)
 
 
-def _variants(size: Size | None) -> Iterator[Variation]:
+def _settings(size: Size | None) -> Iterator[PrefetchCase]:
     """Yield every setting of the switches with the numbers of resident warps that blocks of its tiles allow."""
-    for language, r in zip(LANGUAGES, (variants.RUNG, in_c(variants.RUNG)), strict=True):
+    for language, r in zip(LANGUAGES, (prefetch_variants.RUNG, in_c(prefetch_variants.RUNG)), strict=True):
         for width in WIDTHS:
-            for buffers, loads, barriers in variants.SETTINGS:
+            for buffers, loads, barriers in prefetch_variants.SETTINGS:
                 more = MORE if (buffers, loads, barriers) in SWEPT else ()
                 params = {"tile_width": width, "buffers": buffers, "loads": loads, "barriers": barriers}
                 for warps in (None, *sorted(w for w in (*EQUAL, *more) if 32 * w % width**2 == 0)):
-                    yield Variation(r, variants.RUNG.name, language, params, size or SQUARE, warps)
+                    yield PrefetchCase(r, prefetch_variants.RUNG.name, language, params, size or SQUARE, warps)
 
 
-def _ladder(size: Size | None) -> Iterator[Variation]:
+def _ladder(size: Size | None) -> Iterator[PrefetchCase]:
     """Yield tiled, prefetched and pipelined; tiles of 32 in two sizes, the others in the larger one."""
     kernels = [
         *((rung(name), name, "signed") for name in ("tiled", "prefetched", "pipelined")),
-        *((numba_twins.unsigned_twin(name), name, "numba") for name in ("tiled", "prefetched")),
+        *((numba_variants.unsigned_variant(name), name, "numba") for name in ("tiled", "prefetched")),
         *((in_c(name), name, "CUDA C") for name in ("tiled", "prefetched", "pipelined")),
     ]
     for r, of, language in kernels:
         for each in (size,) if size else LADDER_SIZES:
             for width in WIDTHS if each in (size, SQUARE) else WIDTHS[-1:]:
                 for stages in STAGES if of == "pipelined" else (0,):
-                    yield Variation(
+                    yield PrefetchCase(
                         r, of, language, {"tile_width": width, **({"stages": stages} if stages else {})}, each
                     )
 
 
-def _large(size: Size | None) -> Iterator[Variation]:
+def _large(size: Size | None) -> Iterator[PrefetchCase]:
     """Yield the kernels with large tiles, with their loads in every place of MOVED."""
     for of in LARGE:
-        for loads in numba_twins.MOVED:
-            r = numba_twins.loads_moved(of, loads)
+        for loads in numba_variants.MOVED:
+            r = numba_variants.loads_moved(of, loads)
             for each in (size,) if size else LARGE_SIZES:
-                yield Variation(r, of, "numba", {}, each, loads=loads)
+                yield PrefetchCase(r, of, "numba", {}, each, loads=loads)
 
 
-def pairs(names: Names = None, size: Size | None = None) -> list[Variation]:
+def pairs(names: Names = None, size: Size | None = None) -> list[PrefetchCase]:
     """Return the launches that vary one thing that `cases` leave open, chosen as `cases` chooses.
 
     Each is beside the kernels of `cases` that raised the question, so that all are timed in one run.
@@ -156,46 +154,48 @@ def pairs(names: Names = None, size: Size | None = None) -> list[Variation]:
     return [case for case in each if case.rung.name.startswith(starts)]
 
 
-def _first_pairs(size: Size) -> Iterator[Variation]:
+def _first_pairs(size: Size) -> Iterator[PrefetchCase]:
     """Yield prefetched and tiled by their first pair and their indices, and the settings that have another of both."""
     for of, held, setting in (("prefetched", (False, True), (2, "early", 1)), ("tiled", (False,), (1, "behind", 2))):
         for first in ("inside", "before"):
             for index in ("uint64", "uint32"):
                 for hold in held:
-                    r = numba_twins.first_pair(of, first, index, hold)
-                    yield Variation(r, of, "numba", {"tile_width": LISTED}, size)
+                    r = numba_variants.first_pair(of, first, index, hold)
+                    yield PrefetchCase(r, of, "numba", {"tile_width": LISTED}, size)
         for hold in held:
-            r = numba_twins.loads_held() if hold else variants.RUNG
+            r = numba_variants.loads_held() if hold else prefetch_variants.RUNG
             yield _switched(r, "numba", setting, size, None)
 
 
-def _held(size: Size) -> Iterator[Variation]:
+def _held(size: Size) -> Iterator[PrefetchCase]:
     """Yield loads held at each of HELD_PLACES, beside loads behind the barrier and early, with few warps and with many.
 
     And loads behind the barrier with `__restrict__`.
     """
     for warps in (FEW_WARPS, 64):
         for language in LANGUAGES:
-            switches, held = (in_c(r) if language == "CUDA C" else r for r in (variants.RUNG, places.RUNG))
+            switches, held = (
+                in_c(r) if language == "CUDA C" else r for r in (prefetch_variants.RUNG, prefetch_places.RUNG)
+            )
             for loads in ("behind", "early"):
                 yield _switched(switches, language, (1, loads, 2), size, warps)
             for a_after, b_after in HELD_PLACES:
                 params = {"tile_width": LISTED, "a_after": a_after, "b_after": b_after}
-                yield Variation(held, places.RUNG.name, language, params, size, warps)
-        yield _switched(in_c(variants.RUNG, restrict=True), "CUDA C", (1, "behind", 2), size, warps)
+                yield PrefetchCase(held, prefetch_places.RUNG.name, language, params, size, warps)
+        yield _switched(in_c(prefetch_variants.RUNG, restrict=True), "CUDA C", (1, "behind", 2), size, warps)
 
 
-def _switched(r: Rung, language: str, setting: tuple[int, str, int], size: Size, warps: int | None) -> Variation:
+def _switched(r: Rung, language: str, setting: tuple[int, str, int], size: Size, warps: int | None) -> PrefetchCase:
     """Return a setting of the switches, in tiles of LISTED."""
     params = dict(zip(("buffers", "loads", "barriers"), setting, strict=True))
-    return Variation(r, variants.RUNG.name, language, {"tile_width": LISTED, **params}, size, warps)
+    return PrefetchCase(r, prefetch_variants.RUNG.name, language, {"tile_width": LISTED, **params}, size, warps)
 
 
-def _promised(size: Size) -> Iterator[Variation]:
+def _promised(size: Size) -> Iterator[PrefetchCase]:
     """Yield tiled in CUDA C without and with `__restrict__`."""
     for width in WIDTHS:
         for restrict in (False, True):
-            yield Variation(in_c("tiled", restrict=restrict), "tiled", "CUDA C", {"tile_width": width}, size)
+            yield PrefetchCase(in_c("tiled", restrict=restrict), "tiled", "CUDA C", {"tile_width": width}, size)
 
 
 def prefetching(
@@ -203,7 +203,7 @@ def prefetching(
     size: Size | None,
     repeats: int,
     progress: Progress,
-    listed: Callable[[Names, Size | None], list[Variation]] = cases,
+    listed: Callable[[Names, Size | None], list[PrefetchCase]] = cases,
 ) -> Results:
     """Verify every kernel, time all launches of a size in shuffled rounds, and count where `ncu` is there.
 
@@ -235,7 +235,7 @@ def prefetching(
     return results
 
 
-def _verified(case: Variation, problem: Problem, known: dict[tuple[Any, ...], Result]) -> tuple[Result, Any]:
+def _verified(case: PrefetchCase, problem: Problem, known: dict[tuple[Any, ...], Result]) -> tuple[Result, Any]:
     """Return a case's result so far, and its launch; None if it is wrong or does not fit.
 
     known: what is known of kernels that were there before: each is verified once for a size.
@@ -264,7 +264,7 @@ def _verified(case: Variation, problem: Problem, known: dict[tuple[Any, ...], Re
     return {**entry, "grid": grid, "block": block, **used, "filler_bytes": room}, kernel[grid, block, 0, room]
 
 
-def _judged(case: Variation, problem: Problem, call: Callable[..., Any]) -> Result:
+def _judged(case: PrefetchCase, problem: Problem, call: Callable[..., Any]) -> Result:
     """Return a kernel's error on a size that no tile divides, or on the problem's, if it is wrong, or on both."""
     verdict = verify(case.rung, *RAGGED, **case.params)
     if not verdict.correct:
@@ -309,7 +309,7 @@ def _arguments(size: Size) -> tuple[Any, ...]:
     return tuple(require().to_device(X) for X in random_matrices(*size))
 
 
-def launch_cases(chosen: Sequence[Variation], numbers: Iterable[int]) -> None:
+def launch_cases(chosen: Sequence[PrefetchCase], numbers: Iterable[int]) -> None:
     """Launch those cases with these numbers once, for a profiler."""
     cuda = require()
     for case in map(chosen.__getitem__, numbers):

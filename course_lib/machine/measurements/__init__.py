@@ -22,10 +22,10 @@ FOLDER = Path(__file__).parent
 DEFAULT_GPU = "nvidia-h200"
 #: The kind of recording whose provenance describes a multiprocessor.
 MACHINE = "latencies"
-#: The fair neighbour of a tile: `naive` with its indices and its loop improved, a kernel of `kernels.twins`.
+#: The fair neighbour of a tile: `naive` with its indices and its loop improved, a kernel of `kernels.variants`.
 IMPROVED = "naive_uint64_32"
 NAMES = {IMPROVED: "naive, improved"}
-#: Kernels of the recording of twins that are another one, by the rule of their names: RUNG_unsigned and RUNG_c.
+#: Kernels of the recording of variants that are another one, by the rule of their names: RUNG_unsigned and RUNG_c.
 _OTHER_NAMES = {
     "naive_unsigned": "naive_uint64_left",
     "pipelined_unsigned": "pipelined",  # as written its inner loop has unsigned indices
@@ -64,21 +64,21 @@ class Speeds:
 def speeds(gpu: str | Path = DEFAULT_GPU) -> dict[str, Speeds]:
     """Return the Speeds of each rung of the ladder, slowest first, and after `naive` those of IMPROVED.
 
-    The first is the ladder's, the others are those of its twins, where a GPU has a recording of them.
+    The first is the ladder's, the others are those of its variants, where a GPU has a recording of them.
     """
-    twins: dict[str, float] = {}
-    for result in load("twins", gpu).results if "twins" in kinds(gpu) else ():
+    variants: dict[str, float] = {}
+    for result in load("variants", gpu).results if "variants" in kinds(gpu) else ():
         if "gflops" in result:
-            twins.setdefault(result["rung"], result["gflops"])  # those of the ladder's own blocks come first
+            variants.setdefault(result["rung"], result["gflops"])  # those of the ladder's own blocks come first
     ladder = {result["rung"]: result["gflops"] for result in load("ladder", gpu).results if "gflops" in result}
     names = list(ladder)
-    if "naive" in ladder and IMPROVED in twins:
+    if "naive" in ladder and IMPROVED in variants:
         names.insert(names.index("naive") + 1, IMPROVED)
 
-    def twin(name: str) -> float | None:
-        return twins.get(_OTHER_NAMES.get(name, name))
+    def variant(name: str) -> float | None:
+        return variants.get(_OTHER_NAMES.get(name, name))
 
-    return {name: Speeds(ladder.get(name), twin(f"{name}_unsigned"), twin(f"{name}_c")) for name in names}
+    return {name: Speeds(ladder.get(name), variant(f"{name}_unsigned"), variant(f"{name}_c")) for name in names}
 
 
 def load(what: str, gpu: str | Path = DEFAULT_GPU) -> Recording:

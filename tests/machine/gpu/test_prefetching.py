@@ -9,9 +9,8 @@ import pytest
 from nightly import every
 
 from course_lib import simulate
-from course_lib.kernels import prefetch_places as places
-from course_lib.kernels import prefetch_variants as variants
-from course_lib.kernels.twins import MOVED, loads_moved
+from course_lib.kernels import prefetch_places, prefetch_variants
+from course_lib.kernels.variants import MOVED, loads_moved
 from course_lib.machine import measurements, model
 from course_lib.machine.gpu import cuda_c, prefetching
 from course_lib.machine.gpu.verification import TOLERANCE, judge, random_matrices
@@ -28,8 +27,10 @@ RECORDED, PREDICTED, BESIDE = (
 FOUND, PAIRS = page.Found(RECORDED), page.Pairs(BESIDE)
 TIMED = [r for r in RECORDED.results if r["rung"] != "cublas"]
 #: The kernels in numba of `pairs` that `cases` do not have, and those in CUDA C with their parameters.
-NEW = list({c.kernel: c for c in prefetching.pairs() if c.language == "numba" and c.rung != variants.RUNG}.values())
-SETTINGS = [(width, *setting) for width in (8, 16, 32) for setting in variants.SETTINGS]
+NEW = list(
+    {c.kernel: c for c in prefetching.pairs() if c.language == "numba" and c.rung != prefetch_variants.RUNG}.values()
+)
+SETTINGS = [(width, *setting) for width in (8, 16, 32) for setting in prefetch_variants.SETTINGS]
 
 
 def params(width, buffers, loads, barriers):
@@ -48,7 +49,7 @@ def launched(r, shape, **params):
 def test_every_setting_computes_the_product(setting):
     """On sizes that no tile divides, without any finding, and with the loads of `tiled`."""
     M, N, K = shape = 45, 37, 67
-    run, verdict = launched(variants.RUNG, shape, **params(*setting))
+    run, verdict = launched(prefetch_variants.RUNG, shape, **params(*setting))
     assert run.findings == ()
     assert verdict.correct
     width = setting[0]
@@ -58,15 +59,15 @@ def test_every_setting_computes_the_product(setting):
 
 def test_a_setting_without_a_barrier_that_it_needs_is_refused():
     with pytest.raises(ValueError, match="1 buffers, loads 'early' and 1 barriers compute no product"):
-        variants.RUNG.make(buffers=1, loads="early", barriers=1)
+        prefetch_variants.RUNG.make(buffers=1, loads="early", barriers=1)
 
 
 def test_the_refused_setting_races(monkeypatch):
     """The simulator finds what the table of settings leaves out: one buffer needs both barriers."""
-    monkeypatch.setattr(variants, "SETTINGS", ((1, "early", 1),))
+    monkeypatch.setattr(prefetch_variants, "SETTINGS", ((1, "early", 1),))
     A, B, C = random_matrices(32, 32, 64)
-    kernel = variants.prefetch_variants.__wrapped__(8, 1, "early", 1)
-    run = simulate(kernel, strict=False)[variants.RUNG.launch(32, 32, 64, tile_width=8)](A, B, C)
+    kernel = prefetch_variants.prefetch_variants.__wrapped__(8, 1, "early", 1)
+    run = simulate(kernel, strict=False)[prefetch_variants.RUNG.launch(32, 32, 64, tile_width=8)](A, B, C)
     assert {finding.kind for finding in run.findings} == {"race"}
 
 
@@ -91,7 +92,7 @@ def test_a_pair_computes_the_product(case):
 def test_a_place_outside_of_the_products_is_refused():
     for after in ({"a_after": 8, "b_after": 4}, {"a_after": 0, "b_after": 33}):
         with pytest.raises(ValueError, match="the loads cannot be after"):
-            places.RUNG.make(tile_width=32, **after)
+            prefetch_places.RUNG.make(tile_width=32, **after)
 
 
 @pytest.mark.nightly
@@ -101,9 +102,11 @@ def test_loads_held_in_cuda_c_compute_the_product(place):
     """One block of the machine code of NVRTC, run without a GPU."""
     given, shape = {"tile_width": 32, "a_after": place[0], "b_after": place[1]}, (64, 64, 96)
     A, B, C = random_matrices(*shape)
-    case = prefetching.Variation(cuda_c.in_c(places.RUNG), places.RUNG.name, "CUDA C", given, shape)
+    case = prefetching.PrefetchCase(
+        cuda_c.in_c(prefetch_places.RUNG), prefetch_places.RUNG.name, "CUDA C", given, shape
+    )
     code = predictions.machine_code_of(case, {"shared_bytes": 8192, "filler_bytes": 0, "registers": 32})
-    grid, block = places.RUNG.launch(*shape, **given)
+    grid, block = prefetch_places.RUNG.launch(*shape, **given)
     run_block(code, (A, B, C, *map(np.int32, shape)), block, grid, names="ABCMNK", pointers=True)
     assert judge(C[:32, :32], A[:32].astype(float) @ B[:, :32].astype(float)).correct
 
@@ -114,7 +117,7 @@ def test_loads_held_in_cuda_c_compute_the_product(place):
 def test_with_the_promise_loads_move_over_a_barrier(restrict):
     """What `__restrict__` changes: the compiler then loads behind the barrier no more, but before most products."""
     given = {"tile_width": 32, "buffers": 1, "loads": "behind", "barriers": 2}
-    listing = disassembled(cuda_c.compiled(variants.RUNG.name, given, "sm_90", restrict=restrict).code)
+    listing = disassembled(cuda_c.compiled(prefetch_variants.RUNG.name, given, "sm_90", restrict=restrict).code)
     text = [each.text for each in inner_body(MachineCode("", from_listing(listing, {}), 0, 0, 0, 0))]
     assert ("barrier" in page.stand(text)) is not restrict
 
@@ -127,10 +130,12 @@ def test_every_setting_in_cuda_c_computes_the_product(setting):
     given, shape = params(*setting), (64, 64, 72)
     width = setting[0]
     A, B, C = random_matrices(*shape)
-    case = prefetching.Variation(cuda_c.in_c(variants.RUNG), variants.RUNG.name, "CUDA C", given, shape)
+    case = prefetching.PrefetchCase(
+        cuda_c.in_c(prefetch_variants.RUNG), prefetch_variants.RUNG.name, "CUDA C", given, shape
+    )
     resources = {"shared_bytes": setting[1] * 2 * 4 * width**2, "filler_bytes": 0, "registers": 32}
     code = predictions.machine_code_of(case, resources)
-    grid, block = variants.RUNG.launch(*shape, **given)
+    grid, block = prefetch_variants.RUNG.launch(*shape, **given)
     run_block(code, (A, B, C, *map(np.int32, shape)), block, grid, names="ABCMNK", pointers=True)
     assert judge(C[:width, :width], A[:width].astype(float) @ B[:, :width].astype(float)).correct
 
@@ -176,7 +181,7 @@ def test_the_page_is_that_of_the_recordings():
 def test_the_first_table_has_the_medians_of_the_repeats():
     """Read from the page, and computed without the code that wrote it."""
     text = page.PAGE.read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (\d) \| (\w+) \| (\d) \| (.*) \|$", text, re.MULTILINE)[: len(variants.SETTINGS)]
+    rows = re.findall(r"^\| (\d) \| (\w+) \| (\d) \| (.*) \|$", text, re.MULTILINE)[: len(prefetch_variants.SETTINGS)]
     columns = [(language, width) for language in ("numba", "CUDA C") for width in (8, 16, 32)]
     assert len(rows) == 9
     for buffers, loads, barriers, cells in rows:
@@ -211,7 +216,7 @@ def test_what_the_page_says_in_words_holds():
         tiled, ahead = (FOUND.ladder(f"{name}{suffix}", 32, 4096) for name in ("tiled", "prefetched"))
         assert ahead["instructions"] > tiled["instructions"]
         assert page.speed(ahead) > page.speed(tiled)
-    second = {s: page.stand(FOUND.variant("CUDA C", 32, s, None)["loop"]["code"]) for s in variants.SETTINGS}
+    second = {s: page.stand(FOUND.variant("CUDA C", 32, s, None)["loop"]["code"]) for s in prefetch_variants.SETTINGS}
     assert {s for s, place in second.items() if "barrier" in place} == {page.BEHIND, page.TWO_BEHIND}
     nearer = {s: int(place.split()[-1]) <= 4 for s, place in second.items() if "barrier" not in place}
     waits = {s: page.share(FOUND.variant("CUDA C", 32, s, 32), "long_scoreboard") for s in nearer}

@@ -9,7 +9,7 @@ from nightly import at_night
 from numba import cuda, float32, uint64
 
 from course_lib import lazy
-from course_lib.kernels import LADDER, rung, twins
+from course_lib.kernels import LADDER, rung, variants
 from course_lib.machine import measurements
 from course_lib.machine.machine_code import NoMachineCode, available, compiling, find, machine_code, run_block
 from course_lib.machine.machine_code.command import cases
@@ -209,7 +209,7 @@ def test_what_the_compiler_refuses_is_said_in_a_sentence():
 )
 def test_the_steps_that_numba_and_cuda_c_md_says_are_unrolled(index, steps, loop):
     """Multiply-adds and instructions of the loop: of 32 signed steps the compiler unrolls 8, as lesson 14 says."""
-    code = machine_code(twins.naive_twin(index, steps).make(), f"void({', '.join(['float32[:, ::1]'] * 3)})")
+    code = machine_code(variants.naive_variant(index, steps).make(), f"void({', '.join(['float32[:, ::1]'] * 3)})")
     found = [code.instructions[first : last + 1] for first, last in code.loops]
     assert loop in [(sum(each.operation == "FFMA" for each in within), len(within)) for within in found]
 
@@ -220,7 +220,7 @@ def test_the_steps_that_numba_and_cuda_c_md_says_are_unrolled(index, steps, loop
 )
 def test_the_steps_of_outer_products_that_numba_and_cuda_c_md_says_are_unrolled(name, loop, reads):
     """Two of 16 steps, though their number is known; all 16, and joined reads, with the loads in front (lesson 14)."""
-    (rung,) = (each for each in twins.single_steps() if each.name == name)
+    (rung,) = (each for each in variants.single_steps() if each.name == name)
     code = machine_code(rung.make(), f"void({', '.join(['float32[:, ::1]'] * 3)})")
     found = [code.instructions[first : last + 1] for first, last in code.loops]
     counts = [[sum(each.operation.startswith(kind) for each in within) for kind in ("FFMA", "LDS")] for within in found]

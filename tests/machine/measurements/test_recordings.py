@@ -32,7 +32,7 @@ def test_a_recording_says_where_it_comes_from(what):
     assert recording.results
 
 
-@pytest.mark.parametrize("what", ["ladder", "series", "tiles", "ragged", "twins"])
+@pytest.mark.parametrize("what", ["ladder", "series", "tiles", "ragged", "variants"])
 def test_speeds_follow_from_the_recorded_repeats(what):
     """GFLOP/s is 2 M N K over the median of the repeats, of kernels that were right."""
     for result in report.measured(measurements.load(what)):
@@ -98,11 +98,11 @@ def test_host_times_are_repeated_up_to_1024():
             assert "skipped" in result or len(result["milliseconds"]) == 1
 
 
-def test_the_twins_are_right_and_pass_the_first_level_cache_where_they_say_so():
-    twins = measurements.load("twins")
-    assert twins.result("naive_c_uncached")["l2_bytes"] > 8 * twins.result("naive_c")["l2_bytes"]
-    assert not [r for r in twins.results if "wrong" in r]
-    (host,) = (r for r in twins.results if "program" in r)
+def test_the_variants_are_right_and_pass_the_first_level_cache_where_they_say_so():
+    variants = measurements.load("variants")
+    assert variants.result("naive_c_uncached")["l2_bytes"] > 8 * variants.result("naive_c")["l2_bytes"]
+    assert not [r for r in variants.results if "wrong" in r]
+    (host,) = (r for r in variants.results if "program" in r)
     assert host["said"] == "largest error: 0"
 
 
@@ -141,7 +141,7 @@ def test_instructions_are_what_numpy_says():
 def test_the_two_gpus_agree_on_what_each_factor_gains():
     """Within 3 %, but where L1 is bypassed: the sentence of the page on numba and CUDA C."""
     page = (report.ROOT / "notebooks" / "numba_and_cuda_c.md").read_text(encoding="utf-8")
-    here, there = (measurements.load("twins", gpu) for gpu in ("nvidia-h200", "nvidia-h100"))
+    here, there = (measurements.load("variants", gpu) for gpu in ("nvidia-h200", "nvidia-h100"))
     pairs = re.findall(r"<!--(\w+)/(\w+)-->", page)
     gains = {
         pair: [of.result(pair[0])["gflops"] / of.result(pair[1])["gflops"] for of in (here, there)] for pair in pairs

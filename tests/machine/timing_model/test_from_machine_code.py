@@ -82,7 +82,7 @@ def test_naive_executes_what_the_profiler_counted():
 @pytest.mark.parametrize("name", ["naive", "tiled", "bank_conflicts", at_night("register_1d"), at_night("register_2d")])
 def test_units_take_what_the_profiler_counted(name):
     """Instructions of the main loop for each multiply-add, of the integer, product and uniform units, within 0.1."""
-    r = next(r for r in measurements.load("twins").results if r["rung"] == name)
+    r = next(r for r in measurements.load("variants").results if r["rung"] == name)
     cycles = r["instructions"] / (4096**3 / 32) / r["issue_active_percent"] * 100
     seen = [r[f"{pipe}_percent"] / 100 * cycles * rate for pipe, rate in (("alu", 0.5), ("fma", 1), ("uniform", 0.5))]
     kinds = Counter(i.kind for warp in traced(name, **r["params"])[1] for i in warp if i.iteration)

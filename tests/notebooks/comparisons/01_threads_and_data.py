@@ -2,7 +2,7 @@
 
 waits = {key: value for key, value in measurements.load("counters").result("per_row").items() if "stalled" in key}
 assert 0.45 < speed[4] / speed[8] < 0.55, "half the speed"
-narrow, wide = (twins.result("naive", **widths[width]) for width in (4, 8))
+narrow, wide = (variants.result("naive", **widths[width]) for width in (4, 8))
 assert abs(narrow["instructions"] / wide["instructions"] - 2) < 0.001, (
     "twice as many warps execute the same instructions"
 )

@@ -15,7 +15,7 @@ assert tile.l2_bytes > 0.95 * improved.l2_bytes and tile.dram_bytes > improved.d
 assert all(each.share(level) < 0.2 for each in traffic for level in ("L2", "DRAM")), "they limit neither kernel"
 assert (improved.lowest, tile.lowest) == ("L1 and shared memory",) * 2, "has the most work in both kernels"
 assert [f"{times[words]:.2f}" for words in ("numba", "CUDA C")] == ["1.31", "1.37"], "a factor of 1.31, and 1.37"
-first, written = (twins.result(kernel)["gflops"] for kernel in ("naive", "tiled"))
+first, written = (variants.result(kernel)["gflops"] for kernel in ("naive", "tiled"))
 assert f"{written / first:.1f}" == "5.9", "tiled is 5.9 times as fast as naive"
 assert f"{gained['numba'][0] / first:.1f}" == "4.9", "indices and loop alone take naive up 4.9 times"
 assert model.flop(64, 64, 64) / ratio_bytes == 16 / 4, "T/4"

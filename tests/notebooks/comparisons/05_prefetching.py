@@ -47,7 +47,7 @@ assert abs(in_c[0] / in_c[1] - 1) < 0.01, "are equally fast"
 
 four = [switched(loads, buffers, 2, of) for loads in (AFTER, BEFORE) for buffers in (1, 2) for of in both]
 assert all(each["registers"] <= 32 and each["blocks_per_multiprocessor"] == 2 for each in four), "up to 32 registers"
-whole = [measurements.load("twins").result(name)["gflops"] for name in ("tiled_unsigned", "prefetched_unsigned")]
+whole = [measurements.load("variants").result(name)["gflops"] for name in ("tiled_unsigned", "prefetched_unsigned")]
 assert round(100 * (whole[1] / whole[0] - 1)) == 9, "9 % faster than tiled"
 assert [round(each) for each in whole] == [8515, 9291], "9,291 and 8,515 GFLOP/s"
 

@@ -1,7 +1,7 @@
 """What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
 
 counters, naive_level, level = measurements.load("counters"), traffic.of("naive"), traffic.of("uncoalesced")
-ones, both = twins.result("naive"), (twins.result("uncoalesced_c"), twins.result("uncoalesced"))
+ones, both = variants.result("naive"), (variants.result("uncoalesced_c"), variants.result("uncoalesced"))
 probes = {(r["probe"], r.get("stride")): r["value"] for r in measurements.load("latencies").results}
 steps_of_all = 4096**3 / 32 / 132  # of the warps of one multiprocessor
 alone = 1e3 * steps_of_all * (probes["L1 read", 32] + probes["L1 read", 0]) / probes["clock", None]

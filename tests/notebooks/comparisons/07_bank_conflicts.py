@@ -13,7 +13,7 @@ assert all(1.95 < longer < 2.05 for longer in by_wavefronts) and times[2] / time
 assert 1.285 < gain[8] < 1.295, "it is worth 29 %"
 assert 4 < no_tile / with_conflicts < 4.3, "a tile with conflicts is four times slower than no tile"
 assert round(100 * (1 - with_conflicts / capped)) == 8, "so the missing warps cost 8 %"
-as_many = [twins.result(which)["blocks_per_multiprocessor"] for which in ("bank_conflicts_32_registers", "padded")]
+as_many = [variants.result(which)["blocks_per_multiprocessor"] for which in ("bank_conflicts_32_registers", "padded")]
 assert as_many[0] == as_many[1], "the rest of the difference is between kernels with equally many warps"
 assert 4.9 < gain[32] < 5.1 and gain[4] < 1, "5 times in speed at T = 32, nothing at T = 4"
 assert 4.9 < gain[32] < 5.1, "padding makes the kernel 5 times as fast"

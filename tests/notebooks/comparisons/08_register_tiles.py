@@ -2,7 +2,7 @@
 
 from course_lib.machine.timing_model import stalls_of
 
-of = {r["rung"]: r["gflops"] for r in reversed(twins.results) if "gflops" in r}
+of = {r["rung"]: r["gflops"] for r in reversed(variants.results) if "gflops" in r}
 limit = next(r["flop_per_second"] for r in measurements.load("ceilings").results if r["ceiling"] == "float32") / 1e9
 shares = [round(100 * of[which] / limit) for which in ("tiled", "tiled_unsigned", "tiled_c")]
 assert shares == [12, 13, 14], "12 to 14 %"
@@ -12,7 +12,7 @@ assert round(of["register_2d_unsigned"] / of["tiled_unsigned"], 1) == 3.3, "3.3 
 assert round(of["register_2d_c"] / of["tiled_c"], 1) == 3.4, "in CUDA C it is 3.4 times"
 assert (round(waves["tiled"], 2), round(waves["register_2d"], 2)) == (1.5, 0.25), "wavefronts of each multiplication"
 assert of["four_rows"] < of["tiled"] < of["tiled_unsigned"] < of["four_rows_unsigned"], "more than that of tiled"
-many, few = (twins.result(which)["instructions"] for which in ("four_rows", "tiled"))
+many, few = (variants.result(which)["instructions"] for which in ("four_rows", "tiled"))
 assert many > 2 * few and round(many / steps, 2) == 9.14, "more than twice as many as tiled"
 assert 0.45 < gflops("register_2d") / gflops("cublas") < 0.55, "half the speed of cuBLAS"
 assert 0.145 < gflops("tiled") / gflops("cublas") < 0.155, "15 % of what cuBLAS does"

@@ -12,14 +12,14 @@ asked = {
 }
 assert all(model.occupancy(*block, gpu).blocks == blocks for block, blocks in asked.items()), "and for others"
 assert max(registers.values()) == 255, "at most 255 registers"
-capped = [twins.result("bank_conflicts" + end)["gflops"] for end in ("_32_registers", "")]
+capped = [variants.result("bank_conflicts" + end)["gflops"] for end in ("_32_registers", "")]
 assert round(capped[0] / capped[1], 2) == 1.09, "gained 9 % in this way"
-by_block = {(r["rung"], *r["block"]): r["gflops"] for r in twins.results if "block" in r}
+by_block = {(r["rung"], *r["block"]): r["gflops"] for r in variants.results if "block" in r}
 assert model.occupancy(64, 32, 0, gpu).warps == 2 * model.occupancy(16, 32, 0, gpu).warps, (
     "full warps, and twice as many"
 )
 assert 1.95 < by_block["naive_uint64_32", 8, 8] / by_block["naive_uint64_32", 4, 4] < 2.05, "it is twice as fast"
-narrow, wide = ({r["block"][0]: r for r in twins.results if r.get("rung") == "tiled"}[width] for width in (4, 8))
+narrow, wide = ({r["block"][0]: r for r in variants.results if r.get("rung") == "tiled"}[width] for width in (4, 8))
 assert f"{wide['gflops'] / narrow['gflops']:.1f}" == "4.8", "gains 4.8 times"
 assert round(100 * wide["instructions"] / narrow["instructions"]) == 28, "the instructions fall to 28 %"
 assert (32 * 80, 16384 / 2560, 4 * 6 // 2) == (2560, 6.4, 12), "2,560 registers a warp, 6.4 warps a file"
@@ -85,7 +85,7 @@ down = [held_gains[after, after] for after in range(12, 33, 4)]
 assert all(sorted(each, reverse=True) == list(each) for each in zip(*down, strict=True)), "the smaller the gain"
 kinds = [r["loop"]["kinds"] for r in placed.results if r["rung"] == "prefetch_places" and r.get("loop")]
 assert len(kinds) > 10 and all(each == kinds[0] for each in kinds), "the same instructions, in another order"
-as_written, on_the_ladder = ladder.result("tiled")["gflops"], twins.result("tiled_unsigned")["gflops"]
+as_written, on_the_ladder = ladder.result("tiled")["gflops"], variants.result("tiled_unsigned")["gflops"]
 assert [round(each) for each in (as_written, on_the_ladder)] == [7863, 8515], "signed here, unsigned on the ladder"
 assert 30 / 4 == 7.5 and round(measured.bytes_per_cycle["L2"]) == 30, "a quarter of the bandwidth of L2"
 assert 5 * 256 == 32 * 40, "five pieces"

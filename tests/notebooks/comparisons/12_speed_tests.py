@@ -8,8 +8,8 @@ if gpu_name == "NVIDIA H200":  # the text speaks of the course's recordings
     executed = [measurements.load("counters").result("naive", N=n) for n in (1024, 4096)]
     each = [round(r["instructions"] / (r["N"] ** 3 / 32), 1) for r in executed]
     assert each == [36.6, 36.5], "36.6 instructions for each multiplication at n = 1024, and 36.5 at n = 4096"
-    twins = measurements.load("twins")
-    same_loads = [twins.result(name)["gflops"] for name in ("naive_uint64_32", "naive_signed_left")]
+    variants = measurements.load("variants")
+    same_loads = [variants.result(name)["gflops"] for name in ("naive_uint64_32", "naive_signed_left")]
     assert round(same_loads[0] / same_loads[1], 1) == 4.9, "with fewer instructions, and is 4.9 times as fast"
     looks = [round(clocks[name]["synchronised"] / clocks[name]["unsynchronised"]) for name in ("naive", "tiled")]
     assert looks == [578, 446], "looks 578 times too fast, and the tiled one 446 times"

@@ -8,9 +8,9 @@ used = " ".join(text.split()[0].partition(".")[0] for text in meaning if text in
 assert sum("FFMA" in line or "LDG" in line for line in loop) < 0.1 * len(loop), "the others are integer instructions"
 assert sum("FFMA" in line for line in loop) == 4, "it unrolls four steps by itself"
 assert used == "IMAD IMAD IMAD SHF SHF LOP3 LOP3 IADD3 IADD3 LEA LEA LDG", "the instructions of one address"
-by_32 = [twins.result(name)["gflops"] for name in ("naive_uint64_32", "tiled_uint64_32")]
+by_32 = [variants.result(name)["gflops"] for name in ("naive_uint64_32", "tiled_uint64_32")]
 times = {words: after / before for words, (before, after) in gained.items()}
-first, written = (twins.result(kernel)["gflops"] for kernel in ("naive", "tiled"))
+first, written = (variants.result(kernel)["gflops"] for kernel in ("naive", "tiled"))
 assert f"{written / first:.1f}" == "5.9", "tiled is 5.9 times as fast as naive"
 assert round(written) == 7867, "the speed of tiled as written"
 assert f"{by_32[0] / first:.1f}" == "4.9", "indices and loop alone take it up 4.9 times"
@@ -18,16 +18,16 @@ assert f"{written / by_32[0]:.2f}" == "1.21", "is 1.21 times that"
 assert f"{times['CUDA C, 32 steps']:.2f}, {times['CUDA C, 1 step']:.1f}" == "1.37, 4.0", "gains 1.37 times"
 narrow_steps = [f"{times[f'numba, {sign}, 4 steps']:.2f}" for sign in ("signed", "unsigned")]
 assert narrow_steps == ["1.73", "1.46"], "1.73 instead of 1.46"
-waits = twins.result("naive_c_unroll_1")
+waits = variants.result("naive_c_unroll_1")
 stalls = {key: value for key, value in waits.items() if "stalled" in key}
 assert stalls["stalled_long_scoreboard_percent"] > 0.8 * sum(stalls.values()), "warps mostly wait for global loads"
-signed = [twins.result(f"{kernel}_signed_16")["instructions"] / 1e9 for kernel in ("naive", "tiled")]
+signed = [variants.result(f"{kernel}_signed_16")["instructions"] / 1e9 for kernel in ("naive", "tiled")]
 assert [f"{each:.1f}" for each in signed] == ["47.6", "13.9"], "executes 47.6·10⁹ instructions, tiled 13.9"
-assert round(twins.result("naive_signed_left_uncached")["gflops"]) == round(first) == 1340, "stays at 1,340"
-narrow = [r for r in twins.results if r.get("rung") in ("naive_uint64_32", "tiled_unsigned") and r["block"][0] == 4]
+assert round(variants.result("naive_signed_left_uncached")["gflops"]) == round(first) == 1340, "stays at 1,340"
+narrow = [r for r in variants.results if r.get("rung") in ("naive_uint64_32", "tiled_unsigned") and r["block"][0] == 4]
 assert sorted(round(r["gflops"]) for r in narrow) == [1269, 1654], "1,654 against 1,269"
 by_block = [
-    twins.result(name, params={"block_width": width})["instructions"]
+    variants.result(name, params={"block_width": width})["instructions"]
     for name, width in (("naive_uint64_32", 8), ("naive_uint64_32", 4), ("naive_uint64_4", 4))
 ]
 assert round(by_block[1] / by_block[0], 2) == 2, "fills half a warp, which doubles the instructions"
@@ -35,25 +35,29 @@ assert by_block[2] > 1.5 * by_block[1], "a loop of 4 steps adds more"
 assert all(2.6 < times[key] < 2.75 for key in times if "bypassed" in key), "gains about 2.7 times"
 assert all(1.3 < after / before < 1.55 for before, after in by_width.values()), "gains 1.3 to 1.5 times"
 assert round(100 * by_width["T = 32"][1] / by_width["T = 16"][1]) == 105, "gains only 5 %"
-first = twins.result("naive_signed_left")["gflops"]
-gains = [twins.result(which)["gflops"] / first for which in ("naive_uint64_left", "naive_signed_16", "naive_uint64_16")]
+first = variants.result("naive_signed_left")["gflops"]
+gains = [
+    variants.result(which)["gflops"] / first for which in ("naive_uint64_left", "naive_signed_16", "naive_uint64_16")
+]
 assert [round(gain, 1) for gain in gains[:2]] == [1.5, 1.5], "each change alone gains 1.5 times"
 assert round(gains[2], 1) == 4.8, "4.8 times as fast as the first version"
-told_speeds = [twins.result(which)["gflops"] for which in ("naive_signed_32", "tiled_signed_left", "tiled_signed_32")]
+told_speeds = [
+    variants.result(which)["gflops"] for which in ("naive_signed_32", "tiled_signed_left", "tiled_signed_32")
+]
 assert [round(each) for each in told_speeds] == [1255, 2314, 7868], "signed, with 32 steps and left"
-four, eight = (twins.result(which) for which in ("naive_signed_left", "naive_signed_32"))
+four, eight = (variants.result(which) for which in ("naive_signed_left", "naive_signed_32"))
 assert round(100 * (1 - eight["instructions"] / four["instructions"])) == 4, "4 % fewer instructions"
 assert [round(each["issue_active_percent"]) for each in (eight, four)] == [66, 74], "in 66 instead of 74 of 100 cycles"
-one = twins.result("naive_c_unroll_1")
+one = variants.result("naive_c_unroll_1")
 stalls = {key: value for key, value in one.items() if key.startswith("stalled_")}
 assert round(100 * stalls["stalled_long_scoreboard_percent"] / sum(stalls.values())) == 87, "87 % of the waiting"
-in_c = twins.result("naive_c")
+in_c = variants.result("naive_c")
 assert 1.9 < one["instructions"] / in_c["instructions"] < 2.05, "the instructions double"
 assert [round(each["issue_active_percent"]) for each in (one, in_c)] == [22, 43], "in 22 instead of 43 of 100 cycles"
-unsigned_in_c = twins.result("naive_c_unsigned")
+unsigned_in_c = variants.result("naive_c_unsigned")
 assert [round(each["gflops"]) for each in (in_c, unsigned_in_c)] == [6271, 4392], "int and unsigned in C"
 assert unsigned_in_c["instructions"] > 1.7 * in_c["instructions"], "the compiler must respect that"
-staged = {which: twins.result(which) for which in stages}
+staged = {which: variants.result(which) for which in stages}
 constant, batched = staged["outer_product_constant"], staged["outer_product_batched"]
 assert round(constant["instructions"] / staged["outer_product"]["instructions"], 2) == 1.06, "6 % more instructions"
 assert f"{constant['instructions'] / batched['instructions']:.2f}" == "1.57", "1.57 times fewer instructions"

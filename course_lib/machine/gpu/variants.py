@@ -1,7 +1,7 @@
 """What the tile gains, and what the compiler gains: kernels that differ in one factor, timed in one run.
 
 The factors: indices signed or unsigned; the inner loop left to the compiler or unrolled; the tile; loads through the
-first-level cache or past it; numba or CUDA C. See `kernels.twins` and `cuda_c`.
+first-level cache or past it; numba or CUDA C. See `kernels.variants` and `cuda_c`.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels import LADDER, Rung, rung
-from ...kernels import twins as numba_twins
+from ...kernels import variants as numba_variants
 from .counters import METRICS, SLOW, STALLS, NoProfilerError, parse_ncu, under_ncu
 from .cuda_c import NAMES, UNCACHED, build_host_programs, in_c
 from .device import require
@@ -30,7 +30,7 @@ WIDTHS = (4, 8, 16)
 COMPARED = tuple(r.name for r in LADDER[: [r.name for r in LADDER].index("register_2d") + 1] if r.name not in SLOW)
 #: Sizes for verification: no tile divides them; the second is for the kernels of a single block.
 VERIFIED = (RAGGED, (31, 17, 32))
-#: What ncu counts of each twin.
+#: What ncu counts of each variant.
 COUNTED = {
     "l1_wavefronts": "l1tex__data_pipe_lsu_wavefronts.sum",
     "l1_wavefronts_percent": "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed",
@@ -52,8 +52,8 @@ COUNTED = {
 
 
 @dataclass(frozen=True)
-class Twin:
-    """One twin: the rung it comes from, its language, the factors in which it differs, and its launch's parameters."""
+class Variant:
+    """A variant: the rung it comes from, its language, the factors in which it differs, and its launch's parameters."""
 
     rung: Rung
     of: str
@@ -62,20 +62,20 @@ class Twin:
     params: dict[str, Any]
 
 
-def cases(names: Names = None) -> list[Twin]:
-    """Return every twin, or those whose names begin with one of `names`."""
+def cases(names: Names = None) -> list[Variant]:
+    """Return every variant, or those whose names begin with one of `names`."""
     starts = tuple(names or ("",))
     return [case for case in (*_table(), *_rungs(), *_widths()) if case.rung.name.startswith(starts)]
 
 
-def _case(r: Rung, of: str, language: str = "numba", **factors: Any) -> Twin:
-    return Twin(r, of, language, factors, widest(r))
+def _case(r: Rung, of: str, language: str = "numba", **factors: Any) -> Variant:
+    return Variant(r, of, language, factors, widest(r))
 
 
-def _table() -> Iterable[Twin]:
+def _table() -> Iterable[Variant]:
     """Yield index × steps × tile × cache, in numba and in CUDA C."""
     for cached in (True, False):
-        for of, make in (("naive", numba_twins.naive_twin), ("tiled", numba_twins.tiled_twin)):
+        for of, make in (("naive", numba_variants.naive_variant), ("tiled", numba_variants.tiled_variant)):
             for index in INDICES:
                 for steps in STEPS:
                     r = make(index, steps)
@@ -86,32 +86,32 @@ def _table() -> Iterable[Twin]:
                     yield _case(r, of, "CUDA C", index=kind, steps=unroll, cached=cached)
 
 
-def _rungs() -> Iterable[Twin]:
-    """Yield the rungs, their twins with unsigned indices and in CUDA C, and the steps between two of them."""
+def _rungs() -> Iterable[Variant]:
+    """Yield the rungs, their variants with unsigned indices and in CUDA C, and the steps between two of them."""
     for name in COMPARED:
         yield _case(rung(name), name)
-        if name in numba_twins.UNSIGNED_RUNGS:
-            yield _case(numba_twins.unsigned_twin(name), name, index="uint64")
+        if name in numba_variants.UNSIGNED_RUNGS:
+            yield _case(numba_variants.unsigned_variant(name), name, index="uint64")
     for name in NAMES:
         if name not in ("naive", "tiled"):  # those of the table
             yield _case(in_c(name), name, "CUDA C", index="signed", steps=None, cached=True)
-    yield _case(numba_twins.naive_twin("uint32", 16), "naive", index="uint32", steps=16)
-    yield _case(numba_twins.unsigned_loop(), "naive", index="uint64", steps=None)
-    for r in numba_twins.single_steps():
+    yield _case(numba_variants.naive_variant("uint32", 16), "naive", index="uint32", steps=16)
+    yield _case(numba_variants.unsigned_loop(), "naive", index="uint64", steps=None)
+    for r in numba_variants.single_steps():
         yield _case(r, r.name)
     for r in in_triton():
         for width in (32, 64):
-            yield Twin(r, "tiled", "Triton", {}, {"tile_width": width})
+            yield Variant(r, "tiled", "Triton", {}, {"tile_width": width})
 
 
-def _widths() -> Iterable[Twin]:
+def _widths() -> Iterable[Variant]:
     """Yield naive and tiled in smaller blocks: the fair neighbour of a tile has blocks of its width."""
     for width in WIDTHS:
         fair = {"naive_uint64": (width, 32), "tiled_uint64": (width,)}
-        for r in (rung("naive"), *(numba_twins.naive_twin("uint64", steps) for steps in fair["naive_uint64"])):
-            yield Twin(r, "naive", "numba", {}, {"block_width": width})
-        for r in (rung("tiled"), numba_twins.unsigned_twin("tiled")):
-            yield Twin(r, "tiled", "numba", {}, {"tile_width": width})
+        for r in (rung("naive"), *(numba_variants.naive_variant("uint64", steps) for steps in fair["naive_uint64"])):
+            yield Variant(r, "naive", "numba", {}, {"block_width": width})
+        for r in (rung("tiled"), numba_variants.unsigned_variant("tiled")):
+            yield Variant(r, "tiled", "numba", {}, {"tile_width": width})
 
 
 def past_cache(r: Rung) -> Rung:
@@ -140,8 +140,8 @@ def past_cache(r: Rung) -> Rung:
     return replace(r, name=f"{r.name}_uncached", title=f"{r.title}, L1 bypassed", make=make)
 
 
-def twins(names: Names, size: Size, repeats: int, progress: Progress) -> Results:
-    """Verify every twin, time all in one run in shuffled rounds, and count where `ncu` is there; then cuBLAS."""
+def variants(names: Names, size: Size, repeats: int, progress: Progress) -> Results:
+    """Verify every variant, time all in one run in shuffled rounds, and count where `ncu` is there; then cuBLAS."""
     problem = Problem(*size)
     results: Results = []
     launches: list[Any] = []
@@ -164,7 +164,7 @@ def twins(names: Names, size: Size, repeats: int, progress: Progress) -> Results
     return results + (measure_cublas(problem, repeats) + build_host_programs() if not names else [])
 
 
-def _verified(case: Twin, problem: Problem) -> tuple[Result, Any]:
+def _verified(case: Variant, problem: Problem) -> tuple[Result, Any]:
     """Return a case's result so far, and its launch; None if it is wrong, too slow, or does not fit."""
     r = case.rung
     entry: Result = {"rung": r.name, "title": r.title, "of": case.of, "language": case.language, **case.factors}
@@ -193,12 +193,14 @@ def _verified(case: Twin, problem: Problem) -> tuple[Result, Any]:
 
 def counts(names: Names, numbers: list[int], size: Size) -> Results:
     """Return ncu's counters of those of `cases(names)` with these numbers, in this order."""
-    launch = f"from course_lib.machine.gpu.twins import launch_twins; launch_twins({names!r}, {numbers}, {size})"
+    launch = (
+        f"from course_lib.machine.gpu.variants import launch_variants; launch_variants({names!r}, {numbers}, {size})"
+    )
     counted = parse_ncu(under_ncu(["-W", "ignore", "-c", launch], COUNTED), size, COUNTED)
     return [{name: value for name, value in result.items() if name in COUNTED} for result in counted]
 
 
-def launch_twins(names: Names, numbers: list[int], size: Size) -> None:
+def launch_variants(names: Names, numbers: list[int], size: Size) -> None:
     """Launch those of `cases(names)` with these numbers once, for a profiler."""
     cuda = require()
     arguments = tuple(cuda.to_device(X) for X in random_matrices(*size))

@@ -1,10 +1,10 @@
-"""Twins: kernels of the ladder with one factor changed, to measure what that factor alone costs.
+"""Variants: kernels of the ladder with one factor changed, to measure what that factor alone costs.
 
-A twin is a rung's own source with a few lines replaced, so the difference between the two is the list of changes. The
-factors are the type of the indices (numba tests a signed index for a negative value, and computes with 64 bits), the
-number of steps of the inner loop that are unrolled, the tile, the place of the loads of large tiles and of the first
-pair of tiles, and for some rungs a padding or a limit on registers.
-The kernels in CUDA C are beside the rungs, as NAME.cu.
+A variant is a rung's own source with a few lines replaced, so the difference between the two is the list of changes.
+The factors are the type of the indices (numba tests a signed index for a negative value, and computes with 64 bits),
+the number of steps of the inner loop that are unrolled, the tile, the place of the loads of large tiles and of the
+first pair of tiles, and for some rungs a padding or a limit on registers. The kernels in CUDA C are beside the rungs,
+as NAME.cu.
 """
 
 import linecache
@@ -21,7 +21,7 @@ Changes = Sequence[tuple[str, str]]
 FOLDER = Path(__file__).parent
 
 
-def twin(of: str, name: str, title: str, changes: Changes) -> Rung:
+def variant(of: str, name: str, title: str, changes: Changes) -> Rung:
     """Return the rung of the file OF.py with `changes` made to its source; it is called `name`, its kernel as there.
 
     Raise ValueError if an old text does not occur exactly once.
@@ -30,10 +30,10 @@ def twin(of: str, name: str, title: str, changes: Changes) -> Rung:
     for old, new in changes:
         if source.count(old) != 1:
             raise ValueError(
-                f"{old!r} occurs {source.count(old)} times in {of}.py, so the twin {name} cannot change it"
+                f"{old!r} occurs {source.count(old)} times in {of}.py, so the variant {name} cannot change it"
             )
         source = source.replace(old, new)
-    path = f"<twin {name}>"
+    path = f"<variant {name}>"
     linecache.cache[path] = len(source), None, source.splitlines(True), path
     module: dict[str, Any] = {"__name__": f"{__package__}.{of}", "__package__": __package__}
     exec(compile(source, path, "exec"), module)
@@ -59,7 +59,7 @@ def _cast(*accesses: str) -> Changes:
     return changes
 
 
-def naive_twin(index: str = "signed", steps: int | None = None) -> Rung:
+def naive_variant(index: str = "signed", steps: int | None = None) -> Rung:
     """Return `naive` with indices "signed", "uint32" or "uint64", and its loop over k unrolled by `steps` steps.
 
     None leaves the loop to the compiler, which unrolls four steps.
@@ -80,7 +80,7 @@ def naive_twin(index: str = "signed", steps: int | None = None) -> Rung:
     name = f"naive_{index}_{steps or 'left'}"
     title = f"naive, {index} indices, {f'{steps} steps unrolled' if steps else 'its loop left'}"
     imported = _IMPORT if index == "signed" else f"{_IMPORT}, {index}"
-    return twin("naive", name, title, ((_IMPORT, imported), (_NAIVE_LOOP, loop)))
+    return variant("naive", name, title, ((_IMPORT, imported), (_NAIVE_LOOP, loop)))
 
 
 #: What makes the indices of a thread in T×T tiles unsigned.
@@ -92,7 +92,7 @@ _PLACE_UNSIGNED = (
 _TILES_UNSIGNED = (*_PLACE_UNSIGNED, *_cast("B[start + ty, col]"))
 
 
-def tiled_twin(index: str = "signed", steps: int | None = None) -> Rung:
+def tiled_variant(index: str = "signed", steps: int | None = None) -> Rung:
     """Return `tiled` with indices "signed" or "uint64", its tiles 32 wide, and `steps` steps of its loop unrolled.
 
     None and 16 hide the loop's length from the compiler, which then unrolls four steps or 16; with 32 the length is
@@ -111,9 +111,9 @@ def tiled_twin(index: str = "signed", steps: int | None = None) -> Rung:
     title = f"tiled, {index} indices, {f'{steps} steps unrolled' if steps else 'its loop left'}"
     changes = list(_TILES_UNSIGNED if index == "uint64" else ())
     if steps == 32:
-        return twin("tiled", name, title, changes)
+        return variant("tiled", name, title, changes)
     imported = changes.pop(0)[1] if changes else _IMPORT
-    return twin("tiled", name, title, ((_IMPORT, f"{imported}, int64"), *changes, (_TILE_LOOP, loop)))
+    return variant("tiled", name, title, ((_IMPORT, f"{imported}, int64"), *changes, (_TILE_LOOP, loop)))
 
 
 _OUTER_UNSIGNED = (
@@ -182,26 +182,26 @@ def unsigned_loop() -> Rung:
         ("M, K = A.shape", "M, K = uint64(A.shape[0]), uint64(A.shape[1])"),
         ("N = B.shape[1]", "N = uint64(B.shape[1])"),
     )
-    return twin("naive", "naive_unsigned_loop", "naive, its sizes and so its loop unsigned", changes)
+    return variant("naive", "naive_unsigned_loop", "naive, its sizes and so its loop unsigned", changes)
 
 
-def unsigned_twin(of: str) -> Rung:
-    """Return the rung `of` with unsigned indices; KeyError if it has no such twin."""
-    return twin(of, f"{of}_unsigned", f"{of}, unsigned indices", UNSIGNED_RUNGS[of])
+def unsigned_variant(of: str) -> Rung:
+    """Return the rung `of` with unsigned indices; KeyError if it has no such variant."""
+    return variant(of, f"{of}_unsigned", f"{of}, unsigned indices", UNSIGNED_RUNGS[of])
 
 
 def single_steps() -> tuple[Rung, ...]:
-    """Return the twins that differ from a rung, or from the twin before them, in one thing that a lesson explains."""
+    """Return the variants that differ from a rung, or from the one before them, in one thing that a lesson explains."""
     capped = (_JIT_OF_TILES, "    @cuda.jit(max_registers=32)\n    def ")
     uncoalesced, unsigned = "tiled_uncoalesced", UNSIGNED_RUNGS["tiled_uncoalesced"]
     return (
-        twin(uncoalesced, f"{uncoalesced}_padded", "B loaded down its columns, its tile padded", _PADDED),
-        twin(uncoalesced, f"{uncoalesced}_padded_unsigned", "the same, unsigned indices", (*unsigned, *_PADDED)),
-        twin("bank_conflicts", "bank_conflicts_32_registers", "bank conflicts, at most 32 registers", (capped,)),
-        twin("outer_product", "outer_product_constant", "outer products, loops of constant length", _CONSTANT),
-        twin("outer_product", "outer_product_batched", "the same, loads of B before the products", _BATCHED),
+        variant(uncoalesced, f"{uncoalesced}_padded", "B loaded down its columns, its tile padded", _PADDED),
+        variant(uncoalesced, f"{uncoalesced}_padded_unsigned", "the same, unsigned indices", (*unsigned, *_PADDED)),
+        variant("bank_conflicts", "bank_conflicts_32_registers", "bank conflicts, at most 32 registers", (capped,)),
+        variant("outer_product", "outer_product_constant", "outer products, loops of constant length", _CONSTANT),
+        variant("outer_product", "outer_product_batched", "the same, loads of B before the products", _BATCHED),
         four_rows.RUNG,
-        twin("four_rows", "four_rows_unsigned", "four rows a thread, unsigned indices", _FOUR_ROWS_UNSIGNED),
+        variant("four_rows", "four_rows_unsigned", "four rows a thread, unsigned indices", _FOUR_ROWS_UNSIGNED),
     )
 
 
@@ -230,7 +230,7 @@ def loads_moved(of: str, loads: str) -> Rung:
         "behind": (_PRODUCTS_END, _PRODUCTS_END + fetch),
     }
     changes = () if loads == "early" else ((fetch, ""), places[loads])
-    return twin(of, f"{of}_{loads.replace(' ', '_')}", f"{of}, loads {loads}", changes)
+    return variant(of, f"{of}_{loads.replace(' ', '_')}", f"{of}, loads {loads}", changes)
 
 
 #: What makes all integers 32 bits wide and unsigned, as those of `prefetch_variants` are.
@@ -287,10 +287,10 @@ _TILES_USED = "            cuda.syncthreads()  # no thread reads the tiles any m
 def first_pair(of: str, first: str, index: str, held: bool = False) -> Rung:
     """Return `tiled` or `prefetched` with its first pair of tiles loaded "inside" the loop, as there, or "before" it.
 
-    index: "uint64", where the integers are signed and each index is cast, as in `unsigned_twin`; or "uint32", where all
-    integers are. With the first pair before it, the loop of `prefetched` needs no condition around the products, and
-    that of `tiled` multiplies a pair and then loads the next one. held: of `prefetched`, whether a barrier of the warp
-    holds the loads before the products; it is no instruction that waits, but the compiler moves no load over it.
+    index: "uint64", where the integers are signed and each index is cast, as in `unsigned_variant`; or "uint32", where
+    all integers are. With the first pair before it, the loop of `prefetched` needs no condition around the products,
+    and that of `tiled` multiplies a pair and then loads the next one. held: of `prefetched`, whether a barrier of the
+    warp holds the loads before the products; it is no instruction that waits, but the compiler moves no load over it.
     """
     changes = {"uint64": UNSIGNED_RUNGS, "uint32": _ALL_UINT32}[index][of]
     if first == "before":
@@ -301,14 +301,14 @@ def first_pair(of: str, first: str, index: str, held: bool = False) -> Rung:
         capped = (_JIT_OF_TILES, "    @cuda.jit(max_registers=32)\n    def ")  # one of the four would have 40
         changes = (*changes, (load, load + _HELD.format(12 * " ")), capped)
     name = f"{of}_{first}_{index}{'_held' if held else ''}"
-    return twin(of, name, f"{of}, {index}, its first pair {first} the loop{', loads held' if held else ''}", changes)
+    return variant(of, name, f"{of}, {index}, its first pair {first} the loop{', loads held' if held else ''}", changes)
 
 
 def loads_held() -> Rung:
     """Return `prefetch_variants` whose early loads are held before the products, as `first_pair` holds them."""
     load = "            if early:\n                a, b = fetch(A, B, row, col, start)\n"
     changes = ((load, load + _HELD.format(16 * " ")),)
-    return twin("prefetch_variants", "prefetch_variants_held", "early loads, held before the products", changes)
+    return variant("prefetch_variants", "prefetch_variants_held", "early loads, held before the products", changes)
 
 
 def _first_before(of: str, index: str) -> Changes:
