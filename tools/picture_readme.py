@@ -1,4 +1,4 @@
-"""Takes the README's pictures: docs/stepper.png, a frame of the tiles' film, and docs/stepper.gif, naive beside tiled.
+"""Takes the README's pictures: docs/stepper.png, a frame of tiled, and docs/stepper.gif, naive beside tiled.
 
     uv run python tools/picture_readme.py
 

@@ -1,9 +1,9 @@
-"""The frames of a film: in which frame of the whole block each step of it is. The browser and the stills have the same.
+"""The frames of a block's animation: in which of them each step is. The browser and the stills have the same.
 
 A frame lasts from one barrier's opening to the next; stores of results to global memory at its end are a frame of their
 own. Without barriers, a loop that loads from global memory has a frame for each iteration, and other statements one for
-each that accesses memory. The frames of several warps overlap in the recorded order, so a film has its own: frame by
-frame, and inside a frame as recorded.
+each that accesses memory. The frames of several warps overlap in the recorded order, so an animation has its own: frame
+by frame, and inside a frame as recorded.
 
 A frame shows the arrays as they are after it, with what its threads read, so no element is overwritten in the frame in
 which another thread has read it. And no access of an element is moved before another one's store of it, or a store

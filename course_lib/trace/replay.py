@@ -150,14 +150,14 @@ class Timeline:
         return found
 
     @cached_property
-    def frames(self) -> np.ndarray:
-        """The frame of the film to which each step belongs, from 0."""
+    def frame_of_step(self) -> np.ndarray:
+        """The frame of the animation to which each step belongs, from 0."""
         return frames.frames_of(self)
 
     @cached_property
-    def film(self) -> "Film":
-        """The same steps in the order of their film."""
-        return Film(self)
+    def animation(self) -> "BlockAnimation":
+        """The same steps in the order of their animation."""
+        return BlockAnimation(self)
 
     # --- where to stop --------------------------------------------------------------------------------------------
 
@@ -229,22 +229,22 @@ class Timeline:
         return len(self)
 
 
-class Film(Timeline):
-    """The steps of a block frame by frame, and inside a frame as recorded; positions are those of the film.
+class BlockAnimation(Timeline):
+    """The steps of a block frame by frame, and inside a frame as recorded; positions are those of the animation.
 
-    ``order``: the recorded number of each step, from 0; ``shots``: (first, last) positions of the frames, exclusive and
-    inclusive.
+    ``order``: the recorded number of each step, from 0; ``frames``: (first, last) positions of the frames, exclusive
+    and inclusive.
     """
 
     def __init__(self, recorded: Timeline):
         super().__init__(recorded.trace, recorded.block)
         self.recorded = recorded
-        self.order = np.argsort(recorded.frames, kind="stable")
+        self.order = np.argsort(recorded.frame_of_step, kind="stable")
         self.lines, self.warps, self.lanes, self.flags = (
             column[self.order] for column in (self.lines, self.warps, self.lanes, self.flags)
         )
-        ends = np.cumsum(np.bincount(recorded.frames)).tolist()
-        self.shots = [*zip([0, *ends], ends, strict=False)]
+        ends = np.cumsum(np.bincount(recorded.frame_of_step)).tolist()
+        self.frames = [*zip([0, *ends], ends, strict=False)]
 
     def step(self, position: int) -> Step:
         return self.recorded.step(int(self.order[position - 1]) + 1)

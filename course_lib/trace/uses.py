@@ -1,6 +1,6 @@
 """Which numbers each statement of a traced kernel carries from place to place, and which it uses in arithmetic.
 
-The film counts with it how often a number that was loaded from global memory is used: the trace says which lanes
+The animation counts with it how often a number that was loaded from global memory is used: the trace says which lanes
 execute a statement and which elements they load and store, the source which variables it reads, and whether it only
 copies them.
 A number that is copied to shared memory or to a register is still the same number; the result of arithmetic is another.

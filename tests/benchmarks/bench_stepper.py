@@ -120,7 +120,7 @@ def bench_opening(browser, show, launch_of, measured, name):
     """A large launch opens in several tasks; the longest, in milliseconds of processor time."""
 
     def opened() -> None:
-        page = show(Stepper(launch_of(name)), own=True, film=True)
+        page = show(Stepper(launch_of(name)), own=True, frames=True)
         page.wait_for_function("() => !document.querySelector('.tt-root').stepper.scouts.length")
 
     measured(f"longest task, opening {name}", tasks_of(browser, opened)[0], 100)

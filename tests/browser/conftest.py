@@ -226,7 +226,7 @@ def lab(chromium, tmp_path_factory):
 
 
 def new_context(browser) -> BrowserContext:
-    # films start by themselves, but not for a reader who wants no motion
+    # animations start by themselves, but not for a reader who wants no motion
     context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     context.set_default_timeout(1000 * PATIENCE)
     return context
@@ -323,7 +323,7 @@ def show(new_page, reused, request):
 
     `head` is HTML for the page's head. One page shows what one test after another puts there: a test that changes more
     than what is on it asks for its `own`. Only a `painted` page has pixels. Unless `all_of_them` are to be drawn, those
-    in sight are. A step is a statement of any warp, or with ``film`` a frame.
+    in sight are. A step is a statement of any warp, or with ``frames`` a frame.
     """
     failed = request.session.testsfailed
     errors: list[str] = []
@@ -340,7 +340,7 @@ def show(new_page, reused, request):
         own: bool = False,
         painted: bool = False,
         all_of_them: bool = True,
-        film: bool = False,
+        frames: bool = False,
         **more,
     ) -> Page:
         page = new_page() if own else reused()
@@ -367,7 +367,7 @@ def show(new_page, reused, request):
             if number:  # the first one is in sight
                 page.evaluate("id => document.getElementById(id).scrollIntoView()", f"place{number}")
             page.locator(f"#place{number} :is(.tt-root, .tt-unreadable)").wait_for()
-        if not film:
+        if not frames:
             page.evaluate(STATEMENTS)
         page.evaluate(f"() => {{ scrollTo(0, 0); return ({FITTED})(); }}")
         assert page.page_errors == []

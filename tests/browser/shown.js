@@ -157,7 +157,7 @@ window.shown = (number = 0) => {
   const { blockNumber, length, position, thread, trace } = run.context.machine;
   const texts = (place) => [...said[number].querySelectorAll(place)].map((node) => node.textContent);
   const [[told], [says], findings] = [".tt-where", ".tt-sentence", ".tt-wrong"].map(texts);
-  const { frames } = run.film;
+  const { frames } = run.animation;
   const states = [...run.views, ...lenses].map((view) => VIEWS[view.constructor.at || view.constructor.id]?.(view));
   return Object.assign(
     {

@@ -47,8 +47,8 @@ def test_keys_walk_by_barrier_and_iteration(walk):
 
 
 def test_what_a_step_is_moves_the_buttons(walk):
-    """By default a frame of the film, then a statement of the chosen thread, then one of any warp; u goes round."""
-    page, timeline = walk("tiled_two_warps", thread=[0, 5, 0], film=True)
+    """By default a frame, then a statement of the chosen thread, then one of any warp; u goes round."""
+    page, timeline = walk("tiled_two_warps", thread=[0, 5, 0], frames=True)
     page.locator(".tt-forward").click()
     assert step(page) == timeline.releases[0]
     expect(page.locator(".tt-count")).to_have_text("frame 1 of 5")

@@ -155,7 +155,7 @@ def test_two_runs_show_how_prefetching_shortens_the_wait(show):
     assert page.page_errors == []
 
 
-def test_wheel_and_keys_zoom_and_the_playhead_follows_the_film(ordered):
+def test_wheel_and_keys_zoom_and_the_playhead_follows_the_animation(ordered):
     """Around the pointer, and around the playhead, which is where the last statement of the frame has been issued."""
     page, timeline, orders, _ = ordered
     page.locator(".tt-ordered select").select_option(index=1)
@@ -168,7 +168,7 @@ def test_wheel_and_keys_zoom_and_the_playhead_follows_the_film(ordered):
     assert state(page, 0)["sight"] == [0, end / 2]  # where the playhead is
     strip.press("-")
     assert state(page, 0)["sight"] == [0, end]
-    for frame in page.evaluate("() => document.querySelector('.tt-root').stepper.stage.runs[0].film.frames"):
+    for frame in page.evaluate("() => document.querySelector('.tt-root').stepper.stage.runs[0].animation.frames"):
         page.evaluate(
             "step => { document.querySelector('.tt-root').stepper.setUnit(0); model.set('step', step) }", frame["step"]
         )

@@ -197,7 +197,7 @@ def test_d_changes_the_colours_of_page_and_words(new_page, launch_of, tmp_path):
 
 
 def test_a_stepper_of_another_slide_stays_at_its_step(new_page, launch_of, tmp_path):
-    """The keys that lead through the deck are not the stepper's, and its film begins when its slide is shown."""
+    """The keys that lead through the deck are not the stepper's, and its animation begins when its slide is shown."""
     cells = [
         nbformat.v4.new_markdown_cell(f"# {n}\n\nA text.", metadata={"slideshow": {"slide_type": "slide"}})
         for n in "123"

@@ -1,4 +1,4 @@
-"""Kernels that copy numbers and use them in ways of their own, and races; for the counts and the frames of the film."""
+"""Kernels that copy numbers and use them in ways of their own, and races; for counts and frames of animations."""
 
 import numpy as np
 from numba import cuda, float32

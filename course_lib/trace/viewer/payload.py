@@ -166,7 +166,7 @@ def _tables(trace: Trace) -> Iterator[Column]:
             if column not in ("step", "block") or name == "product":
                 yield f"{name}_{column}", table[column], kind
     blocks = (tuple(block) for block in columns.blocks.tolist())
-    yield "step_frame", np.concatenate([Timeline.of(trace, block).frames for block in blocks]), "u4"
+    yield "step_frame", np.concatenate([Timeline.of(trace, block).frame_of_step for block in blocks]), "u4"
 
 
 def _packed(columns: Iterable[Column]) -> dict[str, Any]:

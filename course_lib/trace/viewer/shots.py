@@ -1,6 +1,6 @@
-"""What a block does in a frame of its film, counted, and in one sentence: the still's text.
+"""What a block does in a frame of its animation, counted, and in one sentence: the still's text.
 
-``web/film.js`` counts and says the same for the frames that it plays; a test compares the two for all launches.
+``web/animation.js`` counts and says the same for the frames that it plays; a test compares the two for all launches.
 """
 
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ import numpy as np
 
 from ...simulator.formatting import plural
 from ..columns import OPS, RESUMED, Touches
-from ..replay import Film
+from ..replay import BlockAnimation
 from ..structure import accumulators
 from ..trace import Fragment, Pieces
 from ..uses import statements
@@ -52,20 +52,20 @@ class Facts:
         self.lanes[warp] = self.lanes.get(warp, 0) | lanes
 
 
-def facts_of(film: Film) -> list[Facts]:
+def facts_of(animation: BlockAnimation) -> list[Facts]:
     """Return the facts of each frame."""
-    found = [Facts() for _ in film.shots]
-    for name, array in film.trace.arrays.items():
+    found = [Facts() for _ in animation.frames]
+    for name, array in animation.trace.arrays.items():
         if array.space != "local":
-            _count(film, found, name)
-    _multiply(film, found)
+            _count(animation, found, name)
+    _multiply(animation, found)
     return found
 
 
-def _count(film: Film, found: list[Facts], name: str) -> None:
+def _count(animation: BlockAnimation, found: list[Facts], name: str) -> None:
     """Count the accesses of an array of global or shared memory."""
-    touches, array = film.touches(name), film.trace.arrays[name]
-    ends = [end for _, end in film.shots]
+    touches, array = animation.touches(name), animation.trace.arrays[name]
+    ends = [end for _, end in animation.frames]
     frame = np.searchsorted(ends, touches.position)
     written = _first_stores(touches, frame, array.size)
     first_store = np.full(array.size, len(frame))
@@ -104,21 +104,27 @@ def _first_stores(touches: Touches, frame: np.ndarray, size: int) -> dict[int, n
     return {number: read[frame[first] == number] for number in np.unique(frame[first]).tolist()}
 
 
-def _multiply(film: Film, found: list[Facts]) -> None:
-    """Count multiply-adds and additions, and note the lanes that take part and the arrays, in the film's order."""
-    trace, columns = film.trace, film.columns
+def _multiply(animation: BlockAnimation, found: list[Facts]) -> None:
+    """Count multiply-adds and additions, and note the lanes that take part and the arrays, in the animation's order."""
+    trace, columns = animation.trace, animation.columns
     sums = {columns.names.index(name) for name in accumulators(trace) if name in columns.names}
     arrays = [(name, trace.arrays[name].space, name in accumulators(trace)) for name in columns.arrays]
     products = {each.line: each.products for each in statements(trace)}
-    accesses = _rows(film, "access", "array", "op", "lanes", "width")
-    variables = _rows(film, "variable", "name")
+    accesses = _rows(animation, "access", "array", "op", "lanes", "width")
+    variables = _rows(animation, "variable", "name")
     begun: dict[tuple[int, int], int] = {}
-    steps = zip(film.order.tolist(), film.lines.tolist(), film.warps.tolist(), film.lanes.tolist(), strict=True)
+    steps = zip(
+        animation.order.tolist(),
+        animation.lines.tolist(),
+        animation.warps.tolist(),
+        animation.lanes.tolist(),
+        strict=True,
+    )
     number = 0
     for position, (at, line, warp, mask) in enumerate(steps, start=1):
-        number += position > film.shots[number][1]
+        number += position > animation.frames[number][1]
         facts = found[number]
-        at_once = _matrix_products(film, film.first + at)
+        at_once = _matrix_products(animation, animation.first + at)
         facts.multiplied += at_once
         results, does, factor = 0, set[bool](), products.get(line, 1)
         for array, op, lanes, width in accesses.get(at, ()):
@@ -140,19 +146,21 @@ def _multiply(film: Film, found: list[Facts]) -> None:
         facts.added += results * (not factor)
 
 
-def _rows(film: Film, table: str, *names: str) -> dict[int, list[tuple[int, ...]]]:
+def _rows(animation: BlockAnimation, table: str, *names: str) -> dict[int, list[tuple[int, ...]]]:
     """Return the rows of a table by the recorded numbers of the steps to which they belong."""
-    rows = film.table(table)
+    rows = animation.table(table)
     found: dict[int, list[tuple[int, ...]]] = {}
-    for step, *row in zip((rows["step"] - film.first).tolist(), *(rows[name].tolist() for name in names), strict=True):
+    for step, *row in zip(
+        (rows["step"] - animation.first).tolist(), *(rows[name].tolist() for name in names), strict=True
+    ):
         found.setdefault(step, []).append(tuple(row))
     return found
 
 
-def _matrix_products(film: Film, step: int) -> int:
+def _matrix_products(animation: BlockAnimation, step: int) -> int:
     """Return the multiply-adds of the matrices that a step multiplies with one instruction."""
-    columns = film.columns
-    operations = [each for each in film.trace.matrices if each.line == columns.step["line"][step]]
+    columns = animation.columns
+    operations = [each for each in animation.trace.matrices if each.line == columns.step["line"][step]]
     if not operations or columns.step["flags"][step] & RESUMED:
         return 0
     matrices: list[Fragment | Pieces] = [*operations[0].fragments, *operations[0].pieces]

@@ -1,4 +1,4 @@
-"""The stepper: a widget that plays a launch in the browser, as a film of its phases or one statement at a time."""
+"""The stepper: a widget that plays a launch in the browser, frame by frame or one statement at a time."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ class Stepper(Still, anywidget.AnyWidget):
         return self._telling(timeline, (step or timeline.telling_step(thread), thread))
 
     def _views(self, step: int | None = None) -> list[Told]:
-        """What a still shows: the film, or a step that somebody chose, or that breaks a rule."""
+        """What a still shows: the animation, or a step that somebody chose, or that breaks a rule."""
         if self._beside is not None:
             return [Told(self.timeline), Told(Timeline.of(self._beside.trace, (0, 0, 0)))]
         if step:
@@ -244,7 +244,7 @@ class Stepper(Still, anywidget.AnyWidget):
         return Told(timeline, position, places, tuple(notes))
 
     def picture(self, step: int | None = None, *, hint: str = HINT) -> StillPicture:
-        """Draw a strip of the film's frames, or the step that is chosen or given; ``hint`` is written below it.
+        """Draw a strip of the animation's frames, or the step that is chosen or given; ``hint`` is written below it.
 
         A run that breaks a rule is drawn at the first step that does, with the threads that take part.
         """
@@ -267,14 +267,14 @@ class Stepper(Still, anywidget.AnyWidget):
         """Write a picture of a step, for a slide or a handout; return its path.
 
         The path ends in .png, .svg or .gif. Without ``step`` it is that of :meth:`picture`, and a GIF has the ends of
-        the film's frames; of a GIF ``step`` may be several, as ``range(8, 24)``, and each is shown for ``seconds``.
-        Raises ValueError for another kind of file, for several steps in a PNG or an SVG, for too many in a GIF, and for
-        a step or a time that there is not.
+        the animation's frames; of a GIF ``step`` may be several, as ``range(8, 24)``, and each is shown for
+        ``seconds``. Raises ValueError for another kind of file, for several steps in a PNG or an SVG, for too many in a
+        GIF, and for a step or a time that there is not.
         """
         steps = list(islice(step, MAX_FRAMES + 1)) if isinstance(step, Iterable) else [step]
         if steps == [None] and str(path).lower().endswith(".gif"):
-            film = self.timeline.film
-            steps = [int(film.order[end - 1]) + 1 for _, end in film.shots][:MAX_FRAMES]
+            animation = self.timeline.animation
+            steps = [int(animation.order[end - 1]) + 1 for _, end in animation.frames][:MAX_FRAMES]
         kind_of(path, len(steps))
         last = len(self.timeline)
         wrong = [

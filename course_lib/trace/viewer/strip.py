@@ -1,8 +1,8 @@
-"""The still of a stepper: a strip of a few frames of its film, or one step, for readers who have not run the notebook.
+"""The still of a stepper: a few frames of its animation, or one step, for readers who have not run the notebook.
 
-The frames are those of the film (``course_lib/trace/frames.py``); each shows the arrays after it, and what the block's
-threads read and wrote in it. A single step also shows its line and what its threads do, for a page on which no script
-runs.
+The frames are those of the animation (``course_lib/trace/frames.py``); each shows the arrays after it, and what the
+block's threads read and wrote in it. A single step also shows its line and what its threads do, for a page on which no
+script runs.
 """
 
 import textwrap
@@ -56,18 +56,18 @@ def strip_of(timeline: Timeline) -> list[tuple[str, str, tuple[int, int]]]:
 
     There are fewer where numbers then become legible.
     """
-    frames = timeline.film.shots
+    frames = timeline.animation.frames
     across = sum(timeline.trace.arrays[name].shape[1] for name, role in roles(timeline.trace).items() if role in "AB")
     strips = [[*frames[: most - 1], *frames[most - 1 :][-1:]] for most in range(FRAMES, FEWEST - 1, -1)]
     legible = (strip for strip in strips if across * LEGIBLE <= DIGIT * (ALL / len(strip) - 2 * GAP))
-    facts = facts_of(timeline.film)
+    facts = facts_of(timeline.animation)
     chosen = [frames.index(frame) for frame in next(legible, strips[0])]
     return [(f"{n + 1} of {len(frames)}", says(facts[n]), frames[n]) for n in chosen]
 
 
 @dataclass(frozen=True)
 class Told:
-    """One run in a still: its block, and a position, 0 for the film.
+    """One run in a still: its block, and a position, 0 for the animation.
 
     ``places`` are (position, thread) of what is told, ``notes`` what is wrong with it.
     """
@@ -95,10 +95,10 @@ class Told:
     @cached_property
     def layout(self) -> Layout:
         """The shapes of the picture."""
-        return step_layout(self) if self.position else film_layout(self.timeline)
+        return step_layout(self) if self.position else frames_layout(self.timeline)
 
 
-def film_layout(timeline: Timeline) -> Layout:
+def frames_layout(timeline: Timeline) -> Layout:
     """Lay out the frames beside each other, each with its number and sentence above the arrays."""
     strip, shapes = strip_of(timeline), _title(timeline, "")
     width, bottom = ALL / len(strip) - GAP, 0.0
@@ -108,7 +108,7 @@ def film_layout(timeline: Timeline) -> Layout:
         shapes.append(Text(x, 44, title, 12.5, HEADING, bold=True))
         shapes += [Text(x, 62 + 15 * row, line, 11.5, HEADING) for row, line in enumerate(lines)]
         bottom = max(bottom, 58 + 15 * len(lines))
-    drawn = [Arrays(shapes, timeline.film, *frame) for _, _, frame in strip]
+    drawn = [Arrays(shapes, timeline.animation, *frame) for _, _, frame in strip]
     ends = [arrays.place(x, bottom + 16, width) for x, arrays in zip(left, drawn, strict=True)]
     return Layout(shapes, max(ends) + 10)
 

@@ -65,9 +65,9 @@ def test_a_gif_has_the_frames_that_are_asked_for(stepper, tmp_path):
     assert Image.open(stepper.save_picture(tmp_path / "one.gif", 9)).n_frames == 1
 
 
-def test_a_gif_without_steps_is_the_film(stepper, tmp_path):
-    """A frame for each of the nine of the film."""
-    assert Image.open(stepper.save_picture(tmp_path / "film.gif")).n_frames == 9
+def test_a_gif_without_steps_is_the_animation(stepper, tmp_path):
+    """A frame for each of the nine of the animation."""
+    assert Image.open(stepper.save_picture(tmp_path / "animation.gif")).n_frames == 9
 
 
 def test_two_launches_are_one_below_the_other(tmp_path):

@@ -107,7 +107,7 @@ def test_panels_are_those_of_the_page():
 
 
 def test_a_comparison_tells_of_both_runs():
-    """The text has both launches; the picture has the film of each below the other."""
+    """The text has both launches; the picture has the animation of each below the other."""
     naive, tiled = launch("naive"), launch("tiled")
     stepper = compare(naive, tiled)
     assert repr(stepper) == f"{Stepper(naive)!r}\n\n{Stepper(tiled)!r}"

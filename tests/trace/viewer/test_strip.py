@@ -26,12 +26,12 @@ def test_all_steps_are_in_one_frame(name):
     """Frames follow each other from the first step to the last, and a strip has two to five of them."""
     for block in launch(name).trace.columns.blocks.tolist()[:2]:
         timeline = Timeline(launch(name).trace, tuple(block))
-        frames = timeline.film.shots
+        frames = timeline.animation.frames
         assert [begin for begin, _ in frames] == [0, *(end for _, end in frames[:-1])]
         assert frames[-1][1] == len(timeline)
         assert all(begin < end for begin, end in frames)
         assert min(FEWEST, len(frames)) <= len(strip_of(timeline)) <= FRAMES
-        check_order(timeline, timeline.frames.tolist())
+        check_order(timeline, timeline.frame_of_step.tolist())
 
 
 @pytest.mark.parametrize("kernel", [*kernels.RACES, *kernels.ORDERED], ids=lambda kernel: kernel.__name__)
@@ -40,7 +40,7 @@ def test_a_frame_of_a_race_shows_what_was_read(kernel):
     grid, block, arguments = kernels.arguments_of(kernel)
     run = simulate(kernel, trace=True, strict=False)[grid, block](*(a.copy() for a in arguments))
     timeline = Timeline(run.trace, (0, 0, 0))
-    check_order(timeline, timeline.frames.tolist())
+    check_order(timeline, timeline.frame_of_step.tolist())
     said = Told(timeline).told
     assert ("32 empty elements" in said) == (kernel in (kernels.races_over, kernels.races_in_a_loop)), said
 
@@ -48,7 +48,7 @@ def test_a_frame_of_a_race_shows_what_was_read(kernel):
 def test_tiles_are_copied_and_read():
     """16×16 in tiles of 4: four times a copy and a product, then the store; each with the numbers of the formula."""
     timeline = Timeline(launch("tiled_16").trace, (0, 0, 0))
-    assert len(timeline.film.shots) == 2 * 16 // 4 + 1
+    assert len(timeline.animation.frames) == 2 * 16 // 4 + 1
     said = re.split(r" frame \d of 9: ", Told(timeline).told)[1:]
     copy = f"16 threads copy {2 * 4 * 4} numbers of A and B to shared memory; each will be read 4 times."
     read = f"16 threads read {2 * 4 * 4} numbers in shared memory, {2 * 4 * 16} times in all, for {4**3} multiply-adds."

@@ -17,7 +17,7 @@ export const KEYS = [
   [
     ["u"],
     "u",
-    "what a step is: a frame of the film, a statement of this thread, or one of any warp; of two runs, a common step or a statement of either",
+    "what a step is: a frame, a statement of this thread, or one of any warp; of two runs, a common step or a statement of either",
   ],
   [[], "Tab", "to the next array; there the arrows choose an element"],
   [[], "↑ ↓", "the line, register, count or cost before and after; Enter leads to its steps in turn, also a click"],

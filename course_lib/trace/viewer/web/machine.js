@@ -265,8 +265,8 @@ export class Machine {
   }
 
   /**
-   * Show a whole frame of the film: what all threads do between its start and its end.
-   * @param {import("./film.js").Frame} frame
+   * Show a whole frame of the animation: what all threads do between its start and its end.
+   * @param {import("./animation.js").Frame} frame
    * @param {(step: number) => boolean} covers  whether a recorded step is one of it
    */
   show(frame, covers) {

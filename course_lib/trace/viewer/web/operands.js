@@ -1,7 +1,7 @@
 // Variables that hold a loaded number for several multiply-adds: what register tiles save is seen at them. No page is
 // needed.
 
-import { Film } from "./film.js";
+import { BlockAnimation } from "./animation.js";
 import { LOAD } from "./trace.js";
 
 /** @typedef {{warp: number, loaded: number, uses: number[]}} Held  a load to a variable, and the steps that multiply with it */
@@ -26,7 +26,7 @@ export function operandsOf(block) {
 function read(block) {
   const { trace } = block;
   const { access_array, access_op, variable_name } = trace.columns;
-  const { adds } = Film.of(block);
+  const { adds } = BlockAnimation.of(block);
   const words = new Map(trace.source.map(([line, text]) => [line, new Set(text.match(/[A-Za-z_]\w*/g))]));
   /** @type {Map<string, Held[]>} */
   const all = new Map();

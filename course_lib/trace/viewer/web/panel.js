@@ -5,7 +5,7 @@
  * @property {import("./trace.js").Trace} trace
  * @property {import("./machine.js").Machine} machine  of the chosen block and thread
  * @property {import("./machine.js").Machine | null} other  of the run beside it
- * @property {import("./film.js").Frame | null} frame  of the film that is shown; null where it is a single step
+ * @property {import("./animation.js").Frame | null} frame  of the animation that is shown; null where it is a single step
  * @property {(lens: string) => boolean} offers  whether the reader is to see this view
  * @property {(choice: Choice) => void} choose
  * @property {(way: number) => void} step  one on, or back
@@ -17,7 +17,7 @@
  * @property {() => void} choose  another block or thread was chosen
  * @property {() => void} draw  the machine is at another step
  * @property {(size: Size) => unknown} [fit]  the page has another size
- * @property {(speed: number) => void} [fly]  the film plays and has come to the next frame
+ * @property {(speed: number) => void} [fly]  the animation plays and has come to the next frame
  * @property {() => void} [repaint]  the theme has other colours
  * @property {() => boolean} [close]  close what the reader opened over the picture; whether there was anything
  * @property {() => void} [scroll]  asked last, so that the page is laid out once a step

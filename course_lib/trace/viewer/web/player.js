@@ -12,13 +12,13 @@ import { BROKEN, open, Unreadable } from "./trace.js";
 /** @typedef {import("./still.js").Model} Model */
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8]; // times the usual speed
-const [SECONDS, PACE] = [1.6, 2]; // for a frame of the film, and statements in a second, at the usual speed
+const [SECONDS, PACE] = [1.6, 2]; // for a frame or a common step, and statements in a second, at the usual speed
 const SHEET = 680; // pixels of a sheet of paper, inside its margins
-const MOST = 0.6; // of the picture, or of a window that is lower than it, to be in sight before the film starts
+const MOST = 0.6; // of the picture, or of a window that is lower than it, to be in sight before the animation starts
 const SHARES = Array.from({ length: 51 }, (_, i) => i / 50); // in sight, at which the page tells of the picture
 /** What one step is. */
 const UNITS = [
-  ["film", "a frame of the film"],
+  ["frame", "a frame of the animation"],
   ["thread", "a statement of this thread"],
   ["statement", "a statement of any warp"],
 ];
@@ -68,7 +68,7 @@ async function inPieces(pieces) {
 }
 
 /** Wait until the page has been drawn as often. @param {number} count */
-async function frames(count) {
+async function drawings(count) {
   for (let i = 0; i < count; i++) await new Promise(requestAnimationFrame);
 }
 
@@ -100,7 +100,7 @@ export class Player {
     this.timer = null;
     this.speed = 2;
     this.unit = model.get("step") > 0 ? 1 : 0; // a step that is asked for is a statement
-    /** Whether only the reader starts the film: somebody has acted, or asks for a step. */
+    /** Whether only the reader starts the animation: somebody has acted, or asks for a step. */
     this.held = model.get("step") > 0;
     this.advancing = false; // playing goes a step on, which is no act
     this.unsaved = UNSAVED.get(model) ?? { values: {}, views: 0 };
@@ -207,7 +207,7 @@ export class Player {
    */
   async show() {
     if (!this.asked()) return;
-    await frames(SETTLED); // the still above is hidden, and Lab has scrolled
+    await drawings(SETTLED); // the still above is hidden, and Lab has scrolled
     if (this.gone || !this.asked()) return;
     const { height } = this.root.getBoundingClientRect();
     const room = this.root.closest(".jp-WindowedPanel-outer")?.clientHeight ?? innerHeight;
@@ -347,18 +347,19 @@ export class Player {
   }
 
   draw() {
-    this.stage?.draw(this.step, this.filming);
+    this.stage?.draw(this.step, this.byFrames);
   }
 
-  /** Whether a step is a frame of the film. */
-  get filming() {
+  /** Whether a step is a frame of the animation. */
+  get byFrames() {
     return this.unit === 0 && this.stage?.runs.length === 1;
   }
 
   /** Show the model's step; one that is inside a frame, which a lesson or a link asked for, as a statement. */
   follow() {
-    const film = this.stage?.runs[0].film;
-    if (this.filming && film && this.step && film.frames[film.frameAt(this.step)]?.step !== this.step) this.setUnit(1);
+    const animation = this.stage?.runs[0].animation;
+    if (this.byFrames && animation && this.step && animation.frames[animation.frameAt(this.step)]?.step !== this.step)
+      this.setUnit(1);
     else this.draw();
   }
 
@@ -400,9 +401,9 @@ export class Player {
 
   /** From a frame to its first statement of the chosen thread. */
   into() {
-    if (!this.stage || !this.filming) return;
-    const [{ film }] = this.stage.runs;
-    const frame = film.frames[Math.max(0, film.frameAt(this.step))];
+    if (!this.stage || !this.byFrames) return;
+    const [{ animation }] = this.stage.runs;
+    const frame = animation.frames[Math.max(0, animation.frameAt(this.step))];
     this.setUnit(1);
     this.go(frame.first);
     if (!this.stage.machine.isActive(this.stage.machine.thread)) this.move(1);
@@ -418,15 +419,15 @@ export class Player {
     return (this.stage?.runs.length ?? 0) > 1;
   }
 
-  /** Start the film by itself, unless the reader has acted, wants no motion, or it is at its end; later go on with it. */
+  /** Start the animation by itself, unless the reader has acted, wants no motion, or it is at its end; later go on with it. */
   begin() {
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    if (this.held || still || this.timer !== null || !this.frames || this.step === this.end) return;
+    if (this.held || still || this.timer !== null || !this.longSteps || this.step === this.end) return;
     if (this.slide && !this.slide.classList.contains("present")) return; // a slide beside the one that is shown is laid out
     this.play();
   }
 
-  /** Start the film where most of the picture is in sight, and pause it elsewhere; what the reader plays, out of sight. */
+  /** Start the animation where most of the picture is in sight, and pause it elsewhere; what the reader plays, out of sight. */
   inSight() {
     const [whole, bar] = [this.root, part(this.root, "bar")].map((element) => this.sights.get(element));
     if (!whole || !bar) return;
@@ -438,7 +439,7 @@ export class Player {
     else if (!this.held || !whole.isIntersecting) this.pause();
   }
 
-  /** An act of the reader, or of a lesson's code: from now on only Play moves the film. */
+  /** An act of the reader, or of a lesson's code: from now on only Play moves the animation. */
   hold() {
     this.held = true;
     this.pause();
@@ -464,14 +465,14 @@ export class Player {
     return this.stage?.last ?? 0;
   }
 
-  /** Whether what plays is a film, of one run or of two, not single statements. */
-  get frames() {
-    return this.filming || (this.stage?.runs.length ?? 0) > 1;
+  /** Whether a step is more than one statement: a frame, or a common step of two runs. */
+  get longSteps() {
+    return this.byFrames || (this.stage?.runs.length ?? 0) > 1;
   }
 
-  /** The step at which playing ends: of the film, that of its last frame. */
+  /** The step at which playing ends: of the animation, that of its last frame. */
   get end() {
-    const frames = this.filming ? this.stage?.runs[0].film.frames : null;
+    const frames = this.byFrames ? this.stage?.runs[0].animation.frames : null;
     return frames ? frames[frames.length - 1].step : this.last;
   }
 
@@ -492,7 +493,7 @@ export class Player {
     on("back", "back", () => this.move(-1));
     on("play", "play", () => this.toggle());
     on("forward", "forward", () => this.forward());
-    on("mode", null, () => (this.filming ? this.into() : this.setUnit(this.two ? this.chosenUnit + 1 : 0)));
+    on("mode", null, () => (this.byFrames ? this.into() : this.setUnit(this.two ? this.chosenUnit + 1 : 0)));
     on("menu", null, () => this.menu());
     on("end", "end", () => this.go(this.end));
     on("fault", "fault", () => this.finding(1));
@@ -553,7 +554,7 @@ export class Player {
     if (!stage) return;
     if (who.block || who.thread) this.set({ ...stage.ofFirst(run, who) });
     if (step === undefined) return;
-    if (this.filming) this.setUnit(1);
+    if (this.byFrames) this.setUnit(1);
     this.set({ ...(this.two && { statements_of: run + 1 }), step });
   }
 
@@ -587,8 +588,8 @@ export class Player {
     }
     this.unit = number % UNITS.length;
     /** @type {HTMLSelectElement} */ (part(this.root, "unit")).value = String(this.unit);
-    const [{ film } = { film: null }] = this.stage?.runs ?? [];
-    const frame = this.filming && this.step ? film?.frames[film.frameAt(this.step)] : null;
+    const [{ animation } = { animation: null }] = this.stage?.runs ?? [];
+    const frame = this.byFrames && this.step ? animation?.frames[animation.frameAt(this.step)] : null;
     if (frame && frame.step !== this.step) this.set({ step: frame.step });
     else this.draw();
   }
@@ -710,23 +711,23 @@ export class Player {
       stage.order(p) - here || p.step - this.step || (stage.follows && p.run - (stage.follows - 1));
     const place = places.find((p) => way * from(p) > 0) ?? places[0];
     if (!place) return;
-    if (this.filming) this.setUnit(1);
+    if (this.byFrames) this.setUnit(1);
     this.set({ block: place.block, thread: place.thread, ...(this.two && { statements_of: place.run + 1 }) });
     this.set({ step: place.position });
   }
 
   /** @param {number} way */
   move(way) {
-    this.goBy(this.filming ? "film" : this.two ? "statement" : UNITS[this.unit][0], way);
+    this.goBy(this.byFrames ? "frame" : this.two ? "statement" : UNITS[this.unit][0], way);
   }
 
   /** @param {string} unit @param {number} way */
   goBy(unit, way) {
     if (unit === "statement") return this.go(this.step + way);
-    if (unit === "film") {
-      const film = /** @type {Stage} */ (this.stage).runs[0].film;
-      const number = film.frameAt(this.step) + way;
-      return this.go(number < 0 ? 0 : (film.frames[number]?.step ?? this.end));
+    if (unit === "frame") {
+      const animation = /** @type {Stage} */ (this.stage).runs[0].animation;
+      const number = animation.frameAt(this.step) + way;
+      return this.go(number < 0 ? 0 : (animation.frames[number]?.step ?? this.end));
     }
     // With two runs, the nearer target counts: a run at its end has none.
     const stops = (this.stage?.runs ?? []).map(({ machine }, run) => {
@@ -799,7 +800,7 @@ export class Player {
   /** Play up to the end, and stay there; from the end, all again. */
   play() {
     if (this.step === this.end) this.go(0);
-    const wait = () => (1000 / SPEEDS[this.speed]) * (this.frames ? SECONDS : 1 / PACE);
+    const wait = () => (1000 / SPEEDS[this.speed]) * (this.longSteps ? SECONDS : 1 / PACE);
     const tick = () => {
       if (!document.hidden) {
         this.advance(() => this.move(1));
@@ -814,7 +815,7 @@ export class Player {
 
   /** Let what the frame copies move, unless motion is unwanted. */
   fly() {
-    if (!this.filming || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    if (!this.byFrames || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
     for (const { views } of this.stage?.runs ?? []) for (const view of views) view.fly?.(SPEEDS[this.speed]);
   }
 

@@ -1,7 +1,7 @@
 // The stage: the layout of the page, and the panels of one run, or of two beside each other.
 
 import { give, html, icon, part, write } from "./dom.js";
-import { Film, says } from "./film.js";
+import { BlockAnimation, says } from "./animation.js";
 import { HOWS, picturesFirst, STACKED } from "./layout.js";
 import { marksIn, marksOf, wordsOn } from "./legend.js";
 import { Machine } from "./machine.js";
@@ -98,31 +98,31 @@ export function layOut(root) {
 }
 
 /**
- * Read a block of a trace for the stage, in pieces: its machine in the recorded order, its film, and the machine in the
- * film's order.
+ * Read a block of a trace for the stage, in pieces: its machine in the recorded order, its animation, and the machine
+ * in the animation's order.
  * @param {import("./trace.js").Trace} trace
  * @param {number} blockNumber
  * @param {number} thread
  */
 export function* seat(trace, blockNumber, thread) {
   const machine = yield* Machine.making(trace.blocks[blockNumber], thread);
-  const film = yield* Film.making(machine.block);
-  const projector = film.recorded ? machine : yield* Machine.making(film.block, thread);
-  return { machine, film, projector };
+  const animation = yield* BlockAnimation.making(machine.block);
+  const projector = animation.recorded ? machine : yield* Machine.making(animation.block, thread);
+  return { machine, animation, projector };
 }
 
 /** One run on the stage. */
 export class Run {
   /**
    * @param {import("./trace.js").Trace} trace
-   * @param {{machine: Machine, film: Film, projector: Machine}} seat
+   * @param {{machine: Machine, animation: BlockAnimation, projector: Machine}} seat
    * @param {import("./panel.js").Context["choose"]} choose
    * @param {import("./panel.js").Context["offers"]} offers
    * @param {string} name
    * @param {(way: number) => void} step
    * @param {import("./grip.js").Tiles | null} tiles
    */
-  constructor(trace, { machine, film, projector }, choose, offers, name, step, tiles) {
+  constructor(trace, { machine, animation, projector }, choose, offers, name, step, tiles) {
     this.trace = trace;
     this.node = html("div", { class: "tt-run" });
     this.node.innerHTML = RUN;
@@ -134,8 +134,8 @@ export class Run {
     /** @type {import("./panel.js").Context} */
     this.context = { trace, machine, other: null, frame: null, choose, offers, step, tiles };
     this.machine = machine; // in the recorded order
-    this.film = film;
-    this.projector = projector; // in that of the film
+    this.animation = animation;
+    this.projector = projector; // in that of the animation
     /** @type {import("./panel.js").View[]} */
     this.views = PANELS.map((Panel) => new Panel(part(this.node, Panel.at), this.context));
   }
@@ -171,12 +171,12 @@ export class Run {
     context.machine = this.machine;
   }
 
-  /** Show a frame of the film, or the start. @param {number} number */
+  /** Show a frame of the animation, or the start. @param {number} number */
   show(number) {
-    const { context, film } = this;
-    context.frame = film.frames[number] ?? null;
+    const { context, animation } = this;
+    context.frame = animation.frames[number] ?? null;
     context.machine = this.projector;
-    if (context.frame) this.projector.show(context.frame, (step) => film.frameAt(step) === number);
+    if (context.frame) this.projector.show(context.frame, (step) => animation.frameAt(step) === number);
     else this.projector.seek(0);
   }
 
@@ -199,7 +199,7 @@ export class Stage {
   /**
    * @param {HTMLElement} root
    * @param {import("./trace.js").Trace[]} traces
-   * @param {{machine: Machine, film: Film, projector: Machine}[]} seats  of each trace
+   * @param {{machine: Machine, animation: BlockAnimation, projector: Machine}[]} seats  of each trace
    * @param {{choose: (choice: import("./panel.js").Choice, run: number) => void, open: (lens: string) => void, into: () => void, step: (way: number) => void, tiles: import("./grip.js").Tiles | null}} actions
    * @param {string[] | null} panels  the lenses that are offered, all of them without a list; findings always are
    * @param {import("./timeline.js").Timeline} timeline
@@ -245,7 +245,7 @@ export class Stage {
     /** What a step of two runs is: 0 for the common ones, 1 or 2 for the statements of a run. */
     this.follows = 0;
     this.alignment = this.meet();
-    this.filming = true;
+    this.byFrames = true;
     this.size = ""; // of the root when all was placed
     this.sentence = { width: 0, height: 0 }; // the highest at a width of its place
     this.lens = "";
@@ -377,7 +377,7 @@ export class Stage {
     const letters = Number.parseFloat(getComputedStyle(part(runs[0].node, "source")).fontSize);
     const room = runs.map((run) => ({
       ...{ width, height, em, letters, lens: wide, compared: runs.length > 1, apart: stacked },
-      counter: counts && run.film.fetched ? (run.counter.lines + Number(stacked)) * LINE + COUNTER : 0, // with its kernel's name
+      counter: counts && run.animation.fetched ? (run.counter.lines + Number(stacked)) * LINE + COUNTER : 0, // with its kernel's name
       lines: run.lengths,
       ...(narrow && !run.picture.tiled && { how: STACKED }), // a counter beside the matrices would take half of their width
     }));
@@ -553,23 +553,23 @@ export class Stage {
 
   /**
    * @param {number} step  common to both runs
-   * @param {boolean} filming  whether a whole frame of the film is shown, not a step
+   * @param {boolean} byFrames  whether a whole frame of the animation is shown, not a step
    */
-  draw(step, filming) {
+  draw(step, byFrames) {
     const { root, runs } = this;
-    this.filming = filming && runs.length === 1;
-    const [{ film }] = runs;
-    if (this.filming) runs[0].show(film.frameAt(step));
+    this.byFrames = byFrames && runs.length === 1;
+    const [{ animation }] = runs;
+    if (this.byFrames) runs[0].show(animation.frameAt(step));
     else
       this.alignment
         .at(step)
         .forEach((position, run) => runs[run].seek(position, runs.length > 1 && run !== this.alignment.lead));
     this.timeline.draw(step);
     this.tracks.draw();
-    const number = film.frameAt(step) + 1;
+    const number = animation.frameAt(step) + 1;
     write(
       part(root, "count"),
-      this.filming ? `frame ${number} of ${film.frames.length}` : `step ${step} of ${this.last}`,
+      this.byFrames ? `frame ${number} of ${animation.frames.length}` : `step ${step} of ${this.last}`,
     );
     write(
       part(root, "mode"),
@@ -577,8 +577,8 @@ export class Stage {
         ? `statements of ${runs[this.follows - 1].trace.name}`
         : runs.length > 1
           ? `same ${this.alignment.unit.split(" ")[0]}`
-          : this.filming
-            ? "film"
+          : this.byFrames
+            ? "frames"
             : "statements",
     );
     if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();

@@ -1,6 +1,6 @@
 // What each warp does over the statements of a block, as spans, and their picture: for the timeline and for Waiting.
 
-import { Film } from "./film.js";
+import { BlockAnimation } from "./animation.js";
 import { pixel, styled } from "./heat.js";
 import { BARRIER, LOAD } from "./trace.js";
 
@@ -113,7 +113,7 @@ function kindsOf(block) {
  */
 export function warpsIn(block, [, cycles, waits]) {
   const kinds = kindsOf(block);
-  const { adds } = Film.of(block);
+  const { adds } = BlockAnimation.of(block);
   const outer = new Set(block.trace.arrays.flatMap(({ name, space }) => (space === "global" ? [`load ${name}`] : [])));
   const what = (/** @type {number} */ i) => (adds.has(i) && !outer.has(kinds(i)) ? "multiply" : kinds(i));
   const strips = rowsOf(block);
@@ -153,7 +153,7 @@ export function warpsIn(block, [, cycles, waits]) {
 export function usesOf(block) {
   const { trace } = block;
   const { access_array, access_op, variable_name } = trace.columns;
-  const { adds } = Film.of(block);
+  const { adds } = BlockAnimation.of(block);
   // the names in each line, without its targets
   const words = new Map(
     trace.source.map(([line, text]) => [line, new Set(text.replace(/^\s*[\w, ]+=(?!=)/, "").match(/[A-Za-z_]\w*/g))]),

@@ -235,7 +235,7 @@ export class Block {
     return this.trace.columns.step_warp[this.row(i)];
   }
 
-  /** The frame of the film to which a step belongs. @param {number} i @returns {number} */
+  /** The frame of the animation to which a step belongs. @param {number} i @returns {number} */
   frame(i) {
     return this.trace.columns.step_frame[this.row(i)];
   }

@@ -6,7 +6,7 @@
 // the last multiply-add with it. Another load is under way up to the statement that first uses its value; where that is
 // its own statement, a multiply-add, each has half of it.
 
-import { Film } from "./film.js";
+import { BlockAnimation } from "./animation.js";
 import { layout } from "./grid.js";
 import { usesOf } from "./strips.js";
 import { LOAD } from "./trace.js";
@@ -87,7 +87,7 @@ export function copiesOf(block) {
 function read(block) {
   const { trace } = block;
   const { access_array, access_base, access_op, access_pattern } = trace.columns;
-  const { adds } = Film.of(block);
+  const { adds } = BlockAnimation.of(block);
   const buffers = trace.arrays.map((array) => layout(array).each || 1);
   /** The number of an array's first buffer among those of all arrays. */
   let buffered = 0;

@@ -3,7 +3,7 @@
 // compared by what they load for each multiply-add.
 
 import { html, write } from "../dom.js";
-import { Film } from "../film.js";
+import { BlockAnimation } from "../animation.js";
 import { level, loadsOf, mixed, mostOf, scalesOf, tintedIn, wholeLaunch } from "../loads.js";
 import { Panel } from "../panel.js";
 import { LOAD } from "../trace.js";
@@ -42,9 +42,9 @@ export class Counter extends Panel {
 
   choose() {
     const { machine, other, trace } = this.context;
-    const film = Film.of(trace.blocks[machine.blockNumber]);
-    const { fetched: total, multiplied, uses } = film;
-    const theirs = other ? Film.of(other.trace.blocks[other.blockNumber]) : null;
+    const animation = BlockAnimation.of(trace.blocks[machine.blockNumber]);
+    const { fetched: total, multiplied, uses } = animation;
+    const theirs = other ? BlockAnimation.of(other.trace.blocks[other.blockNumber]) : null;
     this.total = total;
     this.most = Math.max(1, total, theirs?.fetched ?? 0);
     write(this.uses, !uses ? "" : `used ${times(uses)} per load`);
@@ -148,7 +148,7 @@ function often(loads) {
 
 /** The loads from shared memory for each multiply-add of the block. @param {import("../machine.js").Machine} machine */
 function sharedLoads({ block, length, survey, trace }) {
-  const { multiplied } = Film.of(trace.blocks[trace.blockNumber(block.at)]);
+  const { multiplied } = BlockAnimation.of(trace.blocks[trace.blockNumber(block.at)]);
   return multiplied && survey.counts.shared[LOAD][length] / multiplied;
 }
 

@@ -3,7 +3,7 @@
 
 import { give, html, write } from "../dom.js";
 import { Grid, layout, planes, smallest, TEXT_SIZES } from "../grid.js";
-import { Film, recorded } from "../film.js";
+import { BlockAnimation, recorded } from "../animation.js";
 import { copiesIn, Flights } from "../flight.js";
 import { grip } from "../grip.js";
 import { arrange } from "../layout.js";
@@ -52,10 +52,10 @@ const ADDS = new WeakMap();
 function addsOf(block) {
   const known = ADDS.get(block);
   if (known) return known;
-  const film = Film.of(block.trace.blocks[block.trace.blockNumber(block.at)]);
+  const animation = BlockAnimation.of(block.trace.blocks[block.trace.blockNumber(block.at)]);
   /** @type {number[][]} */
   const found = Array.from({ length: block.trace.warps }, () => []);
-  for (let i = 0; i < block.length; i++) if (film.adds.has(recorded(block, i))) found[block.warp(i)].push(i + 1);
+  for (let i = 0; i < block.length; i++) if (animation.adds.has(recorded(block, i))) found[block.warp(i)].push(i + 1);
   ADDS.set(block, found);
   return found;
 }
@@ -472,8 +472,8 @@ export class Picture extends Panel {
     this.drawn = null;
     this.loaded = tintedIn(machine);
     this.most = scalesOf(machine, this.context.other);
-    const film = Film.of(trace.blocks[machine.blockNumber]);
-    const reads = Math.max(0, ...film.frames.map(({ facts }) => facts.reads?.[1] ?? 0));
+    const animation = BlockAnimation.of(trace.blocks[machine.blockNumber]);
+    const reads = Math.max(0, ...animation.frames.map(({ facts }) => facts.reads?.[1] ?? 0));
     const tiles = this.drawings.filter(({ node }) => node.dataset.space === "shared");
     for (const drawing of tiles)
       drawing.lines = this.buffers(drawing.held) > 1 ? 2 : reads && drawing === tiles[0] ? 1 : 0;

@@ -1,4 +1,4 @@
-"""The film serves the reader: when it starts, that any act pauses it for good, what it shows in a race and counts."""
+"""The animation serves the reader: when it starts, that any act pauses it, what it shows in a race and counts."""
 
 import re
 from collections import Counter
@@ -29,7 +29,7 @@ KNOWN = re.findall(r'^  \[\[(.*?)\], "', Path(VIEWER, "web", "keys.js").read_tex
 KEYS = [key for row in KNOWN for key in re.findall(r'"(.*?)"', row)]
 ENTERS = ["Enter", "Shift+ArrowRight", "Shift+ArrowLeft", "Tab"]
 KEYS_BY_DAY = ["ArrowRight", "End", "Home", "e", "n", "t", "Enter"]
-LONG = 20_000  # ms, in which any of these films ends
+LONG = 20_000  # ms, in which any of these animations ends
 
 
 def run_of(kernel):
@@ -52,7 +52,7 @@ def cinema(show):
     """Steppers of a page for a reader who likes motion, with room above and below them; nothing plays yet."""
 
     def cinema(*steppers, size=(1280, 900), **more):
-        page = show(*steppers, film=True, own=True, size=size, **more)
+        page = show(*steppers, frames=True, own=True, size=size, **more)
         page.add_style_tag(content="main > div { margin: 1000px 0 } main { padding-bottom: 2000px }")
         see(page)
         stop_clock(page)
@@ -63,7 +63,7 @@ def cinema(show):
 
 
 def begin(page, frames=2):
-    """Scroll to the stepper, whose film plays so many frames."""
+    """Scroll to the stepper, whose animation plays so many frames."""
     see(page, 20)
     expect(page.locator(".tt-play")).to_have_attribute("title", PLAYS)
     page.clock.run_for(2000)  # and it is saved
@@ -76,7 +76,7 @@ def state(page):
 
 
 def check_it_stays(page, what):
-    """Nothing moves any more, whatever time passes and wherever the reader scrolls; only Play moves the film."""
+    """Nothing moves any more, whatever time passes and wherever the reader scrolls; only Play moves the animation."""
     expect(page.locator(".tt-play").first, what).to_have_attribute("title", PAUSED)
     here = state(page)
     page.clock.run_for(3000)
@@ -143,7 +143,7 @@ def test_each_of_several_steppers_starts_where_it_is_seen(cinema, launch_of):
 
 @pytest.mark.parametrize("other", [None, "naive_16"])
 def test_it_plays_once_and_stays_at_its_end(cinema, launch_of, other):
-    """A film of one run, and two runs beside each other; Play then begins again."""
+    """An animation of one run, and two runs beside each other; Play then begins again."""
     beside = {"_other": Stepper(launch_of(other))._data} if other else {}
     page = cinema(Stepper(launch_of("tiled_16")), **beside)
     begin(page, 1)
@@ -195,7 +195,7 @@ def again(page):
 
 @pytest.mark.nightly
 def test_any_key_pauses_it_for_good(cinema, launch_of):
-    """Keys of the list, at night all, on the stepper, of a film that began by itself or that a reader plays."""
+    """Keys of the list, at night all, on the stepper, of an animation that began by itself or that a reader plays."""
     page = cinema(Stepper(launch_of("racy")))
     begin(page)
     every = [*KEYS, *ENTERS]
@@ -336,13 +336,13 @@ def test_in_a_frame_stands_what_its_threads_read(show, kernel):
     """What is marked as read in a frame has the value, or is empty, as each thread found it when it read it."""
     run = run_of(kernel)
     timeline = Timeline(run.trace, (0, 0, 0))
-    page = show(Stepper(run), film=True)
-    film = page.evaluate("""() => {
-      const { film } = document.querySelector(".tt-root").stepper.stage.runs[0];
-      return [film.frames.map(({ step }) => step), [...film.frameOf]];
+    page = show(Stepper(run), frames=True)
+    animation = page.evaluate("""() => {
+      const { animation } = document.querySelector(".tt-root").stepper.stage.runs[0];
+      return [animation.frames.map(({ step }) => step), [...animation.frameOf]];
     }""")
     checked = 0
-    for number, step in enumerate(film[0]):
+    for number, step in enumerate(animation[0]):
         page.evaluate(
             "step => { document.querySelector('.tt-root').stepper.setUnit(0); model.set('step', step) }", step
         )
@@ -359,7 +359,7 @@ def test_in_a_frame_stands_what_its_threads_read(show, kernel):
                 strict=True,
             ):
                 marked = grid["looks"][element] == "R" or (element in ringed and thread == shown["where"][1])
-                if store or film[1][position - 1] != number or not marked or not grid["texts"]:
+                if store or animation[1][position - 1] != number or not marked or not grid["texts"]:
                     continue
                 value = timeline.values(grid["name"], position - 1)[element]
                 found = "" if value is np.ma.masked else float(value)
@@ -372,7 +372,7 @@ def test_in_a_frame_stands_what_its_threads_read(show, kernel):
 @pytest.mark.parametrize("kernel", kernels.PRODUCTS, ids=lambda kernel: kernel.__name__)
 def test_the_counter_counts_uses(show, kernel):
     """As often as numbers that know their origin say; a kernel that uses none claims nothing."""
-    page = show(Stepper(run_of(kernel)), film=True)
+    page = show(Stepper(run_of(kernel)), frames=True)
     resize(page, (1280, 900))
     counts = uses.of_block(kernel, *kernels.arguments_of(kernel))
     said = page.locator(".tt-uses").text_content()
@@ -431,7 +431,7 @@ def test_kernels_of_different_work_are_compared_by_each_multiply_add(show, pair)
 def test_the_counter_says_how_often_numbers_are_loaded(show, launch_of, name):
     """By all blocks before the first step, and then by one: the least and the most of those that are loaded."""
     trace = launch_of(name).trace
-    page = show(Stepper(launch_of(name)), film=True)
+    page = show(Stepper(launch_of(name)), frames=True)
     blocks = [tuple(at) for at in trace.columns.blocks.tolist()]
     for key, of in (("Home", blocks), ("End", blocks[:1])):
         page.locator(".tt-root").press(key)

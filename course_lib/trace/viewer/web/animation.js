@@ -1,7 +1,7 @@
-// The film of a block: frames of the whole block, each with what its threads do, counted in the trace. No page is needed.
+// The animation of a block: its frames, each with what the threads do, counted in the trace. No page is needed.
 //
-// The trace has the frame of each step (`course_lib/trace/frames.py`). The frames of several warps overlap in the recorded
-// order, so a film has its own: frame by frame, and inside a frame as recorded.
+// The trace has the frame of each step (`course_lib/trace/frames.py`). The frames of several warps overlap in the
+// recorded order, so an animation has its own: frame by frame, and inside a frame as recorded.
 
 import { finish, pauses } from "./survey.js";
 import { ATOMIC, Block, LOAD, popcount, RESULT, RESUMED, STORE, WARP } from "./trace.js";
@@ -27,8 +27,8 @@ const RETURNED = ".return"; // what a device function returns, as course_lib/tra
  */
 /**
  * @typedef {object} Frame
- * @property {number} from  the film's position before it
- * @property {number} to  the film's position at its end
+ * @property {number} from  the animation's position before it
+ * @property {number} to  the animation's position at its end
  * @property {number} step  the last of its steps in the recorded order
  * @property {number} first  the first of its steps in the recorded order
  * @property {Set<number>} lines  that access memory
@@ -62,24 +62,24 @@ class Reordered extends Block {
 /** The number of a block's step in the recorded order. @param {Block} block @param {number} i */
 export const recorded = (block, i) => (block instanceof Reordered ? block.order[i] : i);
 
-/** @type {WeakMap<Block, Film>} */
+/** @type {WeakMap<Block, BlockAnimation>} */
 const KNOWN = new WeakMap();
 
-export class Film {
+export class BlockAnimation {
   /** @param {Block} block */
   static of(block) {
-    return finish(Film.making(block));
+    return finish(BlockAnimation.making(block));
   }
 
-  /** Make the film of a block, in pieces. @param {Block} block @returns {Generator<undefined, Film>} */
+  /** Make the animation of a block, in pieces. @param {Block} block @returns {Generator<undefined, BlockAnimation>} */
   static *making(block) {
     const known = KNOWN.get(block);
     if (known) return known;
-    const film = new Film(block, framesOf(block));
+    const animation = new BlockAnimation(block, framesOf(block));
     yield;
-    yield* film.count();
-    KNOWN.set(block, film);
-    return film;
+    yield* animation.count();
+    KNOWN.set(block, animation);
+    return animation;
   }
 
   /** @param {Block} block @param {number[][]} frames  the steps of each */

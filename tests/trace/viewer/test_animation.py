@@ -1,4 +1,4 @@
-"""The film of a block, in Node.js: its frames and their counts, held against the trace's columns and formulas."""
+"""The animation of a block, in Node.js: its frames and their counts, held against the trace's columns and formulas."""
 
 import json
 import re
@@ -27,18 +27,18 @@ WEB = Path(__file__).parents[3] / "course_lib" / "trace" / "viewer" / "web"
 FILMS = """
 const [folder] = process.argv.slice(1);
 const { open } = await import(`${folder}/trace.js`);
-const { Film, says } = await import(`${folder}/film.js`);
+const { BlockAnimation, says } = await import(`${folder}/animation.js`);
 const lines = (await import("node:fs")).readFileSync(0, "utf8").split("\\n").filter(Boolean);
 for (const line of lines) {
   const trace = await open(line);
   console.log(JSON.stringify(trace.blocks.slice(0, 2).map((block) => {
-    const film = Film.of(block);
-    const frames = film.frames.map(({ from, to, step, first, facts, read, written }, i) => ({
-      from, to, step, first, facts, says: says(film.frames[i]),
+    const animation = BlockAnimation.of(block);
+    const frames = animation.frames.map(({ from, to, step, first, facts, read, written }, i) => ({
+      from, to, step, first, facts, says: says(animation.frames[i]),
       read: [...read].map(([array, elements]) => [trace.arrays[array].name, elements.sort((x, y) => x - y)]),
       written: [...written].map(([array, elements]) => [trace.arrays[array].name, elements.sort((x, y) => x - y)]),
     }));
-    const { fetched, multiplied, uses, frameOf } = film;
+    const { fetched, multiplied, uses, frameOf } = animation;
     return { frames, fetched, multiplied, uses, frameOf: [...frameOf] };
   })));
 }
@@ -47,13 +47,13 @@ NAMES = [name for name in LAUNCHES if NIGHTLY or name not in SLOW]
 
 
 @pytest.fixture(scope="module")
-def films(node):
-    """Of each launch, the films of its first two blocks."""
-    return dict(zip(NAMES, films_of(node, [launch(name).trace for name in NAMES]), strict=True))
+def animations(node):
+    """Of each launch, the animations of its first two blocks."""
+    return dict(zip(NAMES, animations_of(node, [launch(name).trace for name in NAMES]), strict=True))
 
 
-def films_of(node, traces):
-    """Return the films of the first two blocks of each trace."""
+def animations_of(node, traces):
+    """Return the animations of the first two blocks of each trace."""
     sent = "\n".join(map(encode, traces))
     return [json.loads(said) for said in node("--input-type=module", "-e", FILMS, str(WEB), given=sent).splitlines()]
 
@@ -64,13 +64,13 @@ def traced(kernel):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_frames_hold_what_the_columns_say(films, name):
+def test_frames_hold_what_the_columns_say(animations, name):
     """Each step is in one frame; a frame's elements, loads and stores are those of its steps, lane by lane."""
     trace = launch(name).trace
-    for at, film in zip(trace.columns.blocks.tolist(), films[name], strict=False):
-        timeline, frames = Timeline(trace, tuple(at)), film["frames"]
+    for at, animation in zip(trace.columns.blocks.tolist(), animations[name], strict=False):
+        timeline, frames = Timeline(trace, tuple(at)), animation["frames"]
         assert [f["from"] for f in frames] == [0, *(f["to"] for f in frames[:-1])] and frames[-1]["to"] == len(timeline)
-        of = np.array(film["frameOf"])
+        of = np.array(animation["frameOf"])
         assert [of[frame["step"] - 1] for frame in frames] == list(range(len(frames)))
         for number, frame in enumerate(frames):
             counts = dict.fromkeys(("fetched", "read", "stored", "updated", "shared"), 0)
@@ -106,46 +106,46 @@ def test_frames_hold_what_the_columns_say(films, name):
         ("prefetched_16", 16, 16, 16, 4, 16 // 4 + 2),
     ],
 )
-def test_a_product_has_the_numbers_of_its_formula(films, *, name, M, K, N, T, frames):
+def test_a_product_has_the_numbers_of_its_formula(animations, *, name, M, K, N, T, frames):
     """A block of T×T elements of C does K multiply-adds for each; a number that it loads is used T times."""
-    film = films[name][0]
+    animation = animations[name][0]
     side = launch(name).trace.block[0]
-    assert len(film["frames"]) == frames
-    assert film["multiplied"] == side * side * K
-    assert film["fetched"] == 2 * side * side * K // T
-    assert film["uses"] == T
+    assert len(animation["frames"]) == frames
+    assert animation["multiplied"] == side * side * K
+    assert animation["fetched"] == 2 * side * side * K // T
+    assert animation["uses"] == T
     if name == "tiled_16":
-        assert film["frames"][0]["facts"]["reads"] == [T, T]
-        said = [frame["says"] for frame in film["frames"]]
+        assert animation["frames"][0]["facts"]["reads"] == [T, T]
+        said = [frame["says"] for frame in animation["frames"]]
         assert said[0] == "16 threads copy 32 numbers of A and B to shared memory; each will be read 4 times."
         assert said[1] == "16 threads read 32 numbers in shared memory, 128 times in all, for 64 multiply-adds."
         assert said[8] == "16 threads store 16 numbers of C."
 
 
-def test_a_kernel_without_a_loop_has_a_frame_for_each_access(films):
+def test_a_kernel_without_a_loop_has_a_frame_for_each_access(animations):
     """Loads, then stores, though the launch has no barrier."""
-    assert [frame["facts"]["stored"] > 0 for frame in films["complex"][0]["frames"]] == [False, True]
+    assert [frame["facts"]["stored"] > 0 for frame in animations["complex"][0]["frames"]] == [False, True]
 
 
 def test_uses_are_counted_in_the_trace(node):
     """How often a loaded number is used, and the multiply-adds, are those of numbers that know their origin."""
-    films = films_of(node, [traced(kernel) for kernel in kernels.PRODUCTS])
-    for kernel, (film, *_) in zip(kernels.PRODUCTS, films, strict=True):
+    animations = animations_of(node, [traced(kernel) for kernel in kernels.PRODUCTS])
+    for kernel, (animation, *_) in zip(kernels.PRODUCTS, animations, strict=True):
         counts = uses.of_block(kernel, *kernels.arguments_of(kernel))
         name = kernel.__name__
-        assert film["fetched"] == counts.fetched > 0, name
-        assert film["uses"] == pytest.approx(counts.used / counts.fetched), name
+        assert animation["fetched"] == counts.fetched > 0, name
+        assert animation["uses"] == pytest.approx(counts.used / counts.fetched), name
         if kernel not in (kernels.by_a_function, kernels.uses_again):  # they multiply, and gather no sum of products
-            assert film["multiplied"] == counts.multiplied, name
-    assert {film["uses"] for film, *_ in films} >= {0, 1, 4}
+            assert animation["multiplied"] == counts.multiplied, name
+    assert {animation["uses"] for animation, *_ in animations} >= {0, 1, 4}
 
 
 @pytest.mark.parametrize("name", ["tensor_cores", "tensor_cores_bf16", "groups_in_flight"])
-def test_an_instruction_multiplies_whole_matrices(films, name):
+def test_an_instruction_multiplies_whole_matrices(animations, name):
     """As many multiply-adds as the tiles have; an instruction's operands are not followed, so no use is claimed."""
-    film, (grid, M, K, N) = films[name][0], TILES[name]
-    assert film["multiplied"] == grid * M * K * N
-    assert film["uses"] == 0
+    animation, (grid, M, K, N) = animations[name][0], TILES[name]
+    assert animation["multiplied"] == grid * M * K * N
+    assert animation["uses"] == 0
 
 
 #: The tiles of a block, and how many of them it multiplies; those of tensor_cores_bf16 are larger than its matrices.
@@ -153,38 +153,38 @@ TILES = {"tensor_cores": (1, 32, 32, 32), "tensor_cores_bf16": (1, 128, 32, 128)
 
 
 @pytest.mark.parametrize("kernel", [*kernels.RACES, *kernels.ORDERED], ids=lambda kernel: kernel.__name__)
-def test_a_film_keeps_what_was_recorded(node, kernel):
+def test_an_animation_keeps_what_was_recorded(node, kernel):
     """In a race too, a thread reads in a frame what the frame shows, and an element is stored in the recorded order."""
     trace = traced(kernel)
     assert any(finding.kind == "race" for finding in trace.findings) == (kernel in kernels.RACES)
-    ((film, *_),) = films_of(node, [trace])
-    check_order(Timeline(trace, (0, 0, 0)), film["frameOf"])
+    ((animation, *_),) = animations_of(node, [trace])
+    check_order(Timeline(trace, (0, 0, 0)), animation["frameOf"])
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_film_of_every_launch_keeps_what_was_recorded(films, name):
+def test_the_animation_of_every_launch_keeps_what_was_recorded(animations, name):
     """The same of all launches, with the races among them."""
     trace = launch(name).trace
-    for at, film in zip(trace.columns.blocks.tolist(), films[name], strict=False):
-        check_order(Timeline(trace, tuple(at)), film["frameOf"])
+    for at, animation in zip(trace.columns.blocks.tolist(), animations[name], strict=False):
+        check_order(Timeline(trace, tuple(at)), animation["frameOf"])
 
 
-def check_still(trace, at, film):
-    """Assert that the still has the film's frames, and says of each what the film says."""
-    still = Timeline(trace, tuple(at)).film
-    assert [(frame["from"], frame["to"]) for frame in film["frames"]] == still.shots
-    assert [frame["says"] for frame in film["frames"]] == [*map(says, facts_of(still))]
+def check_still(trace, at, animation):
+    """Assert that the still has the animation's frames, and says of each what the animation says."""
+    still = Timeline(trace, tuple(at)).animation
+    assert [(frame["from"], frame["to"]) for frame in animation["frames"]] == still.frames
+    assert [frame["says"] for frame in animation["frames"]] == [*map(says, facts_of(still))]
     for title, said, _ in strip_of(still.recorded):
         number, of = map(int, title.split(" of "))
-        assert (of, film["frames"][number - 1]["says"]) == (len(film["frames"]), said)
+        assert (of, animation["frames"][number - 1]["says"]) == (len(animation["frames"]), said)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_still_has_the_frames_of_the_film_and_says_the_same(films, name):
+def test_a_still_has_the_frames_of_the_animation_and_says_the_same(animations, name):
     """The page plays what the picture shows: as many frames, of the same steps, each with the same sentence."""
     trace = launch(name).trace
-    for at, film in zip(trace.columns.blocks.tolist(), films[name], strict=False):
-        check_still(trace, at, film)
+    for at, animation in zip(trace.columns.blocks.tolist(), animations[name], strict=False):
+        check_still(trace, at, animation)
 
 
 LESSONS = sorted(Path(__file__).parents[3].joinpath("notebooks").glob("*.ipynb"))
@@ -200,7 +200,7 @@ def shell():
 @pytest.mark.parametrize(
     "path", [p if p.stem == "express" else at_night(p) for p in LESSONS], ids=lambda path: path.stem
 )
-def test_the_stills_of_a_lesson_are_frames_of_its_films(node, monkeypatch, shell, path):
+def test_the_stills_of_a_lesson_are_frames_of_its_animations(node, monkeypatch, shell, path):
     """Of each stepper that its cells make; a page and a deck have the cells' steppers and stills."""
     made, first = [], Stepper.__init__
     monkeypatch.setattr(
@@ -213,6 +213,6 @@ def test_the_stills_of_a_lesson_are_frames_of_its_films(node, monkeypatch, shell
                 shell.run_cell(cell.source).raise_error()
     traces = [trace for stepper in made for trace in stepper._traces]
     assert traces or not re.search(r"(Stepper|compare|explore)\(", path.read_text(encoding="utf-8"))
-    for trace, films in zip(traces, films_of(node, traces), strict=True):
-        for at, film in zip(trace.columns.blocks.tolist(), films, strict=False):
-            check_still(trace, at, film)
+    for trace, animations in zip(traces, animations_of(node, traces), strict=True):
+        for at, animation in zip(trace.columns.blocks.tolist(), animations, strict=False):
+            check_still(trace, at, animation)
