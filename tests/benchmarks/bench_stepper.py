@@ -97,7 +97,7 @@ def bench_step(show, launch_of, measured, name):
     page = show(stepper, step=scene_of(stepper).position)
     root = page.locator(".tt-root").element_handle()
     ticks = Ticks(page)
-    for lens in page.evaluate("() => document.querySelector('.tt-root').stepper.stage.names"):
+    for lens in page.evaluate("() => document.querySelector('.tt-root').stepper.scene.names"):
         page.evaluate("lens => window.model.set('panel', lens)", lens)
         measured(f"step of {name}, {lens}", ticks.per_step(root), 10)
 

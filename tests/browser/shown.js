@@ -149,7 +149,7 @@ const VIEWS = {
 /** All that the page shows of a run; hidden views are drawn first. */
 window.shown = (number = 0) => {
   const player = document.querySelector(".tt-root").stepper;
-  const { open, root, runs, said, timeline } = player.stage;
+  const { open, root, runs, said, timeline } = player.scene;
   const run = runs[number];
   const lenses = [...run.lenses, ...(number ? [] : (open.get("compare")?.views ?? []))];
   for (const view of lenses) view.choose();
@@ -172,7 +172,7 @@ window.shown = (number = 0) => {
       frame: run.context.frame ? frames.indexOf(run.context.frame) : null,
       frames: frames.length,
       ticks: [...new Set(timeline.marks.map(({ step }) => step))].sort((x, y) => x - y),
-      tracks: player.stage.tracks.shown[number].tracks,
+      tracks: player.scene.tracks.shown[number].tracks,
       timeline: timeline.strips.map(({ name, spans }) => [name, spans]),
     },
     ...states,

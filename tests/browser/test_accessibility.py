@@ -74,7 +74,7 @@ def test_axe_finds_nothing(show, launch_of, name, step, theme):
     stepper = Stepper(launch_of(name), step=step)
     two = NIGHTLY or (name, theme) == ("tiled", "light")
     page = show(*[stepper] * (1 + two), theme=THEMES[theme])
-    lenses = page.evaluate("() => document.querySelector('.tt-root').stepper.stage.names")
+    lenses = page.evaluate("() => document.querySelector('.tt-root').stepper.scene.names")
     assert {"warp", "waits", "launch"} <= set(lenses)
     page.locator(".tt-root").last.press("?")
     if name != "tiled" and not NIGHTLY:
@@ -132,7 +132,7 @@ def test_axe_finds_nothing_in_large_launches_and_in_two(show, launch_of, *, name
     stepper = Stepper(launch_of(name))
     other = Stepper(launch_of(beside))._data if beside else ""
     page = show(stepper, theme=THEMES[theme], size=size, step=scene_of(stepper).position, _other=other)
-    lenses = page.evaluate("() => document.querySelector('.tt-root').stepper.stage.names")
+    lenses = page.evaluate("() => document.querySelector('.tt-root').stepper.scene.names")
     for lens in (lenses[0], lenses[1] if beside else lenses[-1]):
         page.evaluate("lens => window.model.set('panel', lens)", lens)
         assert violations(page, None if lens == lenses[0] else LENS, theme) == [], lens
@@ -152,7 +152,7 @@ def test_axe_finds_nothing_inside_jupyterlab(open_notebook):
     notebook.run_all()
     page = notebook.page
     page.locator(".tt-count").wait_for()
-    lenses = page.evaluate("() => document.querySelector('.tt-root').stepper.stage.names")
+    lenses = page.evaluate("() => document.querySelector('.tt-root').stepper.scene.names")
     assert lenses
     for lens in lenses:
         page.locator(f".tt-tab-{lens}").click()

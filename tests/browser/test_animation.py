@@ -338,7 +338,7 @@ def test_in_a_frame_stands_what_its_threads_read(show, kernel):
     timeline = Timeline(run.trace, (0, 0, 0))
     page = show(Stepper(run), frames=True)
     animation = page.evaluate("""() => {
-      const { animation } = document.querySelector(".tt-root").stepper.stage.runs[0];
+      const { animation } = document.querySelector(".tt-root").stepper.scene.runs[0];
       return [animation.frames.map(({ step }) => step), [...animation.frameOf]];
     }""")
     checked = 0

@@ -20,10 +20,10 @@ from .conftest import stop_clock
 DID = {"load": "read", "store": "written", "atomic": "updated", "result": "received"}
 #: What the card says of every element of every array, at a step.
 ASK_ALL = """step => {
-  const { stage } = document.querySelector(".tt-root").stepper;
+  const { scene } = document.querySelector(".tt-root").stepper;
   window.model.set("step", step);
-  const [arrays] = stage.runs[0].views;
-  return stage.trace.arrays.flatMap((array, number) => Array.from({ length: array.size }, (_, element) => {
+  const [arrays] = scene.runs[0].views;
+  return scene.trace.arrays.flatMap((array, number) => Array.from({ length: array.size }, (_, element) => {
     arrays.ask.point(arrays.home(number, element));
     const asked = askedState(arrays.ask);
     arrays.ask.point(null);

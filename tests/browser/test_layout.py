@@ -227,7 +227,7 @@ def test_a_drag_over_a_long_launch_replays_few_steps(show, launch_of):
     page.wait_for_function("() => !document.querySelector('.tt-root').stepper.scouts.length")
     most = page.evaluate("""() => {
       const { stepper } = document.querySelector(".tt-root");
-      const { machine } = stepper.stage;
+      const { machine } = stepper.scene;
       const apply = machine.apply;
       let [replayed, most] = [0, 0];
       machine.apply = (...step) => (replayed++, apply.apply(machine, step));

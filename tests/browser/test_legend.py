@@ -142,8 +142,8 @@ def test_the_legend_says_what_bold_pieces_are(show, launch_of):
     expect(bold).to_have_count(0)
     page.evaluate(
         """step => {
-      const { stage } = document.querySelector(".tt-root").stepper;
-      for (const array of stage.trace.arrays) if (array.space === "shared") array.strides = [32];
+      const { scene } = document.querySelector(".tt-root").stepper;
+      for (const array of scene.trace.arrays) if (array.space === "shared") array.strides = [32];
       for (const at of [step - 1, step]) window.model.set("step", at);
     }""",
         step,

@@ -18,17 +18,17 @@ from .moments import LINK, MOMENTS, NOTEBOOKS, asked, book_of, links, ran
 #: Of the stepper that has the focus: what it shows of each run.
 SHOWN = """() => {
   const root = document.activeElement;
-  const { stage, timer } = root.stepper;
+  const { scene, timer } = root.stepper;
   const NOW = [5, 6]; // of plane.js: read or written in this step
   const lit = ({ planes }) => planes.flat().filter(({ looks }) => looks.some((look) => NOW.includes(look & 7)));
   return {
     count: root.querySelector(".tt-count").textContent,
-    lens: stage.lens,
+    lens: scene.lens,
     playing: timer !== null,
     alerts: root.querySelectorAll("[role=alert]").length,
     says: [...root.querySelectorAll(".tt-sentence")].map((node) => node.textContent),
     who: [root.stepper.model.get("block"), root.stepper.model.get("thread")],
-    runs: stage.runs.map(({ node, views, machine }) => ({
+    runs: scene.runs.map(({ node, views, machine }) => ({
       position: machine.position,
       line: Number(node.querySelector(".tt-current")?.dataset.line ?? 0),
       arrays: lit(views.find(({ planes }) => planes)).map(({ name }) => name.split("[")[0]),

@@ -163,12 +163,12 @@ def test_wheel_and_keys_zoom_and_the_playhead_follows_the_animation(ordered):
     box, end = strip.bounding_box(), max(cycles)
     page.mouse.move(box["x"] + 0.75 * box["width"], box["y"] + 5)
     page.mouse.wheel(0, -100)
-    view = "document.querySelector('.tt-root').stepper.stage.open.get('waits').views[0]"
+    view = "document.querySelector('.tt-root').stepper.scene.open.get('waits').views[0]"
     page.wait_for_function(f"() => Math.abs({view}.sight.from - {0.375 * end}) < {0.01 * end}")
     assert state(page, 0)["sight"] == [0, end / 2]  # where the playhead is
     strip.press("-")
     assert state(page, 0)["sight"] == [0, end]
-    for frame in page.evaluate("() => document.querySelector('.tt-root').stepper.stage.runs[0].animation.frames"):
+    for frame in page.evaluate("() => document.querySelector('.tt-root').stepper.scene.runs[0].animation.frames"):
         page.evaluate(
             "step => { document.querySelector('.tt-root').stepper.setUnit(0); model.set('step', step) }", frame["step"]
         )

@@ -50,7 +50,7 @@ MEASURE = """() => {
     ...Object.fromEntries(Object.entries(sizes).map(([kind, found]) => [kind, Math.min(...found)])),
     missing: [...slide.querySelectorAll("img")].filter((image) => !image.naturalWidth).length,
     staged: [...slide.querySelectorAll(".tt-root")].every((root) => {
-      const open = root.querySelector(".tt-lens > :not([hidden])") ?? root.querySelector(".tt-stage");
+      const open = root.querySelector(".tt-lens > :not([hidden])") ?? root.querySelector(".tt-scene");
       const { bottom, height } = open.getBoundingClientRect();
       return height && bottom <= root.getBoundingClientRect().bottom + 1;
     }),

@@ -116,7 +116,7 @@ def test_it_keeps_the_rules_of_vs_code(show, launch_of):
     page = show(Stepper(launch_of("tiled_two_warps")), head=policy)
     page.on("request", lambda request: requests.append(request.url))
     root = page.locator(".tt-root")
-    for lens in page.evaluate("() => document.querySelector('.tt-root').stepper.stage.names"):
+    for lens in page.evaluate("() => document.querySelector('.tt-root').stepper.scene.names"):
         page.evaluate("lens => window.model.set('panel', lens)", lens)
         root.press("ArrowRight")
     assert page.locator(".tt-count").text_content().startswith("step 4 of")

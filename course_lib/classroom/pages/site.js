@@ -173,7 +173,7 @@
       clock.textContent = `${seconds()} s`;
     }, 1000);
     const moment = () => {
-      bug.querySelector(".stage").hidden = false;
+      bug.querySelector(".stepper").hidden = false;
       bug.querySelector(".show").hidden = true;
     };
     const tell = (words, kind) => {

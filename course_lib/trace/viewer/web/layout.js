@@ -25,7 +25,7 @@
  */
 /**
  * @typedef {object} Wanted
- * @property {number} width  of the stage, in pixels
+ * @property {number} width  of the run's place, in pixels
  * @property {number} height  in pixels; more is used only for legible digits, and where the least does not fit
  * @property {number} em  size of the text, in pixels
  * @property {number} [letters]  size of the source's text, in pixels

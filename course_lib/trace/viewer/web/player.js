@@ -1,10 +1,10 @@
-// The player: follows the model, the keys, the buttons and the clock, and sets the step that the stage shows.
+// The player: follows the model, the keys, the buttons and the clock, and sets the step that the scene shows.
 
 import { give, html, icon, part, rove } from "./dom.js";
 import { listOfKeys } from "./keys.js";
 import { followAddress, followLink } from "./links.js";
 import { partner } from "./alignment.js";
-import { layOut, seat, Stage } from "./stage.js";
+import { layOut, seat, Scene } from "./scene.js";
 import { finish } from "./survey.js";
 import { Timeline } from "./timeline.js";
 import { BROKEN, open, Unreadable } from "./trace.js";
@@ -94,8 +94,8 @@ export class Player {
     /** The drawing that is under way or done. @type {Promise<void> | null} */
     this.drawn = null;
     this.timeline = new Timeline(this.root, (step) => this.go(step));
-    /** @type {Stage | null} */
-    this.stage = null;
+    /** @type {Scene | null} */
+    this.scene = null;
     /** @type {ReturnType<typeof setTimeout> | null} */
     this.timer = null;
     this.speed = 2;
@@ -130,8 +130,8 @@ export class Player {
       ...Object.entries(chosen).map(([name, show]) => [`change:${name}`, () => this.changed(name, show)]),
     ]);
     for (const [name, listener] of Object.entries(this.listeners)) model.on(name, listener);
-    this.sizes = new ResizeObserver(() => this.stage?.fit(true));
-    this.themes = new MutationObserver(() => this.stage?.repaint());
+    this.sizes = new ResizeObserver(() => this.scene?.fit(true));
+    this.themes = new MutationObserver(() => this.scene?.repaint());
     // JupyterLab and VS Code write their theme there.
     const attributeFilter = ["class", "style", "data-jp-theme-light", "data-jp-theme-name", "data-vscode-theme-kind"];
     this.themes.observe(document.body, { attributes: true, attributeFilter });
@@ -139,16 +139,16 @@ export class Player {
     const { signal } = this.life;
     /** @type {(place: EventTarget, what: string, listener: (event: any) => void) => void}  until this view is removed */
     const hear = (place, what, listener) => place.addEventListener(what, listener, { signal });
-    hear(matchMedia("(prefers-color-scheme: dark)"), "change", () => this.stage?.repaint());
-    hear(document, "fullscreenchange", () => this.stage?.fit());
-    hear(window, "resize", () => this.stage?.fit());
+    hear(matchMedia("(prefers-color-scheme: dark)"), "change", () => this.scene?.repaint());
+    hear(document, "fullscreenchange", () => this.scene?.fit());
+    hear(window, "resize", () => this.scene?.fit());
     /** @param {Event} event  on paper nothing scrolls, and nothing is wider than the sheet */
     const print = ({ type }) => {
       const paper = type === "beforeprint";
       this.root.classList.toggle("tt-whole", paper);
       this.root.style.width = paper ? `${Math.min(SHEET, this.root.clientWidth)}px` : ""; // known before it is laid out
       if (paper) this.hold();
-      this.stage?.fit();
+      this.scene?.fit();
     };
     for (const when of ["beforeprint", "afterprint"]) hear(window, when, print);
     document.addEventListener("click", followLink, true); // once, however many steppers there are
@@ -234,7 +234,7 @@ export class Player {
     this.themes.disconnect();
     for (const [name, listener] of Object.entries(this.listeners)) this.model.off(name, listener);
     // a front end that keeps the place of a closed view keeps nothing of the trace
-    this.stage = null;
+    this.scene = null;
     this.timeline.runs = [];
     this.root.replaceChildren();
     this.root.remove();
@@ -265,7 +265,7 @@ export class Player {
         seats.push(await inPieces(seat(trace, ...(trace === first ? at : partner(first, second, at)))));
       if (this.loading !== texts) return;
       if (!this.root.isConnected) this.el.replaceChildren(this.root);
-      this.root.style.visibility = this.stage ? "" : "hidden"; // until it is drawn
+      this.root.style.visibility = this.scene ? "" : "hidden"; // until it is drawn
       this.el.classList.remove("tt-later");
       const actions = {
         choose: (/** @type {import("./panel.js").Choice} */ choice, /** @type {number} */ run) =>
@@ -277,13 +277,13 @@ export class Player {
           ? { widths: Object.keys(stored).map(Number), now, choose: (/** @type {number} */ width) => this.tile(width) }
           : null,
       };
-      const stage = new Stage(this.root, traces, seats, actions, this.model.get("panels") ?? null, this.timeline);
+      const scene = new Scene(this.root, traces, seats, actions, this.model.get("panels") ?? null, this.timeline);
       await breath();
       if (this.loading !== texts) return;
-      this.stage = stage;
-      stage.look(this.model.get("panel") ?? "");
-      await inPieces(this.choosing(stage));
-      if (this.stage !== stage) return;
+      this.scene = scene;
+      scene.look(this.model.get("panel") ?? "");
+      await inPieces(this.choosing(scene));
+      if (this.scene !== scene) return;
       if (this.link) this.lead(this.link);
       this.root.style.visibility = "";
       this.sizes.disconnect();
@@ -291,7 +291,7 @@ export class Player {
       for (const element of [this.root, part(this.root, "bar")]) this.seen.observe(element);
     } catch (error) {
       if (this.loading !== texts) return;
-      this.stage = null;
+      this.scene = null;
       // A trace that can be read but not shown gets the same message; the console has the cause.
       if (!(error instanceof Unreadable)) console.error(error);
       const message = error instanceof Unreadable ? error.message : BROKEN;
@@ -302,31 +302,31 @@ export class Player {
   }
 
   choose() {
-    if (this.stage) finish(this.choosing(this.stage));
+    if (this.scene) finish(this.choosing(this.scene));
   }
 
-  /** Show the model's block and thread, in pieces. @param {Stage} stage @returns {Generator<undefined, void>} */
-  *choosing(stage) {
+  /** Show the model's block and thread, in pieces. @param {Scene} scene @returns {Generator<undefined, void>} */
+  *choosing(scene) {
     const { model } = this;
-    const { trace } = stage;
-    stage.follows = stage.runs.length > 1 ? (model.get("statements_of") ?? 0) : 0;
-    stage.choose(trace.blockNumber(model.get("block")), trace.threadNumber(model.get("thread")));
+    const { trace } = scene;
+    scene.follows = scene.runs.length > 1 ? (model.get("statements_of") ?? 0) : 0;
+    scene.choose(trace.blockNumber(model.get("block")), trace.threadNumber(model.get("thread")));
     if (model.get("step") > this.last) this.set({ step: this.last });
     yield;
-    if (this.stage !== stage) return; // another trace came
-    stage.tracks.choose();
+    if (this.scene !== scene) return; // another trace came
+    scene.tracks.choose();
     yield;
-    if (this.stage !== stage) return;
+    if (this.scene !== scene) return;
     this.draw();
     yield;
-    if (this.stage !== stage) return;
-    stage.fit();
+    if (this.scene !== scene) return;
+    scene.fit();
     this.lookAhead();
   }
 
   /** While the page is idle, keep copies of the memory, so that a drag of the timeline replays few steps. */
   lookAhead() {
-    const scouts = (this.stage?.runs ?? []).map((run) => run.machine.ahead());
+    const scouts = (this.scene?.runs ?? []).map((run) => run.machine.ahead());
     this.scouts = scouts;
     /** @type {IdleRequestCallback} */
     const work = (idle) => {
@@ -338,26 +338,26 @@ export class Player {
   }
 
   look() {
-    const { stage } = this;
-    if (!stage) return;
-    stage.look(this.model.get("panel") ?? "");
+    const { scene } = this;
+    if (!scene) return;
+    scene.look(this.model.get("panel") ?? "");
     this.draw();
-    stage.fit();
+    scene.fit();
     if (this.root.contains(document.activeElement)) part(this.root, "lens").scrollIntoView({ block: "nearest" }); // below the picture
   }
 
   draw() {
-    this.stage?.draw(this.step, this.byFrames);
+    this.scene?.draw(this.step, this.byFrames);
   }
 
   /** Whether a step is a frame of the animation. */
   get byFrames() {
-    return this.unit === 0 && this.stage?.runs.length === 1;
+    return this.unit === 0 && this.scene?.runs.length === 1;
   }
 
   /** Show the model's step; one that is inside a frame, which a lesson or a link asked for, as a statement. */
   follow() {
-    const animation = this.stage?.runs[0].animation;
+    const animation = this.scene?.runs[0].animation;
     if (this.byFrames && animation && this.step && animation.frames[animation.frameAt(this.step)]?.step !== this.step)
       this.setUnit(1);
     else this.draw();
@@ -370,10 +370,10 @@ export class Player {
    */
   lead(link) {
     this.hold();
-    const { model, stage } = this;
-    this.link = stage ? null : link; // until there is a trace to follow it in
-    if (!stage) return;
-    const lacks = stage.lacks(link);
+    const { model, scene } = this;
+    this.link = scene ? null : link; // until there is a trace to follow it in
+    if (!scene) return;
+    const lacks = scene.lacks(link);
     if (lacks) return this.refuse(lacks);
     const { step, ...where } = { statements_of: 0, ...link.values };
     const before = Object.fromEntries(["step", ...Object.keys(where)].map((name) => [name, model.get(name)]));
@@ -401,12 +401,12 @@ export class Player {
 
   /** From a frame to its first statement of the chosen thread. */
   into() {
-    if (!this.stage || !this.byFrames) return;
-    const [{ animation }] = this.stage.runs;
+    if (!this.scene || !this.byFrames) return;
+    const [{ animation }] = this.scene.runs;
     const frame = animation.frames[Math.max(0, animation.frameAt(this.step))];
     this.setUnit(1);
     this.go(frame.first);
-    if (!this.stage.machine.isActive(this.stage.machine.thread)) this.move(1);
+    if (!this.scene.machine.isActive(this.scene.machine.thread)) this.move(1);
   }
 
   /** The slide of a deck that the stepper is on, if any. */
@@ -416,7 +416,7 @@ export class Player {
 
   /** Whether two runs are beside each other. */
   get two() {
-    return (this.stage?.runs.length ?? 0) > 1;
+    return (this.scene?.runs.length ?? 0) > 1;
   }
 
   /** Start the animation by itself, unless the reader has acted, wants no motion, or it is at its end; later go on with it. */
@@ -462,17 +462,17 @@ export class Player {
   }
 
   get last() {
-    return this.stage?.last ?? 0;
+    return this.scene?.last ?? 0;
   }
 
   /** Whether a step is more than one statement: a frame, or a common step of two runs. */
   get longSteps() {
-    return this.byFrames || (this.stage?.runs.length ?? 0) > 1;
+    return this.byFrames || (this.scene?.runs.length ?? 0) > 1;
   }
 
   /** The step at which playing ends: of the animation, that of its last frame. */
   get end() {
-    const frames = this.byFrames ? this.stage?.runs[0].animation.frames : null;
+    const frames = this.byFrames ? this.scene?.runs[0].animation.frames : null;
     return frames ? frames[frames.length - 1].step : this.last;
   }
 
@@ -512,8 +512,8 @@ export class Player {
     };
     const options = (/** @type {string} */ name, /** @type {string[]} */ texts) =>
       find(name).append(...texts.map((text, value) => html("option", { value }, text)));
-    follow("block", "change", (number) => this.stage && this.set({ block: this.stage.trace.blocks[number].at }));
-    follow("thread", "change", (number) => this.stage && this.set({ thread: this.stage.trace.threadPosition(number) }));
+    follow("block", "change", (number) => this.scene && this.set({ block: this.scene.trace.blocks[number].at }));
+    follow("thread", "change", (number) => this.scene && this.set({ thread: this.scene.trace.threadPosition(number) }));
     follow("speed", "change", (number) => this.setSpeed(number));
     follow("unit", "change", (number) => this.setUnit(number));
     options(
@@ -550,9 +550,9 @@ export class Player {
 
   /** Go to a block, a thread or a step of a run. @param {import("./panel.js").Choice} choice @param {number} run */
   jump({ step, ...who }, run) {
-    const { stage } = this;
-    if (!stage) return;
-    if (who.block || who.thread) this.set({ ...stage.ofFirst(run, who) });
+    const { scene } = this;
+    if (!scene) return;
+    if (who.block || who.thread) this.set({ ...scene.ofFirst(run, who) });
     if (step === undefined) return;
     if (this.byFrames) this.setUnit(1);
     this.set({ ...(this.two && { statements_of: run + 1 }), step });
@@ -573,13 +573,13 @@ export class Player {
 
   /** The number of what a step is, in the menu. */
   get chosenUnit() {
-    return this.two ? (this.stage?.follows ?? 0) : this.unit;
+    return this.two ? (this.scene?.follows ?? 0) : this.unit;
   }
 
   /** @param {number} number */
   setUnit(number) {
-    if (this.stage && this.two) {
-      const { alignment, units } = this.stage;
+    if (this.scene && this.two) {
+      const { alignment, units } = this.scene;
       const [lead, at] = [alignment.lead ?? 0, alignment.at(this.step)]; // where both runs stay
       const follows = number % units.length;
       const step = follows ? at[follows - 1] : alignment.reached(lead, at[lead]);
@@ -588,7 +588,7 @@ export class Player {
     }
     this.unit = number % UNITS.length;
     /** @type {HTMLSelectElement} */ (part(this.root, "unit")).value = String(this.unit);
-    const [{ animation } = { animation: null }] = this.stage?.runs ?? [];
+    const [{ animation } = { animation: null }] = this.scene?.runs ?? [];
     const frame = this.byFrames && this.step ? animation?.frames[animation.frameAt(this.step)] : null;
     if (frame && frame.step !== this.step) this.set({ step: frame.step });
     else this.draw();
@@ -600,12 +600,12 @@ export class Player {
    */
   key(event) {
     event.stopPropagation();
-    if (event.ctrlKey || event.metaKey || event.altKey || !this.stage) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !this.scene) return;
     const target = /** @type {HTMLElement} */ (event.target);
     if (event.key === "Escape") {
       if (!part(this.root, "keys").hidden) return this.help();
       if (!part(this.root, "choices").hidden) return this.menu();
-      if (this.stage.views.some((view) => view.close?.())) return;
+      if (this.scene.views.some((view) => view.close?.())) return;
       return target.blur();
     }
     const presses = event.key === " " || event.key === "Enter";
@@ -649,7 +649,7 @@ export class Player {
 
   /** Choose the next one, or the one before. @param {"thread" | "block" | "panel"} what @param {number} way */
   cycle(what, way) {
-    const { lens, machine, names, trace } = /** @type {Stage} */ (this.stage);
+    const { lens, machine, names, trace } = /** @type {Scene} */ (this.scene);
     const next = (/** @type {number} */ at, /** @type {number} */ count) => (at + way + count) % count;
     if (what === "thread") this.set({ thread: trace.threadPosition(next(machine.thread, trace.threads)) });
     else if (what === "block") this.set({ block: trace.blocks[next(machine.blockNumber, trace.blocks.length)].at });
@@ -659,22 +659,22 @@ export class Player {
   help() {
     const list = part(this.root, "keys");
     list.hidden = !list.hidden;
-    if (!list.hidden) this.stage?.explain();
+    if (!list.hidden) this.scene?.explain();
     part(this.root, "help").setAttribute("aria-expanded", String(!list.hidden));
   }
 
   /** Put this step into the page's address, and copy the address. */
   async copyLink() {
-    if (!this.stage) return;
-    const { machine, trace } = this.stage;
+    if (!this.scene) return;
+    const { machine, trace } = this.scene;
     const number = this.model.get("_saved");
     const position = (/** @type {readonly number[]} */ place) => place.slice(0, trace.dims).join();
     const asked = [
       ["step", this.step],
-      ...(this.stage.follows ? [["run", this.stage.follows]] : []),
+      ...(this.scene.follows ? [["run", this.scene.follows]] : []),
       ["block", position(machine.block.at)],
       ["thread", position(trace.threadPosition(machine.thread))],
-      ...(this.stage.lens ? [["panel", this.stage.lens]] : []),
+      ...(this.scene.lens ? [["panel", this.scene.lens]] : []),
       ...(number > 1 ? [["stepper", number]] : []),
     ];
     history.replaceState(history.state, "", `#${asked.map((pair) => pair.join("=")).join("&")}`);
@@ -702,13 +702,13 @@ export class Player {
    * @param {number} way
    */
   finding(way) {
-    if (!this.stage) return;
-    const { stage } = this;
-    const { places } = stage;
+    if (!this.scene) return;
+    const { scene } = this;
+    const { places } = scene;
     if (way < 0) places.reverse();
-    const here = stage.order({ block: stage.machine.block.at });
+    const here = scene.order({ block: scene.machine.block.at });
     const from = (/** @type {typeof places[0]} */ p) =>
-      stage.order(p) - here || p.step - this.step || (stage.follows && p.run - (stage.follows - 1));
+      scene.order(p) - here || p.step - this.step || (scene.follows && p.run - (scene.follows - 1));
     const place = places.find((p) => way * from(p) > 0) ?? places[0];
     if (!place) return;
     if (this.byFrames) this.setUnit(1);
@@ -725,20 +725,20 @@ export class Player {
   goBy(unit, way) {
     if (unit === "statement") return this.go(this.step + way);
     if (unit === "frame") {
-      const animation = /** @type {Stage} */ (this.stage).runs[0].animation;
+      const animation = /** @type {Scene} */ (this.scene).runs[0].animation;
       const number = animation.frameAt(this.step) + way;
       return this.go(number < 0 ? 0 : (animation.frames[number]?.step ?? this.end));
     }
     // With two runs, the nearer target counts: a run at its end has none.
-    const stops = (this.stage?.runs ?? []).map(({ machine }, run) => {
-      machine.seek(this.stage?.alignment.at(this.step)[run] ?? 0);
+    const stops = (this.scene?.runs ?? []).map(({ machine }, run) => {
+      machine.seek(this.scene?.alignment.at(this.step)[run] ?? 0);
       const stop =
         unit === "barrier"
           ? machine.barrierFrom(way)
           : unit === "thread"
             ? machine.ownFrom(way)
             : machine.iterationFrom(way);
-      return this.stage?.alignment.step(run, stop) ?? stop;
+      return this.scene?.alignment.step(run, stop) ?? stop;
     });
     const beyond = stops.filter((stop) => way * (stop - this.step) > 0);
     if (!beyond.length) return this.go(way > 0 ? this.last : 0);
@@ -816,7 +816,7 @@ export class Player {
   /** Let what the frame copies move, unless motion is unwanted. */
   fly() {
     if (!this.byFrames || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    for (const { views } of this.stage?.runs ?? []) for (const view of views) view.fly?.(SPEEDS[this.speed]);
+    for (const { views } of this.scene?.runs ?? []) for (const view of views) view.fly?.(SPEEDS[this.speed]);
   }
 
   /** A step on, by the reader. */

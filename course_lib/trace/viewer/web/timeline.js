@@ -14,7 +14,7 @@ export class Timeline {
     this.slider = part(root, "scrub");
     this.canvas = /** @type {HTMLCanvasElement} */ (part(root, "warps"));
     this.slider.title = ORDER;
-    /** @type {import("./stage.js").Run[]} */
+    /** @type {import("./scene.js").Run[]} */
     this.runs = [];
     /** @type {import("./strips.js").Strip[]} */
     this.strips = [];
@@ -46,7 +46,7 @@ export class Timeline {
 
   /**
    * Another trace, block or thread.
-   * @param {import("./stage.js").Run[]} runs
+   * @param {import("./scene.js").Run[]} runs
    * @param {number} last
    * @param {number[]} found  the steps of findings
    * @param {(run: number, position: number) => number} at  the step at which a run is at a position

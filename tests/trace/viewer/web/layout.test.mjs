@@ -118,7 +118,7 @@ const SIZES = [
   [366, 640],
 ];
 
-test("nothing is outside the stage, and matrices, tiles, code and counter do not overlap", () => {
+test("nothing is outside the scene, and matrices, tiles, code and counter do not overlap", () => {
   for (const name of Object.keys(KERNELS)) {
     for (const [width, height] of SIZES) {
       const asked = wanted(name, width, height);

@@ -10,7 +10,7 @@ const NAMES = /** @type {const} */ ([
 ]);
 const MOST = 500; // bars of a track; of more, those that nearly touch are one
 
-/** @typedef {import("../stage.js").Run} Run */
+/** @typedef {import("../scene.js").Run} Run */
 
 export class Tracks {
   /** @param {HTMLElement} place @param {Run[]} runs */

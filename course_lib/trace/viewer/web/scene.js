@@ -1,4 +1,4 @@
-// The stage: the layout of the page, and the panels of one run, or of two beside each other.
+// The scene: the layout of the page, and the panels of one run, or of two beside each other.
 
 import { give, html, icon, part, write } from "./dom.js";
 import { BlockAnimation, says } from "./animation.js";
@@ -70,7 +70,7 @@ const FRAME = `
     </span>
   </div>
   <div class="tt-body">
-    <div class="tt-stage">
+    <div class="tt-scene">
       <div class="tt-main"></div>
       <div class="tt-tracks" role="img" aria-label="When loads are under way, and when the block multiplies"></div>
     </div>
@@ -98,7 +98,7 @@ export function layOut(root) {
 }
 
 /**
- * Read a block of a trace for the stage, in pieces: its machine in the recorded order, its animation, and the machine
+ * Read a block of a trace for the scene, in pieces: its machine in the recorded order, its animation, and the machine
  * in the animation's order.
  * @param {import("./trace.js").Trace} trace
  * @param {number} blockNumber
@@ -111,7 +111,7 @@ export function* seat(trace, blockNumber, thread) {
   return { machine, animation, projector };
 }
 
-/** One run on the stage. */
+/** One run in the scene. */
 export class Run {
   /**
    * @param {import("./trace.js").Trace} trace
@@ -195,7 +195,7 @@ export class Run {
 }
 
 /** The panels of the traces: everything that stays the same from step to step is built once. */
-export class Stage {
+export class Scene {
   /**
    * @param {HTMLElement} root
    * @param {import("./trace.js").Trace[]} traces
