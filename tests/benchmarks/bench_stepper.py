@@ -97,9 +97,9 @@ def bench_step(show, launch_of, measured, name):
     page = show(stepper, step=scene_of(stepper).position)
     root = page.locator(".tt-root").element_handle()
     ticks = Ticks(page)
-    for lens in page.evaluate("() => document.querySelector('.tt-root').stepper.scene.names"):
-        page.evaluate("lens => window.model.set('panel', lens)", lens)
-        measured(f"step of {name}, {lens}", ticks.per_step(root), 10)
+    for panel in page.evaluate("() => document.querySelector('.tt-root').stepper.scene.names"):
+        page.evaluate("panel => window.model.set('panel', panel)", panel)
+        measured(f"step of {name}, {panel}", ticks.per_step(root), 10)
 
 
 @pytest.mark.parametrize(

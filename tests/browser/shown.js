@@ -94,7 +94,7 @@ window.askedState = ({ asked, context, node }) => {
   return { array: context.trace.arrays[asked.array].name, element: asked.element, says };
 };
 
-/** What a view shows, by its part of the page or the name of its lens. */
+/** What a view shows, by its part of the page or the name of its panel. */
 const VIEWS = {
   memory({ ask, planes, threads }) {
     return {
@@ -151,14 +151,14 @@ window.shown = (number = 0) => {
   const player = document.querySelector(".tt-root").stepper;
   const { open, root, runs, said, timeline } = player.scene;
   const run = runs[number];
-  const lenses = [...run.lenses, ...(number ? [] : (open.get("compare")?.views ?? []))];
-  for (const view of lenses) view.choose();
-  for (const view of lenses) view.draw();
+  const panels = [...run.panels, ...(number ? [] : (open.get("compare")?.views ?? []))];
+  for (const view of panels) view.choose();
+  for (const view of panels) view.draw();
   const { blockNumber, length, position, thread, trace } = run.context.machine;
   const texts = (place) => [...said[number].querySelectorAll(place)].map((node) => node.textContent);
   const [[told], [says], findings] = [".tt-where", ".tt-sentence", ".tt-wrong"].map(texts);
   const { frames } = run.animation;
-  const states = [...run.views, ...lenses].map((view) => VIEWS[view.constructor.at || view.constructor.id]?.(view));
+  const states = [...run.views, ...panels].map((view) => VIEWS[view.constructor.at || view.constructor.id]?.(view));
   return Object.assign(
     {
       step: player.step,

@@ -1,7 +1,7 @@
-"""The stepper for everyone: what axe-core finds in both themes, in every lens.
+"""The stepper for everyone: what axe-core finds in both themes, in every panel.
 
 A whole page takes axe-core two seconds. By default it judges one in the light theme, of one in the dark theme the
-contrasts, and after another lens has come that lens alone; nightly it judges everything each time.
+contrasts, and after another panel has come that panel alone; nightly it judges everything each time.
 """
 
 import io
@@ -18,7 +18,7 @@ from course_lib.trace.viewer import Stepper
 from . import conftest
 from .conftest import THEMES
 
-LENS = ".tt-lens"
+PANEL = ".tt-panel"
 #: The least contrast of a digit and the element that it is in, and which these are; axe-core reads no pictures.
 CONTRAST = """() => {
   const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d");
@@ -55,7 +55,7 @@ def show(show):
 def violations(page, part=None, theme="light"):
     """What axe-core finds, as this file asks."""
     options = {"runOnly": ["color-contrast"]} if theme == "dark" and not NIGHTLY else {}
-    return conftest.violations(page, None if NIGHTLY and part == LENS else part, **options)
+    return conftest.violations(page, None if NIGHTLY and part == PANEL else part, **options)
 
 
 @pytest.mark.parametrize(
@@ -70,19 +70,19 @@ def violations(page, part=None, theme="light"):
     ],
 )
 def test_axe_finds_nothing(show, launch_of, name, step, theme):
-    """Two steppers of one kernel on a page, every lens, no rule of axe-core broken; contrast is one of its rules."""
+    """Two steppers of one kernel on a page, every panel, no rule of axe-core broken; contrast is one of its rules."""
     stepper = Stepper(launch_of(name), step=step)
     two = NIGHTLY or (name, theme) == ("tiled", "light")
     page = show(*[stepper] * (1 + two), theme=THEMES[theme])
-    lenses = page.evaluate("() => document.querySelector('.tt-root').stepper.scene.names")
-    assert {"warp", "waits", "launch"} <= set(lenses)
+    panels = page.evaluate("() => document.querySelector('.tt-root').stepper.scene.names")
+    assert {"warp", "waits", "launch"} <= set(panels)
     page.locator(".tt-root").last.press("?")
     if name != "tiled" and not NIGHTLY:
-        lenses = ["findings"]  # the others hold what those of `tiled` do
-    for first in range(0, len(lenses), 1 + two):  # each stepper shows another one
-        shown = lenses[first : first + 1 + two]
-        page.evaluate("shown => shown.forEach((lens, i) => window.models[i].set('panel', lens))", shown)
-        assert violations(page, LENS if first else None, theme) == [], shown
+        panels = ["findings"]  # the others hold what those of `tiled` do
+    for first in range(0, len(panels), 1 + two):  # each stepper shows another one
+        shown = panels[first : first + 1 + two]
+        page.evaluate("shown => shown.forEach((panel, i) => window.models[i].set('panel', panel))", shown)
+        assert violations(page, PANEL if first else None, theme) == [], shown
 
 
 @pytest.mark.parametrize("theme", ["light", at_night("dark")])
@@ -94,11 +94,11 @@ def test_axe_finds_nothing_in_fragments(show, launch_of, theme):
     step = next(s for s in range(1, len(timeline) + 1) if timeline.step(s).line == operation.line)
     page = show(stepper, theme=THEMES[theme], step=step, panel="fragments")
     expect(page.locator(".tt-multiplied .tt-mine-lane")).to_have_count(10)
-    assert violations(page, LENS, theme) == []
+    assert violations(page, PANEL, theme) == []
     page.evaluate("step => window.model.set('step', step)", step - 1)
     expect(page.locator(".tt-multiplied")).to_have_count(0)
     if NIGHTLY:
-        assert violations(page, LENS, theme) == []
+        assert violations(page, PANEL, theme) == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -132,10 +132,10 @@ def test_axe_finds_nothing_in_large_launches_and_in_two(show, launch_of, *, name
     stepper = Stepper(launch_of(name))
     other = Stepper(launch_of(beside))._data if beside else ""
     page = show(stepper, theme=THEMES[theme], size=size, step=scene_of(stepper).position, _other=other)
-    lenses = page.evaluate("() => document.querySelector('.tt-root').stepper.scene.names")
-    for lens in (lenses[0], lenses[1] if beside else lenses[-1]):
-        page.evaluate("lens => window.model.set('panel', lens)", lens)
-        assert violations(page, None if lens == lenses[0] else LENS, theme) == [], lens
+    panels = page.evaluate("() => document.querySelector('.tt-root').stepper.scene.names")
+    for panel in (panels[0], panels[1] if beside else panels[-1]):
+        page.evaluate("panel => window.model.set('panel', panel)", panel)
+        assert violations(page, None if panel == panels[0] else PANEL, theme) == [], panel
 
 
 @pytest.mark.nightly  # half a minute: axe-core reads all of Lab
@@ -152,12 +152,12 @@ def test_axe_finds_nothing_inside_jupyterlab(open_notebook):
     notebook.run_all()
     page = notebook.page
     page.locator(".tt-count").wait_for()
-    lenses = page.evaluate("() => document.querySelector('.tt-root').stepper.scene.names")
-    assert lenses
-    for lens in lenses:
-        page.locator(f".tt-tab-{lens}").click()
-        expect(page.locator(f".tt-lens-{lens}")).to_be_visible()
-        assert violations(page, ".tt-root" if NIGHTLY or lens == lenses[0] else ".tt-lens") == [], lens
+    panels = page.evaluate("() => document.querySelector('.tt-root').stepper.scene.names")
+    assert panels
+    for panel in panels:
+        page.locator(f".tt-tab-{panel}").click()
+        expect(page.locator(f".tt-panel-{panel}")).to_be_visible()
+        assert violations(page, ".tt-root" if NIGHTLY or panel == panels[0] else ".tt-panel") == [], panel
 
 
 @pytest.mark.nightly
@@ -174,7 +174,7 @@ def test_forced_colours_keep_what_colours_tell(show, launch_of, scheme):
 
     ground = "#000000" if scheme == "dark" else "#ffffff"
     for panel, marks in {
-        "warp": [".tt-ticks .tt-release", ".tt-ticks .tt-found", ".tt-lens-warp .tt-bar-of", ".tt-matrix-A svg"],
+        "warp": [".tt-ticks .tt-release", ".tt-ticks .tt-found", ".tt-panel-warp .tt-bar-of", ".tt-matrix-A svg"],
         "waits": [
             ".tt-strip canvas",
             ".tt-strip-key span:nth-child(2) i",

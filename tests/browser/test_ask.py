@@ -177,7 +177,7 @@ def steps_behind(timeline, thread):
         f".tt-line[data-line='{line}']": np.flatnonzero(timeline.of_thread(thread) & (timeline.lines == line)) + 1,
         ".tt-registers dl > div:has-text('acc')": position[who == thread],
         ".tt-labels span:has([aria-label='barrier 1'])": arrivals,
-        f".tt-lens-warp .tt-costs tr:has-text('load A'):has-text('{first}')": step[timeline.lines[step] == first] + 1,
+        f".tt-panel-warp .tt-costs tr:has-text('load A'):has-text('{first}')": step[timeline.lines[step] == first] + 1,
     }
 
 

@@ -95,7 +95,7 @@ def test_to_the_next_finding(walk, launch_of):
 
 
 def test_no_finding_no_button(walk):
-    """A kernel that breaks no rule has nothing to walk to, and no lens for it."""
+    """A kernel that breaks no rule has nothing to walk to, and no panel for it."""
     page, _ = walk("tiled")
     expect(page.locator(".tt-fault")).to_be_hidden()
     assert page.locator(".tt-tab-findings").count() == 0
@@ -123,18 +123,18 @@ def test_access_beyond_the_edge_is_drawn_there(walk, launch_of):
 def test_views_by_mouse_and_key(walk):
     """All are closed at first; a click opens one, which says so, and closes it again; v opens the next one."""
     page, _ = walk("tiled_16")
-    expect(page.locator(".tt-lens")).to_be_hidden()
-    for lens in ("launch", "waits", "banks", "warp"):
-        page.locator(f".tt-tab-{lens}").click()
-        expect(page.locator(f".tt-lens-{lens}")).to_be_visible()
-        expect(page.locator(f".tt-tab-{lens}")).to_have_attribute("aria-expanded", "true")
-        expect(page.locator(".tt-lens > div:visible")).to_have_count(1)
+    expect(page.locator(".tt-panel")).to_be_hidden()
+    for panel in ("launch", "waits", "banks", "warp"):
+        page.locator(f".tt-tab-{panel}").click()
+        expect(page.locator(f".tt-panel-{panel}")).to_be_visible()
+        expect(page.locator(f".tt-tab-{panel}")).to_have_attribute("aria-expanded", "true")
+        expect(page.locator(".tt-panel > div:visible")).to_have_count(1)
         page.locator(".tt-root").press("v")
-        expect(page.locator(f".tt-lens-{lens}")).to_be_hidden()
+        expect(page.locator(f".tt-panel-{panel}")).to_be_hidden()
         page.locator(".tt-root").press("V")
-        expect(page.locator(f".tt-lens-{lens}")).to_be_visible()
+        expect(page.locator(f".tt-panel-{panel}")).to_be_visible()
     page.locator(".tt-tab-warp").click()
-    expect(page.locator(".tt-lens")).to_be_hidden()
+    expect(page.locator(".tt-panel")).to_be_hidden()
 
 
 def test_an_element_of_a_fragment_chooses_its_thread(walk):
@@ -146,11 +146,11 @@ def test_an_element_of_a_fragment_chooses_its_thread(walk):
     first = next(s for s in range(1, len(timeline) + 1) if timeline.step(s).line == operation.line)
     page.evaluate("step => window.model.set('step', step - 1)", first)
     page.locator(".tt-tab-fragments").click()
-    sentence = page.locator(".tt-lens-fragments p:not(.tt-flight)")
+    sentence = page.locator(".tt-panel-fragments p:not(.tt-flight)")
     expect(sentence).to_contain_text(f"Line {operation.line} does (mma_tf32)")
-    assert page.locator(".tt-lens-fragments .tt-mine-lane").count() == 0
+    assert page.locator(".tt-panel-fragments .tt-mine-lane").count() == 0
     page.locator(".tt-root").press("ArrowRight")
-    assert page.locator(".tt-lens-fragments .tt-mine-lane").count() == 10
+    assert page.locator(".tt-panel-fragments .tt-mine-lane").count() == 10
     page.locator(".tt-fragment").first.locator("[data-lane]").nth(13).click()
     lane = next(lane for lane, held in enumerate(operation.fragments[0].held) if 13 in held)
     assert page.evaluate("() => window.model.get('thread')") == [lane, timeline.step(first).warp, 0]
@@ -172,12 +172,12 @@ def test_only_the_chosen_views_are_offered(walk, name, panels, tabs, columns):
     """A lesson that has not come to sectors, banks or waiting shows none of them, in no table either."""
     page, _ = walk(name, panels=panels, step=20)
     assert page.locator(".tt-tabs button:visible").all_text_contents() == tabs
-    assert not page.locator(".tt-lens").is_visible()
+    assert not page.locator(".tt-panel").is_visible()
     for _ in range(len(tabs) + 1):
         page.locator(".tt-root").press("v")
     if columns:
         page.evaluate("() => window.model.set('panel', 'launch')")
-        assert page.locator(".tt-lens-launch th").count() == columns
+        assert page.locator(".tt-panel-launch th").count() == columns
     page.set_viewport_size({"width": 853, "height": 480})
     expect(page.locator(".tt-tabs button:visible")).to_have_text(tabs)
     assert page.page_errors == []
@@ -224,7 +224,7 @@ def test_click_on_the_strip_goes_there(walk):
     waiting = page.locator(".tt-waiting").get_attribute("data-waiting").split()
     assert {int(warp) for warp in waiting} == arrived
     assert arrived
-    expect(page.locator(".tt-lens-waits")).to_contain_text(ORDER)
+    expect(page.locator(".tt-panel-waits")).to_contain_text(ORDER)
 
 
 def test_two_runs_in_step(show, launch_of):
@@ -241,7 +241,7 @@ def test_two_runs_in_step(show, launch_of):
     assert [int(text) for text in conflicts] == wanted
     assert wanted[0] > wanted[1]
     page.locator(".tt-tab-banks").click()
-    assert page.locator(".tt-lens-banks .tt-costs").count() == 2
+    assert page.locator(".tt-panel-banks .tt-costs").count() == 2
 
 
 def test_a_finding_of_the_second_run_is_found(show, launch_of):

@@ -128,8 +128,8 @@ def test_a_view_that_a_reader_opens_is_in_sight(show, launch_of, runs):
     page = show(Stepper(launch_of("tiled_16")), size=(860, 640), **other)
     page.locator(".tt-tab-launch").click()
     seen = """() => {
-      const [body, lens] = [".tt-body", ".tt-lens"].map((name) => document.querySelector(name).getBoundingClientRect());
-      return Math.min(body.bottom, lens.bottom) - Math.max(body.top, lens.top);
+      const [body, panel] = [".tt-body", ".tt-panel"].map((name) => document.querySelector(name).getBoundingClientRect());
+      return Math.min(body.bottom, panel.bottom) - Math.max(body.top, panel.top);
     }"""
     assert page.evaluate(seen) > 100
 
@@ -152,7 +152,7 @@ def test_small_arrays_show_their_numbers(show, launch_of, name):
 
 
 @pytest.mark.parametrize(
-    "name, lenses",
+    "name, panels",
     [
         ("tiled_16", ("banks", "")),
         at_night("bank_conflicts", ("warp", "banks", "")),
@@ -164,19 +164,19 @@ def test_small_arrays_show_their_numbers(show, launch_of, name):
         at_night("best", ("", "warp", "banks", "waits", "launch")),
     ],
 )
-def test_no_digit_is_smaller_than_nine_pixels(show, launch_of, name, lenses):
+def test_no_digit_is_smaller_than_nine_pixels(show, launch_of, name, panels):
     """In lanes, addresses, banks, fragments, elements, indices and the labels of the timeline, at each of the sizes."""
     stepper = Stepper(launch_of(name))
     page = show(stepper, step=scene_of(stepper).position)
     last = page.evaluate("() => document.querySelector('.tt-root').stepper.last")
-    for size, lens in itertools.product(SCREENS, lenses):
-        page.evaluate("lens => window.model.set('panel', lens)", lens)
+    for size, panel in itertools.product(SCREENS, panels):
+        page.evaluate("panel => window.model.set('panel', panel)", panel)
         resize(page, size)
         for step in (scene_of(stepper).position, last):
             page.evaluate("step => window.model.set('step', step)", step)
             drawn = page.evaluate(DIGITS)
             assert len(drawn) > 20, "most of the picture has no digits"
-            assert [each for each in drawn if each[0] < 8.95] == [], (size, lens, step)
+            assert [each for each in drawn if each[0] < 8.95] == [], (size, panel, step)
 
 
 def test_the_theme_changes_the_pixels(show, launch_of):

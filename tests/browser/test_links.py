@@ -23,7 +23,7 @@ SHOWN = """() => {
   const lit = ({ planes }) => planes.flat().filter(({ looks }) => looks.some((look) => NOW.includes(look & 7)));
   return {
     count: root.querySelector(".tt-count").textContent,
-    lens: scene.lens,
+    panel: scene.panel,
     playing: timer !== null,
     alerts: root.querySelectorAll("[role=alert]").length,
     says: [...root.querySelectorAll(".tt-sentence")].map((node) => node.textContent),
@@ -48,7 +48,7 @@ def expect_moment(page, stepper, link, holds):
     step, run = int(wanted["step"]), int(wanted.get("run", 0))
     traces = stepper._traces
     assert shown["count"].startswith(f"step {step} of "), link
-    assert (shown["lens"], shown["playing"], shown["alerts"]) == (wanted.get("panel", ""), False, 0), link
+    assert (shown["panel"], shown["playing"], shown["alerts"]) == (wanted.get("panel", ""), False, 0), link
     single = len(traces) == 1
     for number, (trace, each) in enumerate(zip(traces, shown["runs"], strict=True)):
         timeline, thread = Timeline(trace, (0, 0, 0)), 0

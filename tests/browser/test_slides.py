@@ -50,7 +50,7 @@ MEASURE = """() => {
     ...Object.fromEntries(Object.entries(sizes).map(([kind, found]) => [kind, Math.min(...found)])),
     missing: [...slide.querySelectorAll("img")].filter((image) => !image.naturalWidth).length,
     staged: [...slide.querySelectorAll(".tt-root")].every((root) => {
-      const open = root.querySelector(".tt-lens > :not([hidden])") ?? root.querySelector(".tt-scene");
+      const open = root.querySelector(".tt-panel > :not([hidden])") ?? root.querySelector(".tt-scene");
       const { bottom, height } = open.getBoundingClientRect();
       return height && bottom <= root.getBoundingClientRect().bottom + 1;
     }),
@@ -70,7 +70,7 @@ OUTSIDE = """() => {
   };
   const parts = [
     ...root.querySelectorAll(".tt-line:is(.tt-current, .tt-broken), .tt-counter b, .tt-say p, .tt-track, "
-      + ".tt-memory svg.tt-grid, .tt-lens :is(text, td)"),
+      + ".tt-memory svg.tt-grid, .tt-panel :is(text, td)"),
   ].filter((element) => element.getClientRects().length);
   return {
     parts: root.querySelector(".tt-current") ? parts.length : 0,

@@ -100,8 +100,8 @@ def test_what_broke_a_rule_is_shown_first():
 def test_panels_are_those_of_the_page():
     """Python and the browser name the same views, in the same order, and nothing else is taken."""
     scene = (pathlib.Path(course_lib.trace.viewer.__file__).parent / "web" / "scene.js").read_text(encoding="utf-8")
-    (lenses,) = re.findall(r"const LENSES = \[(.*)\]", scene)
-    assert PANELS == tuple(lenses.lower().split(", "))  # each class is named like its view
+    (panels,) = re.findall(r"const PANELS = \[(.*)\]", scene)
+    assert PANELS == tuple(panels.lower().split(", "))  # each class is named like its view
     with pytest.raises(ValueError, match=f"no panel 'bank'; choose from {', '.join(PANELS)}"):
         Stepper(launch("tiled"), panels=["bank"])
 

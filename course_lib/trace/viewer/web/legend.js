@@ -52,11 +52,11 @@ const DRAWN = [
     "flat fill: none; stroke: var(--tt-ink); stroke-width: 2",
     "a register that this step fills",
   ],
-  [".tt-exchange .tt-lane, .tt-lens-warp .tt-on-lane", "tt-lane tt-on-lane", "a lane that takes part"],
-  [".tt-lens-warp .tt-lane:not(.tt-on-lane, .tt-says-no)", "tt-lane", "a lane that takes no part"],
+  [".tt-exchange .tt-lane, .tt-panel-warp .tt-on-lane", "tt-lane tt-on-lane", "a lane that takes part"],
+  [".tt-panel-warp .tt-lane:not(.tt-on-lane, .tt-says-no)", "tt-lane", "a lane that takes no part"],
   [".tt-says-no", "tt-lane tt-says-no", "a lane that answers no"],
   [
-    ".tt-request .tt-mine-lane, .tt-lens-warp > :not(:has(.tt-exchange)) .tt-mine-lane",
+    ".tt-request .tt-mine-lane, .tt-panel-warp > :not(:has(.tt-exchange)) .tt-mine-lane",
     "tt-lane tt-on-lane tt-mine-lane",
     "the chosen thread's lane or word",
   ],
@@ -92,7 +92,7 @@ const DRAWN = [
     "the block's global loads so far; of two runs, each bar is as long as the number of all of its block",
   ],
   [
-    ".tt-lens .tt-track-of",
+    ".tt-panel .tt-track-of",
     "flat fill: var(--tt-ink)",
     "a count so far; a full bar is the larger total of the two runs",
   ],

@@ -6,7 +6,7 @@
  * @property {import("./machine.js").Machine} machine  of the chosen block and thread
  * @property {import("./machine.js").Machine | null} other  of the run beside it
  * @property {import("./animation.js").Frame | null} frame  of the animation that is shown; null where it is a single step
- * @property {(lens: string) => boolean} offers  whether the reader is to see this view
+ * @property {(panel: string) => boolean} offers  whether the reader may open this panel
  * @property {(choice: Choice) => void} choose
  * @property {(way: number) => void} step  one on, or back
  * @property {import("./grip.js").Tiles | null} tiles  the widths of the tile of which launches are stored
@@ -27,7 +27,7 @@
  * @property {number} width  of the place for the picture, in pixels
  * @property {number} height  in pixels
  * @property {number} counter  ems of the height of what is counted beside it; 0 without any
- * @property {number} lens  width of the place of a lens of this run, in pixels
+ * @property {number} panelWidth  of the place of a panel with a tab, in pixels
  * @property {number} em  size of the text in pixels
  * @property {number} [letters]  size of the source's text in pixels
  * @property {[number, number][]} lines  the characters of each line of the source, without its comment and with it
@@ -38,10 +38,10 @@
  * @property {string} [how]  the only arrangement that is asked for, one of HOWS of layout.js
  */
 
-/** A view of one run: in a fixed part of the page, or a lens, of which one at a time is open. */
+/** A panel of one run: in a fixed part of the page; or one with an id, which its tab opens, and closes the others. */
 export class Panel {
   static at = ""; // the part of the page
-  static id = ""; // of a lens
+  static id = ""; // of a panel with a tab
   static title = "";
   static none = ""; // the text for a run of two that has nothing to show here
 

@@ -115,7 +115,7 @@ export class Player {
       block: choose,
       thread: choose,
       statements_of: choose,
-      panel: () => this.look(),
+      panel: () => this.showPanel(),
     };
     /** @type {Record<string, () => void>} */
     this.listeners = Object.fromEntries([
@@ -281,7 +281,7 @@ export class Player {
       await breath();
       if (this.loading !== texts) return;
       this.scene = scene;
-      scene.look(this.model.get("panel") ?? "");
+      scene.openPanel(this.model.get("panel") ?? "");
       await inPieces(this.choosing(scene));
       if (this.scene !== scene) return;
       if (this.link) this.lead(this.link);
@@ -337,13 +337,13 @@ export class Player {
     whenIdle(work);
   }
 
-  look() {
+  showPanel() {
     const { scene } = this;
     if (!scene) return;
-    scene.look(this.model.get("panel") ?? "");
+    scene.openPanel(this.model.get("panel") ?? "");
     this.draw();
     scene.fit();
-    if (this.root.contains(document.activeElement)) part(this.root, "lens").scrollIntoView({ block: "nearest" }); // below the picture
+    if (this.root.contains(document.activeElement)) part(this.root, "panel").scrollIntoView({ block: "nearest" }); // below the picture
   }
 
   draw() {
@@ -649,11 +649,11 @@ export class Player {
 
   /** Choose the next one, or the one before. @param {"thread" | "block" | "panel"} what @param {number} way */
   cycle(what, way) {
-    const { lens, machine, names, trace } = /** @type {Scene} */ (this.scene);
+    const { panel, machine, names, trace } = /** @type {Scene} */ (this.scene);
     const next = (/** @type {number} */ at, /** @type {number} */ count) => (at + way + count) % count;
     if (what === "thread") this.set({ thread: trace.threadPosition(next(machine.thread, trace.threads)) });
     else if (what === "block") this.set({ block: trace.blocks[next(machine.blockNumber, trace.blocks.length)].at });
-    else this.set({ panel: ["", ...names][next(names.indexOf(lens) + 1, names.length + 1)] });
+    else this.set({ panel: ["", ...names][next(names.indexOf(panel) + 1, names.length + 1)] });
   }
 
   help() {
@@ -674,7 +674,7 @@ export class Player {
       ...(this.scene.follows ? [["run", this.scene.follows]] : []),
       ["block", position(machine.block.at)],
       ["thread", position(trace.threadPosition(machine.thread))],
-      ...(this.scene.lens ? [["panel", this.scene.lens]] : []),
+      ...(this.scene.panel ? [["panel", this.scene.panel]] : []),
       ...(number > 1 ? [["stepper", number]] : []),
     ];
     history.replaceState(history.state, "", `#${asked.map((pair) => pair.join("=")).join("&")}`);

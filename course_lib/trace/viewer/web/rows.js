@@ -6,7 +6,7 @@ const EM = 13.5; // pixels of the text at its usual size
 const SCROLLBAR = 16; // pixels that it may take from the place
 
 /** The width of a view's place in units, of a pixel or, in a larger text, of more. @param {import("./panel.js").Size} size */
-export const unitsIn = ({ lens, em }) => Math.floor((lens - SCROLLBAR) / Math.max(1, em / EM));
+export const unitsIn = ({ panelWidth, em }) => Math.floor((panelWidth - SCROLLBAR) / Math.max(1, em / EM));
 
 /**
  * How many lanes, or banks, are in a row.

@@ -22,15 +22,15 @@ import { tip } from "./terms.js";
 import { sentence, shallow, wrongNow } from "./text.js";
 import { Alignment, partner } from "./alignment.js";
 
-const PANELS = [Picture, Source, Registers, Counter];
-const LENSES = [Findings, Warp, Banks, Fragments, Waits, Launch];
+const PARTS = [Picture, Source, Registers, Counter];
+const PANELS = [Findings, Warp, Banks, Fragments, Waits, Launch];
 const BESIDE = 70; // ems of a page on which an open view is beside the picture, not below it
 const SHARE = 0.42; // of the page for an open view
 const PHONE = 40; // ems of a page in one column
 const PICTURE = 18; // ems of the height of each of two pictures below each other, at least: both are in sight on a phone
 const [COUNTER, LINE] = [3.8, 1.25]; // ems of the counter's number and bar, and of a line of it or of a run's name
 const BARS = 130; // pixels of a notebook's, as the stylesheet has them
-const BETWEEN = 1.5; // ems between the pictures and the lenses of two runs, as the stylesheet has it
+const BETWEEN = 1.5; // ems between the pictures and the panels of two runs, as the stylesheet has it
 
 const FRAME = `
   <div class="tt-bar">
@@ -74,7 +74,7 @@ const FRAME = `
       <div class="tt-main"></div>
       <div class="tt-tracks" role="img" aria-label="When loads are under way, and when the block multiplies"></div>
     </div>
-    <div class="tt-lens" tabindex="0" role="group" aria-label="The chosen view"></div>
+    <div class="tt-panel" tabindex="0" role="group" aria-label="The chosen view"></div>
   </div>
   <div class="tt-tabs" role="group" aria-label="Views"></div>
   <div class="tt-keys" role="dialog" aria-label="Legend and keys" tabindex="0" hidden>
@@ -130,14 +130,14 @@ export class Run {
     part(this.node, "memory").setAttribute("aria-label", `Memory${name}`);
     part(this.node, "source").setAttribute("aria-label", `Source${name}`);
     /** @type {import("./panel.js").View[]}  of this run alone */
-    this.lenses = [];
+    this.panels = [];
     /** @type {import("./panel.js").Context} */
     this.context = { trace, machine, other: null, frame: null, choose, offers, step, tiles };
     this.machine = machine; // in the recorded order
     this.animation = animation;
     this.projector = projector; // in that of the animation
     /** @type {import("./panel.js").View[]} */
-    this.views = PANELS.map((Panel) => new Panel(part(this.node, Panel.at), this.context));
+    this.views = PARTS.map((Part) => new Part(part(this.node, Part.at), this.context));
   }
 
   /** The characters of each line of the source, without its comment and with it. @returns {[number, number][]} */
@@ -200,14 +200,14 @@ export class Scene {
    * @param {HTMLElement} root
    * @param {import("./trace.js").Trace[]} traces
    * @param {{machine: Machine, animation: BlockAnimation, projector: Machine}[]} seats  of each trace
-   * @param {{choose: (choice: import("./panel.js").Choice, run: number) => void, open: (lens: string) => void, into: () => void, step: (way: number) => void, tiles: import("./grip.js").Tiles | null}} actions
-   * @param {string[] | null} panels  the lenses that are offered, all of them without a list; findings always are
+   * @param {{choose: (choice: import("./panel.js").Choice, run: number) => void, open: (panel: string) => void, into: () => void, step: (way: number) => void, tiles: import("./grip.js").Tiles | null}} actions
+   * @param {string[] | null} panels  the panels that are offered, all of them without a list; findings always are
    * @param {import("./timeline.js").Timeline} timeline
    */
   constructor(root, traces, seats, actions, panels, timeline) {
     this.root = root;
     this.timeline = timeline;
-    this.offers = (/** @type {string} */ lens) => !panels || lens === Findings.id || panels.includes(lens);
+    this.offers = (/** @type {string} */ panel) => !panels || panel === Findings.id || panels.includes(panel);
     const [trace, beside] = traces;
     this.trace = trace;
     if (trace.kernel === beside?.kernel) traces.forEach((one, i) => (one.name = `${one.kernel} (${i + 1})`));
@@ -248,12 +248,12 @@ export class Scene {
     this.byFrames = true;
     this.size = ""; // of the root when all was placed
     this.sentence = { width: 0, height: 0 }; // the highest at a width of its place
-    this.lens = "";
+    this.panel = "";
     /** @type {HTMLElement[]}  for each run, the sentence of its step and its findings */
     this.said = [];
-    /** @type {Set<string>}  lenses that do not show the chosen block and thread yet */
+    /** @type {Set<string>}  panels that do not show the chosen block and thread yet */
     this.stale = new Set();
-    this.lenses(actions.open);
+    this.makePanels(actions.open);
     // a click on the picture of a whole frame leads to its statements
     for (const { node } of this.runs) node.addEventListener("dblclick", () => actions.into());
     for (const node of root.querySelectorAll(".tt-main .tt-heading")) give(node, tip(node.textContent ?? ""));
@@ -283,66 +283,66 @@ export class Scene {
     return this.runs[0].machine;
   }
 
-  /** The tabs, and a place for each lens and run. @param {(lens: string) => void} open */
-  lenses(open) {
+  /** The tabs, and a place for each panel and run. @param {(panel: string) => void} open */
+  makePanels(open) {
     const { root, runs } = this;
     /** @type {Map<string, {tab: HTMLElement, node: HTMLElement, views: import("./panel.js").View[]}>} */
     this.open = new Map();
     const wanted = [
       ...(runs.length > 1 ? [Compare] : []),
-      ...LENSES.filter((lens) => this.offers(lens.id) && runs.some((run) => lens.wants(run.trace))),
+      ...PANELS.filter((panel) => this.offers(panel.id) && runs.some((run) => panel.wants(run.trace))),
     ];
-    wanted.forEach((Lens, i) => {
-      const { id: name, title } = Lens;
+    wanted.forEach((Panel, i) => {
+      const { id: name, title } = Panel;
       const tab = html(
         "button",
         { type: "button", class: `tt-tab-${name}`, "aria-expanded": "false", tabindex: i ? -1 : 0, ...tip(title) },
         title,
       );
-      tab.addEventListener("click", () => open(this.lens === name ? "" : name));
-      const node = html("div", { class: `tt-lens-${name}`, role: "group", "aria-label": title, hidden: "" });
+      tab.addEventListener("click", () => open(this.panel === name ? "" : name));
+      const node = html("div", { class: `tt-panel-${name}`, role: "group", "aria-label": title, hidden: "" });
       /** @type {import("./panel.js").View[]} */
       const views = [];
       this.open.set(name, { tab, node, views });
-      if (Lens === Compare) views.push(new Lens(node, runs[0].context));
+      if (Panel === Compare) views.push(new Panel(node, runs[0].context));
       else
         for (const run of runs) {
-          const place = html("div", { class: "tt-lens-run" });
+          const place = html("div", { class: "tt-panel-run" });
           if (runs.length > 1) place.append(html("div", { class: "tt-heading" }, run.trace.name));
           node.append(place);
-          if (!Lens.wants(run.trace)) {
-            place.append(html("p", {}, Lens.none));
+          if (!Panel.wants(run.trace)) {
+            place.append(html("p", {}, Panel.none));
             continue;
           }
-          views.push(new Lens(place, run.context));
-          run.lenses.push(views[views.length - 1]);
+          views.push(new Panel(place, run.context));
+          run.panels.push(views[views.length - 1]);
         }
     });
     const all = [...this.open.values()];
     part(root, "tabs").replaceChildren(...all.map(({ tab }) => tab));
     part(root, "tabs").hidden = !all.length;
-    part(root, "lens").replaceChildren(...all.map(({ node }) => node));
+    part(root, "panel").replaceChildren(...all.map(({ node }) => node));
   }
 
-  /** The names of the lenses, in their order. */
+  /** The names of the panels, in their order. */
   get names() {
     return [...this.open.keys()];
   }
 
-  /** Open a lens, or close it without a name. @param {string} name */
-  look(name) {
-    this.lens = this.open.has(name) ? name : "";
+  /** Open a panel, or close it without a name. @param {string} name */
+  openPanel(name) {
+    this.panel = this.open.has(name) ? name : "";
     for (const [one, { tab, node }] of this.open) {
-      node.hidden = one !== this.lens;
-      tab.setAttribute("aria-expanded", String(one === this.lens));
+      node.hidden = one !== this.panel;
+      tab.setAttribute("aria-expanded", String(one === this.panel));
     }
-    part(this.root, "lens").hidden = !this.lens;
-    part(this.root, "body").dataset.lens = this.lens;
+    part(this.root, "panel").hidden = !this.panel;
+    part(this.root, "body").dataset.panel = this.panel;
   }
 
   /** Adapt to the size of the page. @param {boolean} [seen]  whether only another size of the root is a reason */
   fit(seen = false) {
-    const { lens, root, runs } = this;
+    const { panel, root, runs } = this;
     const size = `${root.clientWidth} ${root.clientHeight}`;
     if (seen && size === this.size) return;
     const em = Number.parseFloat(getComputedStyle(root).fontSize);
@@ -359,13 +359,13 @@ export class Scene {
       width: root.clientWidth - edges("Left", "Right"),
       height: this.tall - rest - edges("Top", "Bottom") - 2 - part(root, "tracks").offsetHeight,
     };
-    const beside = lens !== "" && root.clientWidth >= BESIDE * em;
+    const beside = panel !== "" && root.clientWidth >= BESIDE * em;
     body.toggleAttribute("data-beside", beside);
-    body.style.setProperty("--tt-lens-width", `${whole.width * SHARE}px`);
+    body.style.setProperty("--tt-panel-width", `${whole.width * SHARE}px`);
     const column = narrow || runs.length === 1; // runs are below each other on a phone
     const space = {
       width: beside ? whole.width * (1 - SHARE) - em : whole.width,
-      height: lens && !beside && !narrow ? whole.height * (1 - SHARE) - em : whole.height,
+      height: panel && !beside && !narrow ? whole.height * (1 - SHARE) - em : whole.height,
     };
     const gaps = (runs.length - 1) * BETWEEN * em;
     const width = column ? space.width : (space.width - gaps) / 2;
@@ -376,7 +376,7 @@ export class Scene {
     const counts = getComputedStyle(root).getPropertyValue("--tt-counts") !== "none"; // a slide may be too small for them
     const letters = Number.parseFloat(getComputedStyle(part(runs[0].node, "source")).fontSize);
     const room = runs.map((run) => ({
-      ...{ width, height, em, letters, lens: wide, compared: runs.length > 1, apart: stacked },
+      ...{ width, height, em, letters, panelWidth: wide, compared: runs.length > 1, apart: stacked },
       counter: counts && run.animation.fetched ? (run.counter.lines + Number(stacked)) * LINE + COUNTER : 0, // with its kernel's name
       lines: run.lengths,
       ...(narrow && !run.picture.tiled && { how: STACKED }), // a counter beside the matrices would take half of their width
@@ -397,7 +397,7 @@ export class Scene {
     const layouts = runs.map(({ picture }, i) => picture.fit(room[i]));
     if (stacked) picturesFirst(layouts, (BETWEEN + LINE) * em);
     runs.forEach((run, i) => run.place(layouts[i], width));
-    for (const view of this.open.get(lens)?.views ?? []) view.fit?.(room[0]);
+    for (const view of this.open.get(panel)?.views ?? []) view.fit?.(room[0]);
     for (const view of this.views) view.scroll?.();
     this.size = `${root.clientWidth} ${root.clientHeight}`;
   }
@@ -427,7 +427,7 @@ export class Scene {
 
   /** The visible views. */
   get views() {
-    return [...this.runs.flatMap((run) => run.views), ...(this.open.get(this.lens)?.views ?? [])];
+    return [...this.runs.flatMap((run) => run.views), ...(this.open.get(this.panel)?.views ?? [])];
   }
 
   /** @param {number} blockNumber @param {number} thread */
@@ -581,7 +581,7 @@ export class Scene {
             ? "frames"
             : "statements",
     );
-    if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
+    if (this.stale.delete(this.panel)) for (const view of this.open.get(this.panel)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
     this.said = runs.map((run, i) => this.says(run, i));
     part(root, "say").replaceChildren(...this.said);
