@@ -128,7 +128,8 @@ def test_a_view_that_a_reader_opens_is_in_sight(show, launch_of, runs):
     page = show(Stepper(launch_of("tiled_16")), size=(860, 640), **other)
     page.locator(".tt-tab-launch").click()
     seen = """() => {
-      const [body, panel] = [".tt-body", ".tt-panel"].map((name) => document.querySelector(name).getBoundingClientRect());
+      const box = (name) => document.querySelector(name).getBoundingClientRect();
+      const [body, panel] = [box(".tt-body"), box(".tt-panel")];
       return Math.min(body.bottom, panel.bottom) - Math.max(body.top, panel.top);
     }"""
     assert page.evaluate(seen) > 100

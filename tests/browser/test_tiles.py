@@ -32,14 +32,14 @@ def test_a_drag_shows_the_launch_of_another_width(show, runs):
     naive = product("naive", N, N, N, block_width=4)()
     assert width_of(page) == 4
     for wanted in (8, 2, 1):
-        grip = page.locator(".tt-matrix-C .tt-grip circle").bounding_box()
+        handle = page.locator(".tt-matrix-C .tt-handle circle").bounding_box()
         region = page.locator(".tt-matrix-C .tt-outline").bounding_box()
         side = region["width"] / width_of(page)
-        page.mouse.move(grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2)
+        page.mouse.move(handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2)
         page.mouse.down()
         page.mouse.move(region["x"] + wanted * side, region["y"] + wanted * side, steps=4)
         page.mouse.up()
-        expect(page.locator(".tt-grip-text")).to_have_text(f"T = {wanted}")
+        expect(page.locator(".tt-handle-text")).to_have_text(f"T = {wanted}")
         run = runs[wanted]
         loaded = run.traffic.select(space="global", op="load").accesses
         expect(page.locator(".tt-counter b")).to_have_text(f"{loaded:,}")
@@ -53,13 +53,13 @@ def test_a_drag_shows_the_launch_of_another_width(show, runs):
 def test_the_width_is_chosen_by_the_keyboard(show, runs):
     """The handle is a slider: its arrows go to the next width, and do not step."""
     page = show(Stepper(runs[4], tiles=runs))
-    grip = page.get_by_role("slider", name="Tile width").first
-    page.locator(".tt-matrix-C .tt-grip").press("ArrowRight")
-    expect(page.locator(".tt-grip-text")).to_have_text("T = 8")
-    expect(grip).to_have_attribute("aria-valuenow", "8")
+    handle = page.get_by_role("slider", name="Tile width").first
+    page.locator(".tt-matrix-C .tt-handle").press("ArrowRight")
+    expect(page.locator(".tt-handle-text")).to_have_text("T = 8")
+    expect(handle).to_have_attribute("aria-valuenow", "8")
     assert page.evaluate("() => window.model.get('step')") == 0
-    page.locator(".tt-matrix-C .tt-grip").press("ArrowLeft")
-    expect(page.locator(".tt-grip-text")).to_have_text("T = 4")
+    page.locator(".tt-matrix-C .tt-handle").press("ArrowLeft")
+    expect(page.locator(".tt-handle-text")).to_have_text("T = 4")
 
 
 def test_python_follows_the_width(runs):
@@ -77,4 +77,4 @@ def test_python_follows_the_width(runs):
 
 def test_a_stepper_without_tiles_has_no_handle(show, runs):
     page = show(Stepper(runs[4]))
-    assert page.locator(".tt-grip").count() == 0
+    assert page.locator(".tt-handle").count() == 0

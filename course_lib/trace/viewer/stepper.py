@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from ..trace import Trace
 
-#: The views that a reader can open below the picture; findings are offered if there are any.
+#: The panels that a reader can open below the picture; findings are offered if there are any.
 PANELS = ("findings", "warp", "banks", "fragments", "waits", "launch")
 
 

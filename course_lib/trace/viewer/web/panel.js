@@ -9,7 +9,7 @@
  * @property {(panel: string) => boolean} offers  whether the reader may open this panel
  * @property {(choice: Choice) => void} choose
  * @property {(way: number) => void} step  one on, or back
- * @property {import("./grip.js").Tiles | null} tiles  the widths of the tile of which launches are stored
+ * @property {import("./handle.js").Tiles | null} tiles  the widths of the tile of which launches are stored
  */
 /** @typedef {{block?: readonly number[], thread?: readonly number[], step?: number}} Choice  in a run, of its own steps */
 /**

@@ -120,7 +120,7 @@ export class Run {
    * @param {import("./panel.js").Context["offers"]} offers
    * @param {string} name
    * @param {(way: number) => void} step
-   * @param {import("./grip.js").Tiles | null} tiles
+   * @param {import("./handle.js").Tiles | null} tiles
    */
   constructor(trace, { machine, animation, projector }, choose, offers, name, step, tiles) {
     this.trace = trace;
@@ -200,7 +200,7 @@ export class Scene {
    * @param {HTMLElement} root
    * @param {import("./trace.js").Trace[]} traces
    * @param {{machine: Machine, animation: BlockAnimation, projector: Machine}[]} seats  of each trace
-   * @param {{choose: (choice: import("./panel.js").Choice, run: number) => void, open: (panel: string) => void, into: () => void, step: (way: number) => void, tiles: import("./grip.js").Tiles | null}} actions
+   * @param {{choose: (choice: import("./panel.js").Choice, run: number) => void, open: (panel: string) => void, into: () => void, step: (way: number) => void, tiles: import("./handle.js").Tiles | null}} actions
    * @param {string[] | null} panels  the panels that are offered, all of them without a list; findings always are
    * @param {import("./timeline.js").Timeline} timeline
    */

@@ -5,7 +5,7 @@ import { give, html, write } from "../dom.js";
 import { Grid, layout, planes, smallest, TEXT_SIZES } from "../grid.js";
 import { BlockAnimation, recorded } from "../animation.js";
 import { copiesIn, Flights } from "../flight.js";
-import { grip } from "../grip.js";
+import { putHandle } from "../handle.js";
 import { arrange } from "../layout.js";
 import { loadsOf, scalesOf, tintedIn, wholeLaunch } from "../loads.js";
 import { WRITTEN } from "../machine.js";
@@ -490,7 +490,7 @@ export class Picture extends Panel {
       const { role } = trace.arrays[number];
       for (const plane of planes) {
         plane.frame((element) => machine.inRegion(number, element));
-        if (this.product && role && this.context.tiles) grip(plane, role, this.context.tiles);
+        if (this.product && role && this.context.tiles) putHandle(plane, role, this.context.tiles);
       }
     });
     if (trace.owner < 0) return;

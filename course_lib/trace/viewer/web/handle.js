@@ -15,9 +15,9 @@ const KEYS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
  * @param {Role} role
  * @param {Tiles} tiles
  */
-export function grip(plane, role, tiles) {
+export function putHandle(plane, role, tiles) {
   const { layer, outline } = plane;
-  layer.querySelector(".tt-grip")?.remove();
+  layer.querySelector(".tt-handle")?.remove();
   const side = (/** @type {string} */ name) => Number(outline.getAttribute(name));
   const [x, y, width, height] = ["x", "y", "width", "height"].map(side);
   const [across, down] = { A: [0.5, 1], B: [1, 0.5], C: [1, 1] }[role];
@@ -26,7 +26,7 @@ export function grip(plane, role, tiles) {
   const node = svg(
     "g",
     {
-      class: "tt-grip",
+      class: "tt-handle",
       role: "slider",
       tabindex: role === "C" ? 0 : -1,
       "aria-label": "Tile width",
@@ -39,7 +39,7 @@ export function grip(plane, role, tiles) {
     svg("title", {}, `Drag for another tile width T: ${list}`),
   );
   if (role === "C") {
-    const at = give(svg("text", { class: "tt-grip-text" }), { x: x + width, y: y + height });
+    const at = give(svg("text", { class: "tt-handle-text" }), { x: x + width, y: y + height });
     at.textContent = `T = ${now}`;
     node.append(at);
   }
