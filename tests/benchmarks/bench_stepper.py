@@ -121,7 +121,7 @@ def bench_opening(browser, show, launch_of, measured, name):
 
     def opened() -> None:
         page = show(Stepper(launch_of(name)), own=True, frames=True)
-        page.wait_for_function("() => !document.querySelector('.tt-root').stepper.scouts.length")
+        page.wait_for_function("() => !document.querySelector('.tt-root').stepper.ahead.length")
 
     measured(f"longest task, opening {name}", tasks_of(browser, opened)[0], 100)
 

@@ -81,7 +81,7 @@ MODEL = """const modelOf = (state) => {
       save_changes() {},
     };
   };"""
-#: One widget; what it saves waits in `saved`, and `hear` takes Python's answer.
+#: One widget; what it saves waits in `saved`, and `answer` takes Python's.
 ALONE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>A widget</title>
 <style>%(theme)s</style><style>%(css)s</style><main><h1>A widget</h1><div id="place"></div></main>
 <script type="module">
@@ -92,7 +92,7 @@ ALONE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>A widget<
   const model = modelOf(state);
   window.saved = [];
   model.save_changes = () => window.saved.push({ ...state });
-  window.hear = (answered) => { for (const [name, value] of Object.entries(answered)) model.set(name, value); };
+  window.answer = (answered) => { for (const [name, value] of Object.entries(answered)) model.set(name, value); };
   document.addEventListener("keydown", () => { window.leaked = true; });
   widget.render({ model, el: document.getElementById("place") });
 </script>"""
@@ -261,7 +261,7 @@ def visit(visited, request):
     the clock, asks for a `new_page`.
     """
     failed = request.session.testsfailed
-    heard = []
+    listening = []
 
     def visit(offline: bool = False) -> Page:
         page = visited.pages[0] if visited.pages else visited.new_page()
@@ -270,18 +270,18 @@ def visit(visited, request):
         page.emulate_media(color_scheme="null")
         visited.set_offline(offline)
         page.errors, page.asked = [], []
-        hears = {
+        listeners = {
             "pageerror": lambda error: page.errors.append(str(error)),
             "request": lambda request: page.asked.append(request.url),
         }
-        for event, hear in hears.items():
-            page.on(event, hear)
-            heard.append((page, event, hear))
+        for event, listener in listeners.items():
+            page.on(event, listener)
+            listening.append((page, event, listener))
         return page
 
     yield visit
-    for page, event, hear in heard:
-        page.remove_listener(event, hear)
+    for page, event, listener in listening:
+        page.remove_listener(event, listener)
     for page in visited.pages if request.session.testsfailed > failed else visited.pages[1:]:
         page.close()
 
@@ -329,7 +329,7 @@ def show(new_page, reused, request):
     errors: list[str] = []
     shown: list[Page] = []
 
-    def hear(error) -> None:
+    def on_error(error) -> None:
         errors.append(str(error))
 
     def show(
@@ -346,7 +346,7 @@ def show(new_page, reused, request):
         page = new_page() if own else reused()
         page.set_viewport_size({"width": size[0], "height": size[1]})
         page.page_errors = errors
-        page.on("pageerror", hear)
+        page.on("pageerror", on_error)
         shown.append(page)
         names = ("_data", "_tiles", "tile_width", "step", "block", "thread")
         states = [s if isinstance(s, dict) else {name: getattr(s, name) for name in names} for s in steppers]
@@ -375,7 +375,7 @@ def show(new_page, reused, request):
 
     yield show
     for page in shown:
-        page.remove_listener("pageerror", hear)
+        page.remove_listener("pageerror", on_error)
         if request.session.testsfailed > failed:  # who knows what it left behind
             page.close()
 

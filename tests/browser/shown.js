@@ -124,9 +124,9 @@ const VIEWS = {
     banked: [...view.said.querySelectorAll(".tt-request")].map(requestState),
     bank_costs: costsState(view),
   }),
-  fragments: ({ flight, said }) => ({
+  fragments: ({ inFlight, said }) => ({
     matrices: [...said.querySelectorAll(".tt-multiplied")].map(matrixState),
-    flight: flight.textContent,
+    in_flight: inFlight.textContent,
   }),
   waits: ({ arrows, order, rows, said, sight }) => ({
     strips: (rows ?? []).map(({ name, spans }) => [name, spans]),

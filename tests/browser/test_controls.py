@@ -146,7 +146,7 @@ def test_an_element_of_a_fragment_chooses_its_thread(walk):
     first = next(s for s in range(1, len(timeline) + 1) if timeline.step(s).line == operation.line)
     page.evaluate("step => window.model.set('step', step - 1)", first)
     page.locator(".tt-tab-fragments").click()
-    sentence = page.locator(".tt-panel-fragments p:not(.tt-flight)")
+    sentence = page.locator(".tt-panel-fragments p:not(.tt-in-flight)")
     expect(sentence).to_contain_text(f"Line {operation.line} does (mma_tf32)")
     assert page.locator(".tt-panel-fragments .tt-mine-lane").count() == 0
     page.locator(".tt-root").press("ArrowRight")

@@ -225,7 +225,7 @@ def test_a_page_that_is_printed_has_all_its_steppers(show, launch_of):
 def test_a_drag_over_a_long_launch_replays_few_steps(show, launch_of):
     """A moment after it was drawn, the page holds copies of the memory, and goes from the nearest."""
     page = show(Stepper(launch_of("register_2d")), own=True)
-    page.wait_for_function("() => !document.querySelector('.tt-root').stepper.scouts.length")
+    page.wait_for_function("() => !document.querySelector('.tt-root').stepper.ahead.length")
     most = page.evaluate("""() => {
       const { stepper } = document.querySelector(".tt-root");
       const { machine } = stepper.scene;

@@ -121,7 +121,7 @@ def compare_scene(shown, wanted, where):
     assert shown["timeline"] == [strip for strip in wanted["strips"] if strip[0].startswith("warp ")], where
     assert shown["waiting"] == wanted["waiting"], where
     assert shown.get("matrices", []) == wanted["matrices"], where
-    assert shown.get("flight", "") == wanted["flight"], where
+    assert shown.get("in_flight", "") == wanted["in_flight"], where
     assert len(shown["findings"]) == len(wanted["findings"]), where
     grids = {grid["name"]: grid for grid in [*shown["grids"], *shown["variables"]]}
     for grid in wanted["grids"]:

@@ -52,7 +52,7 @@ def reads_of(trace: Trace, step: Step, matrices: tuple[Pieces, ...]) -> list[Rea
     return found
 
 
-def flight_of(timeline: Timeline, position: int) -> str:
+def products_in_flight(timeline: Timeline, position: int) -> str:
     """A sentence with the groups of products of the step's warp that are in flight after it; "" without products."""
     columns = timeline.trace.columns
     if not position or not len(columns.product["step"]):

@@ -32,7 +32,7 @@ from course_lib.trace.viewer.words import (
 from course_lib.trace.viewer.words import label as position_label
 from oracles.fragments import Matrices, matrices_of
 from oracles.grids import Grid, Grids
-from oracles.pieces import flight_of
+from oracles.pieces import products_in_flight
 from oracles.replay import State
 from oracles.requests import Request, request_of
 from oracles.stops import line_runs
@@ -257,7 +257,7 @@ class Scene:
                 }
                 for each in self.matrices
             ],
-            "flight": flight_of(self.timeline, self.position),
+            "in_flight": products_in_flight(self.timeline, self.position),
             "waiting": waiting_sentence(self.timeline, self.position),
         }
         data: dict[str, Any] = json.loads(json.dumps(found, default=int))

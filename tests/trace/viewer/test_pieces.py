@@ -3,7 +3,7 @@
 import numpy as np
 from launches.kernels import groups_in_flight
 from launches.samples import launch, numbers
-from oracles.pieces import flight_of
+from oracles.pieces import products_in_flight
 from oracles.replay import State
 from oracles.scene import Scene
 
@@ -42,7 +42,9 @@ def test_a_group_is_in_flight_from_its_products_to_its_wait():
     started, waited = steps_at(run, "multiply_tiles", 1), steps_at(run, "wait_64(acc, 1)", 1)
     (ended,) = steps_at(run, "wait_64(acc, 0)", 1)
     one, two = (f"group {group} (line {line})" for group in (1, 2))
-    said = [flight_of(timeline, at) for at in (started[0] - 1, started[0], waited[0], started[1], waited[1], ended)]
+    said = [
+        products_in_flight(timeline, at) for at in (started[0] - 1, started[0], waited[0], started[1], waited[1], ended)
+    ]
     wanted = ("none", one, one, f"{one}, {two}", two, "none")
     assert said == [f"Products of warp 1 in flight: {what}." for what in wanted]
 

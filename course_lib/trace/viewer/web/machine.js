@@ -152,12 +152,12 @@ export class Machine {
    */
   ahead() {
     /** @type {Machine} */
-    const scout = Object.create(this); // with a memory of its own, and these snapshots
-    scout.dirty = new Set();
-    scout.reset(Math.max(0, this.snapshots.length - 1));
+    const copy = Object.create(this); // with a memory of its own, and these snapshots
+    copy.dirty = new Set();
+    copy.reset(Math.max(0, this.snapshots.length - 1));
     return () => {
-      scout.seek(Math.min(this.length, scout.position + AT_ONCE));
-      return scout.position < this.length;
+      copy.seek(Math.min(this.length, copy.position + AT_ONCE));
+      return copy.position < this.length;
     };
   }
 

@@ -17,7 +17,7 @@
  * @property {() => void} choose  another block or thread was chosen
  * @property {() => void} draw  the machine is at another step
  * @property {(size: Size) => unknown} [fit]  the page has another size
- * @property {(speed: number) => void} [fly]  the animation plays and has come to the next frame
+ * @property {(speed: number) => void} [moveCopies]  the animation plays and has come to the next frame
  * @property {() => void} [repaint]  the theme has other colours
  * @property {() => boolean} [close]  close what the reader opened over the picture; whether there was anything
  * @property {() => void} [scroll]  asked last, so that the page is laid out once a step

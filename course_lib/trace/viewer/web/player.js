@@ -138,10 +138,10 @@ export class Player {
     this.life = new AbortController();
     const { signal } = this.life;
     /** @type {(place: EventTarget, what: string, listener: (event: any) => void) => void}  until this view is removed */
-    const hear = (place, what, listener) => place.addEventListener(what, listener, { signal });
-    hear(matchMedia("(prefers-color-scheme: dark)"), "change", () => this.scene?.repaint());
-    hear(document, "fullscreenchange", () => this.scene?.fit());
-    hear(window, "resize", () => this.scene?.fit());
+    const listen = (place, what, listener) => place.addEventListener(what, listener, { signal });
+    listen(matchMedia("(prefers-color-scheme: dark)"), "change", () => this.scene?.repaint());
+    listen(document, "fullscreenchange", () => this.scene?.fit());
+    listen(window, "resize", () => this.scene?.fit());
     /** @param {Event} event  on paper nothing scrolls, and nothing is wider than the sheet */
     const print = ({ type }) => {
       const paper = type === "beforeprint";
@@ -150,20 +150,20 @@ export class Player {
       if (paper) this.hold();
       this.scene?.fit();
     };
-    for (const when of ["beforeprint", "afterprint"]) hear(window, when, print);
+    for (const when of ["beforeprint", "afterprint"]) listen(window, when, print);
     document.addEventListener("click", followLink, true); // once, however many steppers there are
     if (model.get("_saved")) {
-      hear(document, "keydown", (event) => {
+      listen(document, "keydown", (event) => {
         // on a page of one stepper the keys need no focus; in a deck they are those of the slides
         if (event.target === document.body && document.querySelectorAll(".tt-root").length === 1 && !this.slide)
           this.key(event);
       });
-      hear(document, "slidechanged", () => this.inSight());
-      hear(window, "hashchange", () => followAddress(this));
+      listen(document, "slidechanged", () => this.inSight());
+      listen(window, "hashchange", () => followAddress(this));
       followAddress(this);
     }
     /** @type {(() => boolean)[]} */
-    this.scouts = [];
+    this.ahead = [];
     // Many steppers on a page: each is drawn when it comes near to what is in sight, or is printed.
     this.gone = false;
     el.classList.add("tt-later");
@@ -177,7 +177,7 @@ export class Player {
     );
     this.approach = this.approach.bind(this);
     this.watch(el);
-    hear(window, "beforeprint", this.approach);
+    listen(window, "beforeprint", this.approach);
     /** @type {Map<Element, IntersectionObserverEntry>}  how much of the stepper and of its bar is in sight */
     this.sights = new Map();
     this.seen = new IntersectionObserver(
@@ -227,7 +227,7 @@ export class Player {
     this.sight.disconnect();
     this.seen.disconnect();
     this.gone = true;
-    this.scouts = [];
+    this.ahead = [];
     this.pause();
     if (!--this.unsaved.views) clearTimeout(this.unsaved.timer); // its channel to the kernel may be closed
     this.sizes.disconnect();
@@ -326,13 +326,13 @@ export class Player {
 
   /** While the page is idle, keep copies of the memory, so that a drag of the timeline replays few steps. */
   lookAhead() {
-    const scouts = (this.scene?.runs ?? []).map((run) => run.machine.ahead());
-    this.scouts = scouts;
+    const ahead = (this.scene?.runs ?? []).map((run) => run.machine.ahead());
+    this.ahead = ahead;
     /** @type {IdleRequestCallback} */
     const work = (idle) => {
-      if (this.scouts !== scouts) return; // another block or thread was chosen
-      while (scouts.length && idle.timeRemaining() > 0) if (!scouts[0]()) scouts.shift();
-      if (scouts.length) whenIdle(work);
+      if (this.ahead !== ahead) return; // another block or thread was chosen
+      while (ahead.length && idle.timeRemaining() > 0) if (!ahead[0]()) ahead.shift();
+      if (ahead.length) whenIdle(work);
     };
     whenIdle(work);
   }
@@ -445,7 +445,7 @@ export class Player {
     this.pause();
   }
 
-  /** Hear the acts of the reader in the stepper, whatever they do; those of Play are `toggle`'s. */
+  /** Follow the acts of the reader in the stepper, whatever they do; those of Play are `toggle`'s. */
   followActs() {
     const act = (/** @type {any} */ event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return; // for the page
@@ -804,7 +804,7 @@ export class Player {
     const tick = () => {
       if (!document.hidden) {
         this.advance(() => this.move(1));
-        this.fly();
+        this.moveCopies();
       }
       if (this.step === this.end) this.pause();
       else this.timer = setTimeout(tick, wait());
@@ -814,16 +814,16 @@ export class Player {
   }
 
   /** Let what the frame copies move, unless motion is unwanted. */
-  fly() {
+  moveCopies() {
     if (!this.byFrames || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    for (const { views } of this.scene?.runs ?? []) for (const view of views) view.fly?.(SPEEDS[this.speed]);
+    for (const { views } of this.scene?.runs ?? []) for (const view of views) view.moveCopies?.(SPEEDS[this.speed]);
   }
 
   /** A step on, by the reader. */
   forward() {
     const before = this.step;
     this.move(1);
-    if (this.step !== before) this.fly();
+    if (this.step !== before) this.moveCopies();
   }
 
   pause() {

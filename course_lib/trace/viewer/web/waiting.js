@@ -27,7 +27,7 @@ const ROW = 16;
 const SLOTS = 12; // high, as a row's bars where there is room
 const ROWS = 160; // for all rows: a small screen must hold the sliders and the picture
 const NAMED = 13; // rows that are less high have room for every second name
-const FLIGHT = 74;
+const IN_FLIGHT = 74;
 const RECORDED =
   "This page has no kernel: it holds recorded settings, and its sliders go from one of these to the next. " +
   "In a notebook every setting is simulated anew.";
@@ -74,10 +74,10 @@ function rows(plan) {
 }
 
 /** Bytes in flight over the cycles, and how many would use the whole bandwidth. @param {Plan} plan @param {number} top */
-function flight(plan, top) {
+function bytesInFlight(plan, top) {
   const most = Math.max(plan.needed, ...plan.in_flight, 1) * 1.08;
-  const bottom = top + FLIGHT;
-  const height = (/** @type {number} */ bytes) => bottom - (FLIGHT * bytes) / most;
+  const bottom = top + IN_FLIGHT;
+  const height = (/** @type {number} */ bytes) => bottom - (IN_FLIGHT * bytes) / most;
   const step = plan.shown / plan.in_flight.length;
   const steps = plan.in_flight.map(
     (bytes, i) => `V${height(bytes).toFixed(1)}H${across((i + 1) * step, plan).toFixed(1)}`,
@@ -85,7 +85,7 @@ function flight(plan, top) {
   const needed = height(plan.needed);
   const label = `latency × bandwidth: ${plan.needed.toLocaleString("en")} bytes`;
   return [
-    svg("path", { d: `M${LEFT} ${bottom}${steps.join("")}V${bottom}z`, class: "tt-flight" }),
+    svg("path", { d: `M${LEFT} ${bottom}${steps.join("")}V${bottom}z`, class: "tt-in-flight" }),
     svg("line", { x1: LEFT, x2: WIDE - 8, y1: needed, y2: needed, class: "tt-needed" }),
     svg("text", { x: WIDE - 10, y: needed - 4, "text-anchor": "end" }, label),
     svg("text", { x: LEFT - 6, y: bottom - 32, "text-anchor": "end" }, "bytes"),
@@ -96,7 +96,7 @@ function flight(plan, top) {
 /** @param {Plan} plan */
 function picture(plan) {
   const top = plan.rows.length * pitch(plan) + 44;
-  const bottom = top + FLIGHT;
+  const bottom = top + IN_FLIGHT;
   const ticks = [];
   for (let cycle = 0; cycle <= plan.shown; cycle += 500) {
     const x = across(cycle, plan);
@@ -118,7 +118,7 @@ function picture(plan) {
     "svg",
     { viewBox: box, class: "tt-cycles", role: "img", "aria-label": label },
     ...rows(plan),
-    ...flight(plan, top),
+    ...bytesInFlight(plan, top),
     ...ticks,
   );
 }

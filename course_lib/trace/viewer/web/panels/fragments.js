@@ -4,7 +4,7 @@ import { fill, html, set, svg, write } from "../dom.js";
 import { Panel } from "../panel.js";
 import { draw } from "../rows.js";
 import { WARP } from "../trace.js";
-import { flight, reads, table } from "./pieces.js";
+import { productsInFlight, reads, table } from "./pieces.js";
 
 const [CELL, ROW] = [16, 13]; // an element, in units
 const LEAST = 14; // pixels of its width, for digits of nine
@@ -24,8 +24,8 @@ export class Fragments extends Panel {
   constructor(place, context) {
     super(place, context);
     this.said = html("div", { class: "tt-requests" });
-    this.flight = html("p", { class: "tt-flight" });
-    place.append(this.flight, this.said);
+    this.inFlight = html("p", { class: "tt-in-flight" });
+    place.append(this.inFlight, this.said);
     this.operations = context.trace.matrices.map((operation) => new Multiplied(operation));
     this.said.addEventListener("click", ({ target }) => {
       const cell = target instanceof Element ? target.closest("[data-lane]") : null;
@@ -39,7 +39,7 @@ export class Fragments extends Panel {
     const { machine } = this.context;
     const here = this.operations.filter(({ operation }) => operation.line === machine.line);
     const lane = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
-    write(this.flight, flight(machine));
+    write(this.inFlight, productsInFlight(machine));
     for (const each of here) {
       each.draw(says(each.operation, lane), "", lane);
       fill(each.tables, reads(machine, each.operation.pieces ?? []).map(table));

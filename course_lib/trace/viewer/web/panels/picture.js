@@ -4,7 +4,7 @@
 import { give, html, write } from "../dom.js";
 import { Grid, layout, planes, smallest, TEXT_SIZES } from "../grid.js";
 import { BlockAnimation, recorded } from "../animation.js";
-import { copiesIn, Flights } from "../flight.js";
+import { copiesIn, MovingCopies } from "../moving.js";
 import { putHandle } from "../handle.js";
 import { arrange } from "../layout.js";
 import { loadsOf, scalesOf, tintedIn, wholeLaunch } from "../loads.js";
@@ -121,7 +121,7 @@ export class Picture extends Panel {
     this.drawings = [];
     this.reached = false; // whether Tab reaches one of them; the arrow keys reach the others
     this.ask = new Ask(context, this.place);
-    this.flights = new Flights(this.place, (array, element) => this.home(array, element));
+    this.moving = new MovingCopies(this.place, (array, element) => this.home(array, element));
     const roles = trace.arrays.map(({ role }) => role);
     this.product = ["A", "B", "C"].every((role) => roles.includes(/** @type {any} */ (role)));
     /** @type {Plane[][]} */
@@ -504,7 +504,7 @@ export class Picture extends Panel {
 
   draw() {
     const { frame, machine, trace } = this.context;
-    this.flights.land();
+    this.moving.finish();
     const faults = this.faults();
     const { drawn } = this;
     // From one step to the next only elements that either of them accesses can change their look; of two runs, not all of
@@ -714,10 +714,10 @@ export class Picture extends Panel {
    * Let the numbers that a frame copies to shared memory move there.
    * @param {number} speed  how much faster than usual
    */
-  fly(speed) {
+  moveCopies(speed) {
     const { frame, machine, trace } = this.context;
     if (!frame?.facts.fetched || !frame.facts.shared) return;
-    this.flights.start(copiesIn(machine, frame), (array) => trace.arrays[array].hue, speed);
+    this.moving.start(copiesIn(machine, frame), (array) => trace.arrays[array].hue, speed);
   }
 
   close() {

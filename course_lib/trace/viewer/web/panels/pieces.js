@@ -16,7 +16,7 @@ const PLACES = BANKS / SPAN;
  * A sentence with the groups of products of the step's warp that are in flight after it.
  * @param {import("../machine.js").Machine} machine
  */
-export function flight({ trace: { columns }, block, position, warp }) {
+export function productsInFlight({ trace: { columns }, block, position, warp }) {
   if (!position || !columns.product_step?.length) return "";
   const now = block.first + position - 1;
   /** @type {Map<string, [number, number]>} */

@@ -6,7 +6,7 @@ import { UNIT } from "./plane.js";
 import { short } from "./text.js";
 import { LOAD, WARP } from "./trace.js";
 
-const FLIGHT = 700; // ms of a number
+const DURATION = 700; // ms of a number
 const APART = 500; // ms from the first to the last
 const MOST = 512; // numbers that move; of more, none does
 
@@ -54,8 +54,8 @@ function loaded(trace, { array, element }) {
   return values && (values.length === size ? values[element] : values[0]);
 }
 
-/** The flights of a picture: each number is hidden in its tile until it lands there. */
-export class Flights {
+/** The numbers of a picture that move: each is hidden in its tile until it is there. */
+export class MovingCopies {
   /**
    * @param {HTMLElement} place  of the picture
    * @param {(array: number, element: number) => {plane: import("./plane.js").Plane, i: number}} home
@@ -64,17 +64,17 @@ export class Flights {
     this.place = place;
     this.home = home;
     /** @type {{node: HTMLElement, animation: Animation, text: SVGElement | null}[]} */
-    this.flying = [];
+    this.moving = [];
   }
 
   /** Let everything be where it goes. */
-  land() {
-    for (const { node, animation, text } of this.flying) {
+  finish() {
+    for (const { node, animation, text } of this.moving) {
       animation.cancel();
       node.remove();
       if (text) text.style.visibility = "";
     }
-    this.flying = [];
+    this.moving = [];
   }
 
   /**
@@ -83,7 +83,7 @@ export class Flights {
    * @param {number} speed  how much faster than usual
    */
   start(copies, hue, speed) {
-    this.land();
+    this.finish();
     if (copies.length > MOST) return;
     const frame = this.place.getBoundingClientRect();
     /** @type {Map<import("./plane.js").Plane, {x: number, y: number, scale: number}>} */
@@ -100,11 +100,11 @@ export class Flights {
       const [x, y] = plane.corner(i);
       return { plane, i, side: UNIT * at.scale, x: at.x + x * at.scale, y: at.y + y * at.scale };
     };
-    this.flying = copies.map(({ from, to, value }, n) => {
+    this.moving = copies.map(({ from, to, value }, n) => {
       const [start, end] = [spot(from), spot(to)];
       const grid = end.plane instanceof Grid ? end.plane : null;
       const text = grid?.legible ? /** @type {SVGElement} */ (grid.texts[end.i]) : null;
-      const node = html("i", { class: "tt-flying", "aria-hidden": "true" }, text ? short(value) : "");
+      const node = html("i", { class: "tt-moving", "aria-hidden": "true" }, text ? short(value) : "");
       node.style.setProperty("--hue", hue(from.array));
       const size = Math.max(3, 0.92 * end.side);
       Object.assign(node.style, {
@@ -119,14 +119,14 @@ export class Flights {
         const inset = (side - size) / 2;
         return { transform: `translate(${x + inset}px, ${y + inset}px) scale(${scale})` };
       });
-      const timing = { duration: FLIGHT / speed, delay: (APART * n) / copies.length / speed };
+      const timing = { duration: DURATION / speed, delay: (APART * n) / copies.length / speed };
       const animation = node.animate(moves, { ...timing, easing: "ease-in-out", fill: "both" });
       if (text) text.style.visibility = "hidden";
-      const landed = () => {
+      const arrived = () => {
         node.remove();
         if (text) text.style.visibility = "";
       };
-      animation.finished.then(landed, () => {});
+      animation.finished.then(arrived, () => {});
       return { node, animation, text };
     });
   }
