@@ -81,7 +81,7 @@ MODEL = """const modelOf = (state) => {
       save_changes() {},
     };
   };"""
-#: One widget; what it saves waits in `saved`, and `answer` takes Python's.
+#: One widget; what it saves waits in `saved`.
 ALONE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>A widget</title>
 <style>%(theme)s</style><style>%(css)s</style><main><h1>A widget</h1><div id="place"></div></main>
 <script type="module">
@@ -92,7 +92,6 @@ ALONE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>A widget<
   const model = modelOf(state);
   window.saved = [];
   model.save_changes = () => window.saved.push({ ...state });
-  window.answer = (answered) => { for (const [name, value] of Object.entries(answered)) model.set(name, value); };
   document.addEventListener("keydown", () => { window.leaked = true; });
   widget.render({ model, el: document.getElementById("place") });
 </script>"""

@@ -3,7 +3,7 @@
 // The trace has the frame of each step (`course_lib/trace/frames.py`). The frames of several warps overlap in the
 // recorded order, so an animation has its own: frame by frame, and inside a frame as recorded.
 
-import { finish, pauses } from "./survey.js";
+import { finish, pauses } from "./summary.js";
 import { ATOMIC, Block, LOAD, popcount, RESULT, RESUMED, STORE, WARP } from "./trace.js";
 
 const RETURNED = ".return"; // what a device function returns, as course_lib/trace/uses.py names it

@@ -57,7 +57,7 @@ export const mixed = (hue, level) => `color-mix(in srgb, ${hue} ${percent(level)
  * For each array, whether its elements are tinted by how often they are loaded: the block loads and never stores them.
  * @param {import("./machine.js").Machine} machine
  */
-export function tintedIn({ length, survey: { loads, stored }, trace }) {
+export function tintedIn({ length, summary: { loads, stored }, trace }) {
   return trace.arrays.map((_, number) => mostOf(loads[number]) > 0 && stored[number].every((at) => at > length));
 }
 
@@ -70,7 +70,7 @@ export function scalesOf(machine, other) {
   const machines = other ? [machine, other] : [machine];
   const of = (/** @type {(Uint32Array | null)[][]} */ all) => Math.max(1, ...all.flat().map(mostOf));
   const whole = machines.map(({ trace }) => (trace.omitted ? [] : loadsOf(trace)));
-  return { block: of(machines.map(({ survey }) => survey.loads)), launch: of(whole) };
+  return { block: of(machines.map(({ summary }) => summary.loads)), launch: of(whole) };
 }
 
 /** Whether a picture shows the loads of all blocks: before the first step, if all were traced. @param {import("./panel.js").Context} context */

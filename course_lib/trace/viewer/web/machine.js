@@ -1,7 +1,7 @@
 // The state of the machine, seen by one block and one of its threads, after some of the block's steps. No page is needed.
 
 import { countLoads } from "./loads.js";
-import { countUpTo, finish, Survey, ThreadSurvey } from "./survey.js";
+import { countUpTo, finish, BlockSummary, ThreadSummary } from "./summary.js";
 import { Access, at, BARRIER, LOAD, ITERATION, WARP } from "./trace.js";
 
 /** @typedef {import("./trace.js").Value} Value */
@@ -33,17 +33,17 @@ export class Machine {
    * @returns {Generator<undefined, Machine>}
    */
   static *making(block, thread) {
-    const survey = yield* Survey.reading(block);
-    return new Machine(block, thread, survey, yield* ThreadSurvey.reading(block, thread));
+    const summary = yield* BlockSummary.reading(block);
+    return new Machine(block, thread, summary, yield* ThreadSummary.reading(block, thread));
   }
 
-  /** @param {import("./trace.js").Block} block @param {number} thread @param {Survey} survey @param {ThreadSurvey} own */
-  constructor(block, thread, survey, own) {
+  /** @param {import("./trace.js").Block} block @param {number} thread @param {BlockSummary} summary @param {ThreadSummary} own */
+  constructor(block, thread, summary, own) {
     this.trace = block.trace;
     this.blockNumber = this.trace.blockNumber(block.at);
     this.block = block;
     this.length = this.block.length;
-    this.survey = survey;
+    this.summary = summary;
     this.every = Math.max(SNAPSHOT_EVERY, Math.ceil(this.length / SNAPSHOTS));
     /** @type {{values: Value[][], loads: (Uint32Array | null)[], variables: Map<string, Value[]>}[]}  what does not change is shared by several */
     this.snapshots = [];
@@ -70,7 +70,7 @@ export class Machine {
 
   /** @param {number} thread */
   choose(thread) {
-    if (thread !== this.thread) this.own = finish(ThreadSurvey.reading(this.block, thread));
+    if (thread !== this.thread) this.own = finish(ThreadSummary.reading(this.block, thread));
     this.thread = thread;
     this.reset(0);
   }
@@ -331,13 +331,13 @@ export class Machine {
 
   /** Whether the block loads or stores the element in the launch. @param {number} array @param {number} element */
   inRegion(array, element) {
-    const { loaded, stored } = this.survey;
+    const { loaded, stored } = this.summary;
     return Math.min(loaded[array][element], stored[array][element]) <= this.length;
   }
 
   /** @param {number} array @param {number} element */
   stored(array, element) {
-    return this.survey.stored[array][element] <= this.position;
+    return this.summary.stored[array][element] <= this.position;
   }
 
   /** The elements of an array that the chosen thread has loaded by now, in their order. @param {number} array */
@@ -371,7 +371,7 @@ export class Machine {
 
   /** The numbers that the block has loaded from global memory by now. */
   fetched() {
-    return this.survey.fetched[this.position];
+    return this.summary.fetched[this.position];
   }
 
   /** How often the chosen thread has run a line, and its global loads there. @param {number} line */

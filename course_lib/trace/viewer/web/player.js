@@ -5,7 +5,7 @@ import { listOfKeys } from "./keys.js";
 import { followAddress, followLink } from "./links.js";
 import { partner } from "./alignment.js";
 import { layOut, seat, Scene } from "./scene.js";
-import { finish } from "./survey.js";
+import { finish } from "./summary.js";
 import { Timeline } from "./timeline.js";
 import { BROKEN, open, Unreadable } from "./trace.js";
 

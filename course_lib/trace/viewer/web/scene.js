@@ -5,7 +5,7 @@ import { BlockAnimation, says } from "./animation.js";
 import { HOWS, picturesFirst, STACKED } from "./layout.js";
 import { marksIn, marksOf, wordsOn } from "./legend.js";
 import { Machine } from "./machine.js";
-import { finish } from "./survey.js";
+import { finish } from "./summary.js";
 import { Banks } from "./panels/banks.js";
 import { Compare } from "./panels/compare.js";
 import { Counter } from "./panels/counter.js";

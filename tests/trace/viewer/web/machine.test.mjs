@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { Machine, READ, WRITTEN } from "../../../../course_lib/trace/viewer/web/machine.js";
-import { countUpTo, finish } from "../../../../course_lib/trace/viewer/web/survey.js";
+import { countUpTo, finish } from "../../../../course_lib/trace/viewer/web/summary.js";
 import { full, lanes, short, truth, wrongNow } from "../../../../course_lib/trace/viewer/web/text.js";
 import { open, popcount, Unreadable } from "../../../../course_lib/trace/viewer/web/trace.js";
 import { tiny, wide } from "./tiny.mjs";
@@ -84,12 +84,12 @@ test("counts and lines are those of the thread and of the block", async () => {
   const at = await machine(0);
   at.seek(7);
   assert.deepEqual(
-    [0, 1].map((op) => at.survey.counts.shared[op][7]),
+    [0, 1].map((op) => at.summary.counts.shared[op][7]),
     [32, 64],
   );
   assert.deepEqual(at.onLine(5), { runs: 1, loads: 0 });
-  assert.deepEqual(at.survey.counts.shared[0][8], 33);
-  assert.deepEqual(at.survey.totals.wavefronts[8], 4);
+  assert.deepEqual(at.summary.counts.shared[0][8], 33);
+  assert.deepEqual(at.summary.totals.wavefronts[8], 4);
 });
 
 test("a load finds what another warp stored, and the chosen thread's variable follows", async () => {
@@ -224,8 +224,8 @@ test("what a thread has loaded, and what requests cost so far, line by line and 
     [2, 3, 5, 10].map((e) => at.inRegion(0, e)),
     [true, false, false, true],
   );
-  assert.deepEqual([...at.survey.totals.requests], [0, 1, 1, 1, 3]);
-  const sites = [...at.survey.sites.values()].map(({ line, array, op, positions, sectors }) => [
+  assert.deepEqual([...at.summary.totals.requests], [0, 1, 1, 1, 3]);
+  const sites = [...at.summary.sites.values()].map(({ line, array, op, positions, sectors }) => [
     line,
     array,
     op,
@@ -236,7 +236,7 @@ test("what a thread has loaded, and what requests cost so far, line by line and 
     [3, 0, 1, [1], [1]],
     [6, 0, 0, [4, 4], [2, 5]],
   ]);
-  const { global, local } = at.survey.counts;
+  const { global, local } = at.summary.counts;
   assert.deepEqual([global[0][4], global[1][4], local[1][4]], [4, 2, 4]);
   assert.deepEqual(at.onLine(6), { runs: 1, loads: 2 });
   assert.deepEqual(at.onLine(5), { runs: 0, loads: 0 }); // it goes on with a line that was counted before

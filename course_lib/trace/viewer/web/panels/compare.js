@@ -2,20 +2,20 @@
 
 import { html, write } from "../dom.js";
 import { Panel } from "../panel.js";
-import { countUpTo } from "../survey.js";
+import { countUpTo } from "../summary.js";
 import { tip } from "../terms.js";
 
 /** @typedef {import("../machine.js").Machine} Machine */
 /** Counts of a block, at a position; the first ones are shown also where both runs have none. @type {[string, (machine: Machine, position: number) => number][]} */
 const COUNTS = [
-  ["sectors", (machine, position) => machine.survey.totals.sectors[position]],
-  ["bank conflicts", (machine, position) => machine.survey.totals.conflicts[position]],
+  ["sectors", (machine, position) => machine.summary.totals.sectors[position]],
+  ["bank conflicts", (machine, position) => machine.summary.totals.conflicts[position]],
   ["barriers", ({ block }, position) => countUpTo(block.releases, position)],
-  ["global loads", (machine, position) => machine.survey.counts.global[0][position]],
-  ["global stores", (machine, position) => machine.survey.counts.global[1][position]],
-  ["global atomics", (machine, position) => machine.survey.counts.global[2][position]],
-  ["shared loads", (machine, position) => machine.survey.counts.shared[0][position]],
-  ["wavefronts", (machine, position) => machine.survey.totals.wavefronts[position]],
+  ["global loads", (machine, position) => machine.summary.counts.global[0][position]],
+  ["global stores", (machine, position) => machine.summary.counts.global[1][position]],
+  ["global atomics", (machine, position) => machine.summary.counts.global[2][position]],
+  ["shared loads", (machine, position) => machine.summary.counts.shared[0][position]],
+  ["wavefronts", (machine, position) => machine.summary.totals.wavefronts[position]],
   ["statements", (_, position) => position],
 ];
 const ALWAYS = 3;

@@ -4,7 +4,7 @@ import { fill, html, write } from "../dom.js";
 import { follow, lead, reach } from "../jumps.js";
 import { Panel } from "../panel.js";
 import { unitsIn } from "../rows.js";
-import { countUpTo } from "../survey.js";
+import { countUpTo } from "../summary.js";
 import { tip } from "../terms.js";
 import { OPS, SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
 
@@ -64,13 +64,13 @@ export class Costs {
       () => context,
       (row) => this.rows.find((one) => one.row === row)?.site.positions ?? [],
     );
-    /** @type {{site: import("../survey.js").Site, row: HTMLElement, cells: HTMLElement[], bar: HTMLElement}[]} */
+    /** @type {{site: import("../summary.js").Site, row: HTMLElement, cells: HTMLElement[], bar: HTMLElement}[]} */
     this.rows = [];
   }
 
   choose() {
     const { machine, trace } = this.context;
-    const sites = [...machine.survey.sites.values()].filter(({ array }) => trace.arrays[array].space === this.space);
+    const sites = [...machine.summary.sites.values()].filter(({ array }) => trace.arrays[array].space === this.space);
     sites.sort((x, y) => x.line - y.line || x.array - y.array || x.op - y.op);
     const extra = this.cost === "wavefronts" ? ["conflicts"] : [];
     const heads = ["line", "access", "requests", this.cost, ...extra, "per request"];

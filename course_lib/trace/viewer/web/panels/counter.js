@@ -65,7 +65,7 @@ export class Counter extends Panel {
     const tinted = tintedIn(machine);
     this.hues = [...new Set(trace.arrays.filter((_, number) => tinted[number]).map(({ hue }) => hue))];
     this.scale = "";
-    write(this.loads, often(machine.survey.loads));
+    write(this.loads, often(machine.summary.loads));
   }
 
   draw() {
@@ -121,7 +121,7 @@ export class Counter extends Panel {
     if (this.scale === `${most} ${whole}`) return;
     this.scale = `${most} ${whole}`;
     const { machine, trace } = this.context;
-    write(this.loads, often(whole ? loadsOf(trace) : machine.survey.loads));
+    write(this.loads, often(whole ? loadsOf(trace) : machine.summary.loads));
     const parts = Array.from({ length: STEPS + 1 }, (_, i) => Math.round((i * most) / STEPS));
     const boxes = [...new Set(parts)].map((count) => {
       const box = html("i");
@@ -147,9 +147,9 @@ function often(loads) {
 }
 
 /** The loads from shared memory for each multiply-add of the block. @param {import("../machine.js").Machine} machine */
-function sharedLoads({ block, length, survey, trace }) {
+function sharedLoads({ block, length, summary, trace }) {
   const { multiplied } = BlockAnimation.of(trace.blocks[trace.blockNumber(block.at)]);
-  return multiplied && survey.counts.shared[LOAD][length] / multiplied;
+  return multiplied && summary.counts.shared[LOAD][length] / multiplied;
 }
 
 const rounded = (/** @type {number} */ n) => String(Number(n.toPrecision(2)));

@@ -13,7 +13,7 @@ import { operandsOf } from "../operands.js";
 import { Panel } from "../panel.js";
 import { Ask } from "./ask.js";
 import { ACTIVE, EMPTY, FAINT, FAR, NOW_READ, NOW_WRITTEN, PENDING, PLAIN, REGION, SEEN, UNIT } from "../plane.js";
-import { countUpTo } from "../survey.js";
+import { countUpTo } from "../summary.js";
 import { copiesOf } from "../tracks.js";
 import { ATOMIC, STORE, WARP } from "../trace.js";
 import { widthsOf } from "../widths.js";
@@ -338,8 +338,8 @@ export class Picture extends Panel {
    */
   looks(number) {
     const { machine, trace } = this.context;
-    const { length, position, survey } = machine;
-    const [loaded, stored] = [survey.loaded[number], survey.stored[number]];
+    const { length, position, summary } = machine;
+    const [loaded, stored] = [summary.loaded[number], summary.stored[number]];
     const { space, role } = trace.arrays[number];
     const [now, values] = [machine.now[number], machine.held(number)];
     const all = this.loaded[number] && wholeLaunch(this.context); // of all blocks, no element is another's business
@@ -540,8 +540,8 @@ export class Picture extends Panel {
       // what the kernel does not load, and has not stored yet, has no number
       const unknown = (/** @type {number} */ element) =>
         array.role === "C" &&
-        machine.survey.loaded[number][element] > machine.length &&
-        machine.survey.stored[number][element] > machine.position;
+        machine.summary.loaded[number][element] > machine.length &&
+        machine.summary.stored[number][element] > machine.position;
       if (this.loaded[number])
         for (const plane of planes) plane.tinted(wholeLaunch(this.context) ? this.most.launch : this.most.block);
       if (near && drawn)
@@ -570,7 +570,7 @@ export class Picture extends Panel {
   tellOfSums() {
     const { machine } = this.context;
     const stores = (/** @type {number} */ position) =>
-      machine.survey.counts.global[STORE][position] + machine.survey.counts.global[ATOMIC][position];
+      machine.summary.counts.global[STORE][position] + machine.summary.counts.global[ATOMIC][position];
     const small = this.drawings.find(({ role }) => role === "C")?.node.querySelector("small + small");
     if (small) write(small, !stores(machine.position) && stores(machine.length) ? ", not stored yet" : "");
   }
@@ -672,12 +672,12 @@ export class Picture extends Panel {
   /** Fill the elements of C as far as the threads that will store them have computed. */
   fill() {
     const { machine, trace } = this.context;
-    const { blockNumber, position, survey } = machine;
+    const { blockNumber, position, summary } = machine;
     const number = trace.owner;
     const adds = addsOf(machine.block);
     if (number < 0 || !adds.some((steps) => steps.length)) return;
     const done = adds.map((steps) => (steps.length ? countUpTo(steps, position) / steps.length : 0));
-    const [first, stored] = [blockNumber * trace.threads, survey.stored[number]];
+    const [first, stored] = [blockNumber * trace.threads, summary.stored[number]];
     for (const plane of this.planes[number]) {
       plane.tinted(WHOLE);
       for (let i = 0; i < plane.size; i++) {

@@ -4,7 +4,7 @@ import { give, html, write } from "../dom.js";
 import { layout } from "../grid.js";
 import { Panel } from "../panel.js";
 import { coloursOf, ORDER, paint, Sight, usesOf, warpsIn, warpsOf } from "../strips.js";
-import { countUpTo } from "../survey.js";
+import { countUpTo } from "../summary.js";
 
 const HEIGHT = 160; // pixels for all rows, between these for each
 const [THIN, THICK, CYCLES] = [5, 18, 34]; // at least, at most, and in cycles, where arrows are above the bars

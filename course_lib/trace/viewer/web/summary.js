@@ -1,5 +1,5 @@
-// The accesses of a block, and of one of its threads, in the whole launch: read once, so that everything that only grows
-// (accessed elements, counts, costs) is looked up by position instead of being replayed.
+// Summaries of what a block, and one of its threads, accesses in the whole launch: read once, so that everything that
+// only grows (accessed elements, counts, costs) is looked up by position instead of being replayed.
 
 import { countLoads } from "./loads.js";
 import { LOAD, OPS, popcount, RESUMED, WARP } from "./trace.js";
@@ -50,21 +50,22 @@ export function finish(pieces) {
 /** Whether a piece of work ends before a step. @param {number} step */
 export const pauses = (step) => step % AT_ONCE === AT_ONCE - 1;
 
-export class Survey {
+/** For each position, what the block has accessed up to it, and what that cost. */
+export class BlockSummary {
   /**
    * Read a block, in pieces: a large one takes long.
    * @param {import("./trace.js").Block} block
-   * @returns {Generator<undefined, Survey>}
+   * @returns {Generator<undefined, BlockSummary>}
    */
   static *reading(block) {
-    const survey = new Survey(block);
+    const summary = new BlockSummary(block);
     for (let i = 0; i < block.length; i++) {
       if (pauses(i)) yield;
-      for (const list of survey.rising) list[i + 1] = list[i];
+      for (const list of summary.cumulative) list[i + 1] = list[i];
       const [from, to] = block.rows("access", i);
-      for (let row = from; row < to; row++) survey.add(block, row, i);
+      for (let row = from; row < to; row++) summary.add(block, row, i);
     }
-    return survey;
+    return summary;
   }
 
   /** @param {import("./trace.js").Block} block */
@@ -83,7 +84,7 @@ export class Survey {
     this.totals = { requests: zeros(), sectors: zeros(), wavefronts: zeros(), conflicts: zeros() };
     /** Numbers that are loaded from global memory: an access of several neighbouring ones counts as many. */
     this.fetched = zeros();
-    this.rising = [this.fetched, ...SPACES.flatMap((space) => this.counts[space]), ...Object.values(this.totals)];
+    this.cumulative = [this.fetched, ...SPACES.flatMap((space) => this.counts[space]), ...Object.values(this.totals)];
     /** @type {Map<number, Site>} */
     this.sites = new Map();
   }
@@ -136,26 +137,26 @@ export class Survey {
 }
 
 /** The accesses of one thread: the positions of each. */
-export class ThreadSurvey {
+export class ThreadSummary {
   /**
    * Read a thread of a block, in pieces.
    * @param {import("./trace.js").Block} block
    * @param {number} thread
-   * @returns {Generator<undefined, ThreadSurvey>}
+   * @returns {Generator<undefined, ThreadSummary>}
    */
   static *reading(block, thread) {
-    const survey = new ThreadSurvey(block);
+    const summary = new ThreadSummary(block);
     for (let i = 0; i < block.length; i++) {
       if (pauses(i)) yield;
-      if (block.runs(i, thread)) survey.read(block, i, thread % WARP);
+      if (block.runs(i, thread)) summary.read(block, i, thread % WARP);
     }
-    survey.everLoaded = survey.loaded.map((first) => {
+    summary.everLoaded = summary.loaded.map((first) => {
       /** @type {number[]} */
       const elements = [];
       first.forEach((position, element) => position <= block.length && elements.push(element));
       return elements;
     });
-    return survey;
+    return summary;
   }
 
   /** @param {import("./trace.js").Block} block */
