@@ -154,7 +154,7 @@ window.shown = (number = 0) => {
   const panels = [...run.panels, ...(number ? [] : (open.get("compare")?.views ?? []))];
   for (const view of panels) view.choose();
   for (const view of panels) view.draw();
-  const { blockNumber, length, position, thread, trace } = run.context.machine;
+  const { blockNumber, length, position, thread, trace } = run.context.replay;
   const texts = (place) => [...said[number].querySelectorAll(place)].map((node) => node.textContent);
   const [[told], [says], findings] = [".tt-where", ".tt-sentence", ".tt-wrong"].map(texts);
   const { frames } = run.animation;

@@ -385,7 +385,7 @@ def test_a_wrong_value_is_marked_with_the_wanted_one(show, launch_of):
 def test_condition_says_its_truth(walk):
     """Beside the line, with the numbers of the chosen thread, as the sentence has them: a ragged edge's guard fails."""
     page, timeline = walk("naive_ragged", block=[1, 1, 0], thread=[1, 1, 0])
-    block = page.evaluate("() => document.querySelector('.tt-root').stepper.scene.machine.block.at")
+    block = page.evaluate("() => document.querySelector('.tt-root').stepper.scene.replay.block.at")
     guarded = Timeline(timeline.trace, tuple(block))
     positions = [p for p in range(1, len(guarded) + 1) if guarded.step(p).conditions]
     assert positions

@@ -228,16 +228,16 @@ def test_a_drag_over_a_long_launch_replays_few_steps(show, launch_of):
     page.wait_for_function("() => !document.querySelector('.tt-root').stepper.ahead.length")
     most = page.evaluate("""() => {
       const { stepper } = document.querySelector(".tt-root");
-      const { machine } = stepper.scene;
-      const apply = machine.apply;
+      const { replay } = stepper.scene;
+      const apply = replay.apply;
       let [replayed, most] = [0, 0];
-      machine.apply = (...step) => (replayed++, apply.apply(machine, step));
+      replay.apply = (...step) => (replayed++, apply.apply(replay, step));
       for (const share of [0.99, 0.5, 0.7, 0.2, 1, 0.1]) {
         replayed = 0;
         stepper.go(Math.round(share * stepper.last));
         most = Math.max(most, replayed);
       }
-      return { most, every: machine.every, last: stepper.last };
+      return { most, every: replay.every, last: stepper.last };
     }""")
     assert 0 < most["most"] <= most["every"] < most["last"] / 10
 

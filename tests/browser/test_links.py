@@ -28,8 +28,8 @@ SHOWN = """() => {
     alerts: root.querySelectorAll("[role=alert]").length,
     says: [...root.querySelectorAll(".tt-sentence")].map((node) => node.textContent),
     who: [root.stepper.model.get("block"), root.stepper.model.get("thread")],
-    runs: scene.runs.map(({ node, views, machine }) => ({
-      position: machine.position,
+    runs: scene.runs.map(({ node, views, replay }) => ({
+      position: replay.position,
       line: Number(node.querySelector(".tt-current")?.dataset.line ?? 0),
       arrays: lit(views.find(({ planes }) => planes)).map(({ name }) => name.split("[")[0]),
     })),

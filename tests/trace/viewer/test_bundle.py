@@ -37,7 +37,7 @@ def test_colours_of_the_widgets_are_those_of_the_palette():
 
 
 def test_modules_under_node(node):
-    """The trace and the machine need no page: tests/trace/viewer/web holds their tests, which Node.js runs."""
+    """The trace and the replay need no page: tests/trace/viewer/web holds their tests, which Node.js runs."""
     tests = sorted(map(str, Path(__file__).with_name("web").glob("*.test.mjs")))
     assert tests
     node("--test", *tests)

@@ -5,23 +5,23 @@
 import { full, sentence } from "./text.js";
 import { LOAD, ITERATION, popcount } from "./trace.js";
 
-/** @typedef {import("./machine.js").Machine} Machine */
+/** @typedef {import("./replay.js").Replay} Replay */
 /** @typedef {import("./trace.js").Access} Access */
 /** @typedef {import("./trace.js").Trace} Trace */
 /** @typedef {{positions: number[], what: string, sum: () => string}} Marks  where a run has done each; what it does; the sum so far */
 
-/** The accesses of the chosen thread in a step. @param {Machine} machine @param {number} i */
+/** The accesses of the chosen thread in a step. @param {Replay} replay @param {number} i */
 const accesses = ({ block, thread }, i) =>
   block.runs(i, thread) ? block.accesses(i).filter(({ mask }) => (mask >>> (thread & 31)) & 1) : [];
 
 /**
  * The multiply-adds by which the chosen thread computes an element of C, or null without any.
- * @param {Machine} machine
+ * @param {Replay} replay
  * @param {number} element
  * @returns {Marks | null}
  */
-function multiplyAdds(machine, element) {
-  const { block, thread, trace } = machine;
+function multiplyAdds(replay, element) {
+  const { block, thread, trace } = replay;
   const [lane, lines] = [thread & 31, new Map(trace.source.map(([line, text]) => [line, text]))];
   const own = (/** @type {Access} */ access) => access.element(popcount(access.mask & ((1 << lane) - 1)));
   const covers = (/** @type {Access} */ access, /** @type {number} */ wanted) =>
@@ -29,7 +29,7 @@ function multiplyAdds(machine, element) {
   let stores = -1;
   for (let i = 0; i < block.length; i++) {
     if (
-      accesses(machine, i).some(
+      accesses(replay, i).some(
         (access) => access.op !== LOAD && access.array === trace.owner && covers(access, element),
       )
     )
@@ -37,7 +37,7 @@ function multiplyAdds(machine, element) {
   }
   if (stores < 0) return null;
   const says = `multiply-add of ${trace.element(trace.arrays[trace.owner], element)}`;
-  const from = accesses(machine, stores).find(
+  const from = accesses(replay, stores).find(
     ({ op, array }) =>
       op === LOAD && trace.arrays[array].space === "local" && trace.accumulators.includes(trace.arrays[array].name),
   );
@@ -46,13 +46,11 @@ function multiplyAdds(machine, element) {
   if (from) {
     const [array, at] = [from.array, own(from)];
     for (let i = 0; i < stores; i++) {
-      const mine = accesses(machine, i).filter((access) => access.array === array && covers(access, at));
+      const mine = accesses(replay, i).filter((access) => access.array === array && covers(access, at));
       if (mine.some(({ op }) => op === LOAD) && mine.some(({ op }) => op !== LOAD)) positions.push(i + 1);
     }
     const { name } = trace.arrays[array];
-    return positions.length
-      ? { positions, what: says, sum: () => `${name} = ${full(machine.value(array, at))}` }
-      : null;
+    return positions.length ? { positions, what: says, sum: () => `${name} = ${full(replay.value(array, at))}` } : null;
   }
   const text = lines.get(block.line(stores)) ?? "";
   const name = trace.accumulators.find((each) => trace.names.includes(each) && new RegExp(`\\b${each}\\b`).test(text));
@@ -65,12 +63,12 @@ function multiplyAdds(machine, element) {
     if (begun) positions.push(i + 1);
     begun = true;
   }
-  return positions.length ? { positions, what: says, sum: () => `${name} = ${full(machine.variable(name))}` } : null;
+  return positions.length ? { positions, what: says, sum: () => `${name} = ${full(replay.variable(name))}` } : null;
 }
 
 /**
  * The iterations of the innermost loops of the chosen thread's warp, or null without any.
- * @param {Machine} machine
+ * @param {Replay} replay
  * @returns {Marks | null}
  */
 function iterations({ block, thread, trace }) {
@@ -82,7 +80,7 @@ function iterations({ block, thread, trace }) {
   return positions.length ? { positions, what: "iteration", sum: () => "" } : null;
 }
 
-/** The ends of the phases of the chosen thread's warp. @param {Machine} machine @returns {Marks} */
+/** The ends of the phases of the chosen thread's warp. @param {Replay} replay @returns {Marks} */
 const phases = ({ block, thread }) => ({
   positions: (block.phases[thread >> 5] ?? []).map(([end]) => end),
   what: "phase",
@@ -106,24 +104,24 @@ export function partner(from, to, [block, thread]) {
 }
 
 export class Alignment {
-  /** @param {Machine[]} machines  one or two @param {number} [follows]  the run whose statements are the steps: 1 or 2; of 0, the common steps */
-  constructor(machines, follows = 0) {
-    this.machines = machines;
-    this.lead = machines.length > 1 && follows ? follows - 1 : null;
+  /** @param {Replay[]} replays  one or two @param {number} [follows]  the run whose statements are the steps: 1 or 2; of 0, the common steps */
+  constructor(replays, follows = 0) {
+    this.replays = replays;
+    this.lead = replays.length > 1 && follows ? follows - 1 : null;
     /** @type {Marks[]}  of two runs */
     this.marks = [];
     this.done = 0; // how many of them both runs have
-    if (machines.length < 2) return;
-    const [{ trace, blockNumber, thread }] = machines;
+    if (replays.length < 2) return;
+    const [{ trace, blockNumber, thread }] = replays;
     const element = trace.owned.indexOf(blockNumber * trace.threads + thread);
-    const products = element < 0 ? [] : machines.map((machine) => multiplyAdds(machine, element));
-    const known = [products, machines.map(iterations)].find((marks) => marks.length && marks.every((each) => each));
-    this.marks = /** @type {Marks[]} */ (known ?? machines.map(phases));
+    const products = element < 0 ? [] : replays.map((replay) => multiplyAdds(replay, element));
+    const known = [products, replays.map(iterations)].find((marks) => marks.length && marks.every((each) => each));
+    this.marks = /** @type {Marks[]} */ (known ?? replays.map(phases));
     this.done = Math.min(...this.marks.map(({ positions }) => positions.length));
   }
 
   get last() {
-    return this.lead === null && this.marks.length ? this.done + 1 : this.machines[this.lead ?? 0].length;
+    return this.lead === null && this.marks.length ? this.done + 1 : this.replays[this.lead ?? 0].length;
   }
 
   /** What both runs show at a common step. */
@@ -142,13 +140,13 @@ export class Alignment {
   /** Where each run is at a common step. @param {number} step */
   common(step) {
     return this.marks.map(({ positions }, run) =>
-      step <= 0 ? 0 : step > this.done ? this.machines[run].length : positions[step - 1],
+      step <= 0 ? 0 : step > this.done ? this.replays[run].length : positions[step - 1],
     );
   }
 
   /** The last common step that a run at a position has done. @param {number} run @param {number} position */
   reached(run, position) {
-    if (position >= this.machines[run].length) return this.done + 1;
+    if (position >= this.replays[run].length) return this.done + 1;
     return this.marks[run].positions.slice(0, this.done).filter((each) => each <= position).length;
   }
 
@@ -163,18 +161,18 @@ export class Alignment {
 
   /** What a run has just done, in words. @param {number} run @returns {ReturnType<typeof sentence>} */
   says(run) {
-    return run === this.lead ? sentence(this.machines[run]) : [this.tells(run)];
+    return run === this.lead ? sentence(this.replays[run]) : [this.tells(run)];
   }
 
   /** What a run has done at a common step. @param {number} run */
   tells(run) {
-    const [machine, { positions, what, sum }] = [this.machines[run], this.marks[run]];
-    const { position, trace } = machine;
+    const [replay, { positions, what, sum }] = [this.replays[run], this.marks[run]];
+    const { position, trace } = replay;
     if (position === 0) return "before its first statement.";
     const number = positions.slice(0, this.done).indexOf(position) + 1;
     const total = sum();
     if (!number) return `at its end${total && `; ${total}`}.`;
-    const read = machine.events
+    const read = replay.events
       .filter(
         ({ op, array, values }) =>
           op === LOAD && values.length === 1 && !trace.accumulators.includes(trace.arrays[array].name),

@@ -17,7 +17,7 @@ const times = (/** @type {number} */ n) => `${n} time${n === 1 ? "" : "s"}`;
 
 /**
  * All accesses of an element by the block, in their order; those of a local array by the chosen thread.
- * @param {import("./machine.js").Machine} machine
+ * @param {import("./replay.js").Replay} replay
  * @param {number} array
  * @param {number} element
  */
@@ -66,16 +66,16 @@ function who(trace, { warp, mask }) {
 
 /**
  * What an element holds, which lanes access it in this step, who accessed it first, and how often it was accessed so far.
- * @param {import("./machine.js").Machine} machine
+ * @param {import("./replay.js").Replay} replay
  * @param {number} number
  * @param {number} element
  * @param {Use[]} uses
  */
-export function elementSays(machine, number, element, uses) {
-  const { position, trace } = machine;
+export function elementSays(replay, number, element, uses) {
+  const { position, trace } = replay;
   const array = trace.arrays[number];
   const wrong = trace.wanted[array.name]?.[element];
-  const holds = `${trace.element(array, element)} = ${full(machine.value(number, element))}`;
+  const holds = `${trace.element(array, element)} = ${full(replay.value(number, element))}`;
   const now = uses.filter((use) => use.position === position);
   const present = now.map(({ op, warp, mask }) => `${DID[op]} by ${lanes(mask)} of warp ${warp}`).join(", ");
   const past = uses.filter((use) => use.position <= position);

@@ -32,9 +32,9 @@ export function follow(place, rows, context, positions) {
   place.addEventListener("click", ({ target, shiftKey }) => {
     const row = /** @type {HTMLElement} */ (target).closest(rows);
     if (!row?.querySelector(".tt-lead") || !getSelection()?.isCollapsed) return;
-    const { machine, choose } = context();
+    const { replay, choose } = context();
     const found = positions(/** @type {HTMLElement} */ (row));
-    const [before, after] = [found.filter((p) => p < machine.position), found.filter((p) => p > machine.position)];
+    const [before, after] = [found.filter((p) => p < replay.position), found.filter((p) => p > replay.position)];
     const step = shiftKey ? (before.pop() ?? after.pop()) : (after[0] ?? before[0]);
     if (step !== undefined) choose({ step });
   });

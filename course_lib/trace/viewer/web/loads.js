@@ -55,7 +55,7 @@ export const mixed = (hue, level) => `color-mix(in srgb, ${hue} ${percent(level)
 
 /**
  * For each array, whether its elements are tinted by how often they are loaded: the block loads and never stores them.
- * @param {import("./machine.js").Machine} machine
+ * @param {import("./replay.js").Replay} replay
  */
 export function tintedIn({ length, summary: { loads, stored }, trace }) {
   return trace.arrays.map((_, number) => mostOf(loads[number]) > 0 && stored[number].every((at) => at > length));
@@ -63,15 +63,15 @@ export function tintedIn({ length, summary: { loads, stored }, trace }) {
 
 /**
  * The most loads of an element in a run and the one beside it: by the block, and by all blocks.
- * @param {import("./machine.js").Machine} machine
- * @param {import("./machine.js").Machine | null} other
+ * @param {import("./replay.js").Replay} replay
+ * @param {import("./replay.js").Replay | null} other
  */
-export function scalesOf(machine, other) {
-  const machines = other ? [machine, other] : [machine];
+export function scalesOf(replay, other) {
+  const replays = other ? [replay, other] : [replay];
   const of = (/** @type {(Uint32Array | null)[][]} */ all) => Math.max(1, ...all.flat().map(mostOf));
-  const whole = machines.map(({ trace }) => (trace.omitted ? [] : loadsOf(trace)));
-  return { block: of(machines.map(({ summary }) => summary.loads)), launch: of(whole) };
+  const whole = replays.map(({ trace }) => (trace.omitted ? [] : loadsOf(trace)));
+  return { block: of(replays.map(({ summary }) => summary.loads)), launch: of(whole) };
 }
 
 /** Whether a picture shows the loads of all blocks: before the first step, if all were traced. @param {import("./panel.js").Context} context */
-export const wholeLaunch = ({ frame, machine, trace }) => !frame && machine.position === 0 && !trace.omitted;
+export const wholeLaunch = ({ frame, replay, trace }) => !frame && replay.position === 0 && !trace.omitted;

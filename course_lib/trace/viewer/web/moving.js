@@ -15,7 +15,7 @@ const MOST = 512; // numbers that move; of more, none does
 
 /**
  * The numbers that threads load from global memory in a frame and store, unchanged, to shared memory.
- * @param {import("./machine.js").Machine} machine
+ * @param {import("./replay.js").Replay} replay
  * @param {import("./animation.js").Frame} frame
  */
 export function copiesIn({ block, trace }, frame) {

@@ -3,8 +3,8 @@
 /**
  * @typedef {object} Context  of the panels of one run
  * @property {import("./trace.js").Trace} trace
- * @property {import("./machine.js").Machine} machine  of the chosen block and thread
- * @property {import("./machine.js").Machine | null} other  of the run beside it
+ * @property {import("./replay.js").Replay} replay  of the chosen block and thread
+ * @property {import("./replay.js").Replay | null} other  of the run beside it
  * @property {import("./animation.js").Frame | null} frame  of the animation that is shown; null where it is a single step
  * @property {(panel: string) => boolean} offers  whether the reader may open this panel
  * @property {(choice: Choice) => void} choose
@@ -15,7 +15,7 @@
 /**
  * @typedef {object} View
  * @property {() => void} choose  another block or thread was chosen
- * @property {() => void} draw  the machine is at another step
+ * @property {() => void} draw  the replay is at another step
  * @property {(size: Size) => unknown} [fit]  the page has another size
  * @property {(speed: number) => void} [moveCopies]  the animation plays and has come to the next frame
  * @property {() => void} [repaint]  the theme has other colours

@@ -4,7 +4,7 @@ import { give, html, icon, part, rove } from "./dom.js";
 import { listOfKeys } from "./keys.js";
 import { followAddress, followLink } from "./links.js";
 import { partner } from "./alignment.js";
-import { layOut, seat, Scene } from "./scene.js";
+import { layOut, replaysOf, Scene } from "./scene.js";
 import { finish } from "./summary.js";
 import { Timeline } from "./timeline.js";
 import { BROKEN, open, Unreadable } from "./trace.js";
@@ -260,9 +260,9 @@ export class Player {
         first.blockNumber(this.model.get("block")),
         first.threadNumber(this.model.get("thread")),
       ]);
-      const seats = [];
+      const blocks = [];
       for (const trace of traces)
-        seats.push(await inPieces(seat(trace, ...(trace === first ? at : partner(first, second, at)))));
+        blocks.push(await inPieces(replaysOf(trace, ...(trace === first ? at : partner(first, second, at)))));
       if (this.loading !== texts) return;
       if (!this.root.isConnected) this.el.replaceChildren(this.root);
       this.root.style.visibility = this.scene ? "" : "hidden"; // until it is drawn
@@ -277,7 +277,7 @@ export class Player {
           ? { widths: Object.keys(stored).map(Number), now, choose: (/** @type {number} */ width) => this.tile(width) }
           : null,
       };
-      const scene = new Scene(this.root, traces, seats, actions, this.model.get("panels") ?? null, this.timeline);
+      const scene = new Scene(this.root, traces, blocks, actions, this.model.get("panels") ?? null, this.timeline);
       await breath();
       if (this.loading !== texts) return;
       this.scene = scene;
@@ -326,7 +326,7 @@ export class Player {
 
   /** While the page is idle, keep copies of the memory, so that a drag of the timeline replays few steps. */
   lookAhead() {
-    const ahead = (this.scene?.runs ?? []).map((run) => run.machine.ahead());
+    const ahead = (this.scene?.runs ?? []).map((run) => run.replay.ahead());
     this.ahead = ahead;
     /** @type {IdleRequestCallback} */
     const work = (idle) => {
@@ -406,7 +406,7 @@ export class Player {
     const frame = animation.frames[Math.max(0, animation.frameAt(this.step))];
     this.setUnit(1);
     this.go(frame.first);
-    if (!this.scene.machine.isActive(this.scene.machine.thread)) this.move(1);
+    if (!this.scene.replay.isActive(this.scene.replay.thread)) this.move(1);
   }
 
   /** The slide of a deck that the stepper is on, if any. */
@@ -649,10 +649,10 @@ export class Player {
 
   /** Choose the next one, or the one before. @param {"thread" | "block" | "panel"} what @param {number} way */
   cycle(what, way) {
-    const { panel, machine, names, trace } = /** @type {Scene} */ (this.scene);
+    const { panel, replay, names, trace } = /** @type {Scene} */ (this.scene);
     const next = (/** @type {number} */ at, /** @type {number} */ count) => (at + way + count) % count;
-    if (what === "thread") this.set({ thread: trace.threadPosition(next(machine.thread, trace.threads)) });
-    else if (what === "block") this.set({ block: trace.blocks[next(machine.blockNumber, trace.blocks.length)].at });
+    if (what === "thread") this.set({ thread: trace.threadPosition(next(replay.thread, trace.threads)) });
+    else if (what === "block") this.set({ block: trace.blocks[next(replay.blockNumber, trace.blocks.length)].at });
     else this.set({ panel: ["", ...names][next(names.indexOf(panel) + 1, names.length + 1)] });
   }
 
@@ -666,14 +666,14 @@ export class Player {
   /** Put this step into the page's address, and copy the address. */
   async copyLink() {
     if (!this.scene) return;
-    const { machine, trace } = this.scene;
+    const { replay, trace } = this.scene;
     const number = this.model.get("_saved");
     const position = (/** @type {readonly number[]} */ place) => place.slice(0, trace.dims).join();
     const asked = [
       ["step", this.step],
       ...(this.scene.follows ? [["run", this.scene.follows]] : []),
-      ["block", position(machine.block.at)],
-      ["thread", position(trace.threadPosition(machine.thread))],
+      ["block", position(replay.block.at)],
+      ["thread", position(trace.threadPosition(replay.thread))],
       ...(this.scene.panel ? [["panel", this.scene.panel]] : []),
       ...(number > 1 ? [["stepper", number]] : []),
     ];
@@ -706,7 +706,7 @@ export class Player {
     const { scene } = this;
     const { places } = scene;
     if (way < 0) places.reverse();
-    const here = scene.order({ block: scene.machine.block.at });
+    const here = scene.order({ block: scene.replay.block.at });
     const from = (/** @type {typeof places[0]} */ p) =>
       scene.order(p) - here || p.step - this.step || (scene.follows && p.run - (scene.follows - 1));
     const place = places.find((p) => way * from(p) > 0) ?? places[0];
@@ -730,14 +730,14 @@ export class Player {
       return this.go(number < 0 ? 0 : (animation.frames[number]?.step ?? this.end));
     }
     // With two runs, the nearer target counts: a run at its end has none.
-    const stops = (this.scene?.runs ?? []).map(({ machine }, run) => {
-      machine.seek(this.scene?.alignment.at(this.step)[run] ?? 0);
+    const stops = (this.scene?.runs ?? []).map(({ replay }, run) => {
+      replay.seek(this.scene?.alignment.at(this.step)[run] ?? 0);
       const stop =
         unit === "barrier"
-          ? machine.barrierFrom(way)
+          ? replay.barrierFrom(way)
           : unit === "thread"
-            ? machine.ownFrom(way)
-            : machine.iterationFrom(way);
+            ? replay.ownFrom(way)
+            : replay.iterationFrom(way);
       return this.scene?.alignment.step(run, stop) ?? stop;
     });
     const beyond = stops.filter((stop) => way * (stop - this.step) > 0);

@@ -4,7 +4,7 @@ import { give, html, icon, part, write } from "./dom.js";
 import { BlockAnimation, says } from "./animation.js";
 import { HOWS, picturesFirst, STACKED } from "./layout.js";
 import { marksIn, marksOf, wordsOn } from "./legend.js";
-import { Machine } from "./machine.js";
+import { Replay } from "./replay.js";
 import { finish } from "./summary.js";
 import { Banks } from "./panels/banks.js";
 import { Compare } from "./panels/compare.js";
@@ -98,31 +98,31 @@ export function layOut(root) {
 }
 
 /**
- * Read a block of a trace for the scene, in pieces: its machine in the recorded order, its animation, and the machine
- * in the animation's order.
+ * Read a block of a trace, in pieces: its replay in the recorded order, its animation, and the replay in the
+ * animation's order.
  * @param {import("./trace.js").Trace} trace
  * @param {number} blockNumber
  * @param {number} thread
  */
-export function* seat(trace, blockNumber, thread) {
-  const machine = yield* Machine.making(trace.blocks[blockNumber], thread);
-  const animation = yield* BlockAnimation.making(machine.block);
-  const projector = animation.recorded ? machine : yield* Machine.making(animation.block, thread);
-  return { machine, animation, projector };
+export function* replaysOf(trace, blockNumber, thread) {
+  const replay = yield* Replay.making(trace.blocks[blockNumber], thread);
+  const animation = yield* BlockAnimation.making(replay.block);
+  const frameReplay = animation.recorded ? replay : yield* Replay.making(animation.block, thread);
+  return { replay, animation, frameReplay };
 }
 
 /** One run in the scene. */
 export class Run {
   /**
    * @param {import("./trace.js").Trace} trace
-   * @param {{machine: Machine, animation: BlockAnimation, projector: Machine}} seat
+   * @param {{replay: Replay, animation: BlockAnimation, frameReplay: Replay}} block
    * @param {import("./panel.js").Context["choose"]} choose
    * @param {import("./panel.js").Context["offers"]} offers
    * @param {string} name
    * @param {(way: number) => void} step
    * @param {import("./handle.js").Tiles | null} tiles
    */
-  constructor(trace, { machine, animation, projector }, choose, offers, name, step, tiles) {
+  constructor(trace, { replay, animation, frameReplay }, choose, offers, name, step, tiles) {
     this.trace = trace;
     this.node = html("div", { class: "tt-run" });
     this.node.innerHTML = RUN;
@@ -132,10 +132,10 @@ export class Run {
     /** @type {import("./panel.js").View[]}  of this run alone */
     this.panels = [];
     /** @type {import("./panel.js").Context} */
-    this.context = { trace, machine, other: null, frame: null, choose, offers, step, tiles };
-    this.machine = machine; // in the recorded order
+    this.context = { trace, replay, other: null, frame: null, choose, offers, step, tiles };
+    this.replay = replay; // in the recorded order
     this.animation = animation;
-    this.projector = projector; // in that of the animation
+    this.frameReplay = frameReplay; // in that of the animation
     /** @type {import("./panel.js").View[]} */
     this.views = PARTS.map((Part) => new Part(part(this.node, Part.at), this.context));
   }
@@ -165,19 +165,19 @@ export class Run {
     const { context, trace } = this;
     blockNumber = Math.min(blockNumber, trace.blocks.length - 1);
     thread = Math.min(thread, trace.threads - 1);
-    if (this.machine.blockNumber === blockNumber)
-      for (const machine of new Set([this.machine, this.projector])) machine.choose(thread);
-    else Object.assign(this, finish(seat(trace, blockNumber, thread)));
-    context.machine = this.machine;
+    if (this.replay.blockNumber === blockNumber)
+      for (const replay of new Set([this.replay, this.frameReplay])) replay.choose(thread);
+    else Object.assign(this, finish(replaysOf(trace, blockNumber, thread)));
+    context.replay = this.replay;
   }
 
   /** Show a frame of the animation, or the start. @param {number} number */
   show(number) {
     const { context, animation } = this;
     context.frame = animation.frames[number] ?? null;
-    context.machine = this.projector;
-    if (context.frame) this.projector.show(context.frame, (step) => animation.frameAt(step) === number);
-    else this.projector.seek(0);
+    context.replay = this.frameReplay;
+    if (context.frame) this.frameReplay.show(context.frame, (step) => animation.frameAt(step) === number);
+    else this.frameReplay.seek(0);
   }
 
   /**
@@ -188,9 +188,9 @@ export class Run {
   seek(position, alone) {
     const { context } = this;
     context.frame = null;
-    context.machine = this.machine;
-    this.machine.seek(position);
-    if (alone) this.machine.now = this.machine.nowMine;
+    context.replay = this.replay;
+    this.replay.seek(position);
+    if (alone) this.replay.now = this.replay.nowMine;
   }
 }
 
@@ -199,12 +199,12 @@ export class Scene {
   /**
    * @param {HTMLElement} root
    * @param {import("./trace.js").Trace[]} traces
-   * @param {{machine: Machine, animation: BlockAnimation, projector: Machine}[]} seats  of each trace
+   * @param {{replay: Replay, animation: BlockAnimation, frameReplay: Replay}[]} blocks  of each trace
    * @param {{choose: (choice: import("./panel.js").Choice, run: number) => void, open: (panel: string) => void, into: () => void, step: (way: number) => void, tiles: import("./handle.js").Tiles | null}} actions
    * @param {string[] | null} panels  the panels that are offered, all of them without a list; findings always are
    * @param {import("./timeline.js").Timeline} timeline
    */
-  constructor(root, traces, seats, actions, panels, timeline) {
+  constructor(root, traces, blocks, actions, panels, timeline) {
     this.root = root;
     this.timeline = timeline;
     this.offers = (/** @type {string} */ panel) => !panels || panel === Findings.id || panels.includes(panel);
@@ -227,7 +227,7 @@ export class Scene {
       const choose = (/** @type {import("./panel.js").Choice} */ choice) => actions.choose(choice, run);
       return new Run(
         one,
-        seats[run],
+        blocks[run],
         choose,
         this.offers,
         beside ? ` of ${one.name}` : "",
@@ -261,9 +261,9 @@ export class Scene {
 
   /** Tell each of two runs of the other; returns their common steps. */
   meet() {
-    const machines = this.runs.map(({ machine }) => machine);
-    this.runs.forEach(({ context }, run) => (context.other = machines[1 - run] ?? null));
-    return new Alignment(machines, this.follows);
+    const replays = this.runs.map(({ replay }) => replay);
+    this.runs.forEach(({ context }, run) => (context.other = replays[1 - run] ?? null));
+    return new Alignment(replays, this.follows);
   }
 
   /** Fill the legend with what the picture shows now. */
@@ -279,8 +279,8 @@ export class Scene {
     part(this.root, "words").replaceChildren(...wordsOn(this.root));
   }
 
-  get machine() {
-    return this.runs[0].machine;
+  get replay() {
+    return this.runs[0].replay;
   }
 
   /** The tabs, and a place for each panel and run. @param {(panel: string) => void} open */
@@ -449,7 +449,7 @@ export class Scene {
     }
     /** @type {HTMLSelectElement} */ (part(root, "block")).value = String(blockNumber);
     /** @type {HTMLSelectElement} */ (part(root, "thread")).value = String(thread);
-    const here = String(this.machine.block.at);
+    const here = String(this.replay.block.at);
     const found = this.places.flatMap(({ block, step }) => (String(block) === here ? [step] : []));
     // room for the longest text, so that the timeline beside it keeps its width
     part(root, "count").style.minWidth = `${0.9 * `step ${this.last} of ${this.last}`.length}ch`;
@@ -464,7 +464,7 @@ export class Scene {
    * @returns {{block: readonly number[], thread: readonly number[], step: number, run: number, position: number}[]}
    */
   get places() {
-    const here = String(this.machine.block.at);
+    const here = String(this.replay.block.at);
     const places = this.runs.flatMap(({ trace }, run) =>
       trace.findings.flatMap(({ at: [place] }) => {
         if (!place) return [];
@@ -498,10 +498,10 @@ export class Scene {
    * @param {import("./panel.js").Choice} choice
    */
   ofFirst(run, { block, thread }) {
-    const [{ trace: first }, { trace, machine }] = [this.runs[0], this.runs[run]];
+    const [{ trace: first }, { trace, replay }] = [this.runs[0], this.runs[run]];
     const chosen = [
-      block ? trace.blockNumber(block) : machine.blockNumber,
-      thread ? trace.threadNumber(thread) : machine.thread,
+      block ? trace.blockNumber(block) : replay.blockNumber,
+      thread ? trace.threadNumber(thread) : replay.thread,
     ];
     const [number, who] = run ? partner(trace, first, /** @type {[number, number]} */ (chosen)) : chosen;
     return { block: first.blocks[number].at, thread: first.threadPosition(who) };
@@ -531,16 +531,16 @@ export class Scene {
   }
 
   /** Show what the step of a run did, and its findings. @param {Run} run @param {number} number */
-  says({ context: { frame, machine }, trace }, number) {
-    const found = machine.found.map(({ kind, message }) => [html("b", {}, kind), `: ${message}`]);
-    const wrong = wrongNow(machine).map((text) => [text]);
+  says({ context: { frame, replay }, trace }, number) {
+    const found = replay.found.map(({ kind, message }) => [html("b", {}, kind), `: ${message}`]);
+    const wrong = wrongNow(replay).map((text) => [text]);
     const words =
       this.runs.length > 1
         ? [html("code", {}, trace.name), ": ", ...this.alignment.says(number)]
         : frame
           ? [says(frame)]
-          : sentence(machine);
-    const where = `block ${trace.label(machine.block.at)}${frame ? "" : `, thread ${trace.threadLabel(machine.thread)}`}`;
+          : sentence(replay);
+    const where = `block ${trace.label(replay.block.at)}${frame ? "" : `, thread ${trace.threadLabel(replay.thread)}`}`;
     const said = [html("span", { class: "tt-where" }, where), html("p", { class: "tt-sentence" }, ...words)];
     const [first, second] = this.runs.length > 1 ? said.reverse() : said; // of two runs, the kernel's name is the first word
     return html(

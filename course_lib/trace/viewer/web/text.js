@@ -86,36 +86,33 @@ const STARTS = "starts a product of its warpgroup, for which the tensor cores re
 
 /**
  * The step in words, with the numbers of the chosen thread.
- * @param {import("./machine.js").Machine} machine
+ * @param {import("./replay.js").Replay} replay
  * @returns {(string | Node)[]}
  */
-export function sentence(machine) {
-  const { trace, block } = machine;
-  if (machine.line === null) {
+export function sentence(replay) {
+  const { trace, block } = replay;
+  if (replay.line === null) {
     return [`Block ${trace.label(block.at)} is about to start: ${block.length} steps. Space plays and stops, → steps.`];
   }
-  const lead = [
-    html("b", {}, `Line ${machine.line}`),
-    `, warp ${machine.warp} (${lanes(machine.warp, machine.mask)}). `,
-  ];
-  if (machine.barrier) {
-    const open = block.releases.includes(machine.position);
+  const lead = [html("b", {}, `Line ${replay.line}`), `, warp ${replay.warp} (${lanes(replay.warp, replay.mask)}). `];
+  if (replay.barrier) {
+    const open = block.releases.includes(replay.position);
     return [
       ...lead,
       open ? "Every warp has arrived: the barrier opens." : "It waits at the barrier for the other warps.",
     ];
   }
-  const thread = `Thread ${trace.threadLabel(machine.thread)}`;
-  if (!machine.isActive(machine.thread)) return [...lead, `${thread} takes no part.`];
+  const thread = `Thread ${trace.threadLabel(replay.thread)}`;
+  if (!replay.isActive(replay.thread)) return [...lead, `${thread} takes no part.`];
   /** @param {number} op */
   const done = (op) =>
-    machine.events
+    replay.events
       .filter((event) => event.op === op)
       .map(({ array, element, values, foreign }) => {
         const from = foreign ? " (stored by another block)" : "";
         return `${trace.elements(trace.arrays[array], element, values.length)} = ${values.map(full).join(", ")}${from}`;
       });
-  const updated = machine.events.flatMap(({ array, element, values, update }) => {
+  const updated = replay.events.flatMap(({ array, element, values, update }) => {
     if (!update) return [];
     const { space } = trace.arrays[array];
     const [old, left] = [full(update.old), full(update.left)];
@@ -123,22 +120,22 @@ export function sentence(machine) {
     const how = `${update.operation} ${update.given.map(full).join(", ")}${others}`;
     return `${trace.element(trace.arrays[array], element)}: ${old} → ${full(values[0])} (${how})`;
   });
-  const missed = machine.outside
-    .filter((outside) => outside.thread === machine.thread)
+  const missed = replay.outside
+    .filter((outside) => outside.thread === replay.thread)
     .map(({ array, index }) => `${trace.arrays[array].name}[${index.join(", ")}] (out of bounds)`);
-  const starts = trace.columns.product_step?.includes(block.first + machine.position - 1);
+  const starts = trace.columns.product_step?.includes(block.first + replay.position - 1);
   const doings = [
-    ["finds", tested(machine).map(({ said, filled, holds }) => `${said}${filled ? `: ${filled}` : ""} is ${holds}`)],
+    ["finds", tested(replay).map(({ said, filled, holds }) => `${said}${filled ? `: ${filled}` : ""} is ${holds}`)],
     [starts ? STARTS : "reads", done(LOAD)],
-    ...machine.exchanges.flatMap((exchange) => {
-      const told = toldOf(exchanged(exchange, full), machine.thread % WARP);
+    ...replay.exchanges.flatMap((exchange) => {
+      const told = toldOf(exchanged(exchange, full), replay.thread % WARP);
       return told ? [told] : [];
     }),
     ["writes", done(STORE)],
     ["receives", done(RESULT)],
     ["updates", updated],
     ["misses", missed],
-    ["sets", [...machine.changed].map((name) => `${name} = ${full(machine.variable(name))}`)],
+    ["sets", [...replay.changed].map((name) => `${name} = ${full(replay.variable(name))}`)],
   ];
   const parts = doings.filter(([, what]) => what.length);
   const all = parts.map(([verb, what]) => `${verb} ${/** @type {string[]} */ (what).join(", ")}`).join("; ");
@@ -147,11 +144,11 @@ export function sentence(machine) {
 
 /**
  * Sentences for elements that the chosen thread stores in this step and whose final values are wrong.
- * @param {import("./machine.js").Machine} machine
+ * @param {import("./replay.js").Replay} replay
  */
-export function wrongNow(machine) {
-  const { trace } = machine;
-  const stored = machine.events.filter(({ op }) => op !== LOAD);
+export function wrongNow(replay) {
+  const { trace } = replay;
+  const stored = replay.events.filter(({ op }) => op !== LOAD);
   return stored.flatMap(({ array, element, values }) =>
     values.flatMap((_, w) => {
       const wrong = trace.wanted[trace.arrays[array].name]?.[element + w];
@@ -163,12 +160,12 @@ export function wrongNow(machine) {
 
 /**
  * The conditions that the chosen thread evaluated, with its numbers: row < M, 7 < 5, false.
- * @param {import("./machine.js").Machine} machine
+ * @param {import("./replay.js").Replay} replay
  */
-function tested(machine) {
-  const lane = machine.thread % WARP;
-  if (!machine.isActive(machine.thread)) return [];
-  return machine.tests
+function tested(replay) {
+  const lane = replay.thread % WARP;
+  if (!replay.isActive(replay.thread)) return [];
+  return replay.tests
     .filter(({ mask }) => (mask >>> lane) & 1)
     .map(({ text, parts, truth, sides }) => {
       const values = parts.length === 3 ? sides(lane) : null;
@@ -179,10 +176,10 @@ function tested(machine) {
 
 /**
  * The conditions, short enough for the space beside the line: "7 < 5: false".
- * @param {import("./machine.js").Machine} machine
+ * @param {import("./replay.js").Replay} replay
  */
-export function truth(machine) {
-  const tests = tested(machine);
+export function truth(replay) {
+  const tests = tested(replay);
   if (!tests.length) return null;
   const text = tests.map(({ said, filled, holds }) => `${filled || said}: ${holds}`).join(", ");
   return { text, holds: tests.every(({ holds }) => holds) };

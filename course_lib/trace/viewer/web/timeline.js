@@ -54,15 +54,15 @@ export class Timeline {
   choose(runs, last, found, at) {
     this.end = last;
     this.runs = runs;
-    this.strips = runs.flatMap(({ context: { machine } }, run) =>
-      warpsOf(machine.block).strips.map(({ name, spans }) => ({
+    this.strips = runs.flatMap(({ context: { replay } }, run) =>
+      warpsOf(replay.block).strips.map(({ name, spans }) => ({
         name,
         spans: spans.map(
           ([from, to, what]) => /** @type {import("./strips.js").Span} */ ([at(run, from), at(run, to - 1) + 1, what]),
         ),
       })),
     );
-    const { block, thread } = runs[0].context.machine;
+    const { block, thread } = runs[0].context.replay;
     const mark = (/** @type {number} */ step, /** @type {string} */ look) => ({
       step,
       look,
@@ -108,9 +108,9 @@ export class Timeline {
   draw(step) {
     this.step = step;
     const [{ context }] = this.runs;
-    const { machine } = context;
+    const { replay } = context;
     set(this.slider, "aria-valuenow", String(step));
-    const where = machine.line === null ? "" : `, line ${machine.line}, warp ${machine.warp}`;
+    const where = replay.line === null ? "" : `, line ${replay.line}, warp ${replay.warp}`;
     set(this.slider, "aria-valuetext", `step ${step} of ${this.end}${this.runs.length > 1 ? "" : where}`);
     this.put(part(this.slider, "position"), step);
   }
@@ -183,7 +183,7 @@ export class Timeline {
   /** What the steps up to a position are, for who points there. @param {number} position */
   tells(position) {
     if (this.runs.length > 1 || position < 1) return ORDER;
-    const { block } = this.runs[0].context.machine;
+    const { block } = this.runs[0].context.replay;
     return `step ${position}: line ${block.line(position - 1)}, warp ${block.warp(position - 1)}. ${ORDER}`;
   }
 }

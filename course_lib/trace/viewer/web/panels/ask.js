@@ -46,13 +46,13 @@ export class Ask {
     const { asked, node } = this;
     node.hidden = !asked;
     if (!asked) return;
-    const { machine, trace } = this.context;
+    const { replay, trace } = this.context;
     const { array, element } = asked;
     const local = trace.arrays[array].space === "local";
-    const key = [machine.blockNumber, local ? machine.thread : "", array, element].join();
-    if (this.known !== key) this.uses = usesOf(machine, array, element);
+    const key = [replay.blockNumber, local ? replay.thread : "", array, element].join();
+    if (this.known !== key) this.uses = usesOf(replay, array, element);
     this.known = key;
-    this.told = elementSays(machine, array, element, this.uses);
+    this.told = elementSays(replay, array, element, this.uses);
     node.replaceChildren(...this.told.map((text, i) => html(i ? "p" : "b", {}, text)));
     this.place(asked);
     // told of the focused element, unless the page plays

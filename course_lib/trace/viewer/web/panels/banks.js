@@ -31,7 +31,7 @@ export class Banks extends Requests {
   /** @param {boolean} alone */
   others(alone) {
     if (!alone) return [];
-    const { line } = this.context.machine;
+    const { line } = this.context.replay;
     write(this.idle, line === null ? "No warp has run yet." : `Line ${line} does not access shared memory.`);
     const empty = new Stacks(beside(this.room, CELL));
     empty.draw([], -1, "The banks of shared memory");
@@ -48,9 +48,9 @@ class Request {
     this.node = html("div", { class: "tt-request" }, html("p", {}, this.said, this.busiest), this.stacks.node);
   }
 
-  /** @param {import("../machine.js").Machine} machine @param {import("../trace.js").Access} access */
-  draw(machine, access) {
-    const { trace } = machine;
+  /** @param {import("../replay.js").Replay} replay @param {import("../trace.js").Access} access */
+  draw(replay, access) {
+    const { trace } = replay;
     const array = trace.arrays[access.array];
     // For each bank, its words and the lanes that access them.
     /** @type {Map<number, number[]>[]} */
@@ -60,7 +60,7 @@ class Request {
     const most = Math.max(...stacks.map((stack) => stack.size));
     write(this.said, requestSays(access, array, 0));
     write(this.busiest, ` The busiest bank: ${most} word${most === 1 ? "" : "s"}.`);
-    const mine = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
+    const mine = replay.thread >> 5 === replay.warp ? replay.thread % WARP : -1;
     this.stacks.draw(
       stacks,
       mine,

@@ -5,17 +5,17 @@ import { Panel } from "../panel.js";
 import { countUpTo } from "../summary.js";
 import { tip } from "../terms.js";
 
-/** @typedef {import("../machine.js").Machine} Machine */
-/** Counts of a block, at a position; the first ones are shown also where both runs have none. @type {[string, (machine: Machine, position: number) => number][]} */
+/** @typedef {import("../replay.js").Replay} Replay */
+/** Counts of a block, at a position; the first ones are shown also where both runs have none. @type {[string, (replay: Replay, position: number) => number][]} */
 const COUNTS = [
-  ["sectors", (machine, position) => machine.summary.totals.sectors[position]],
-  ["bank conflicts", (machine, position) => machine.summary.totals.conflicts[position]],
+  ["sectors", (replay, position) => replay.summary.totals.sectors[position]],
+  ["bank conflicts", (replay, position) => replay.summary.totals.conflicts[position]],
   ["barriers", ({ block }, position) => countUpTo(block.releases, position)],
-  ["global loads", (machine, position) => machine.summary.counts.global[0][position]],
-  ["global stores", (machine, position) => machine.summary.counts.global[1][position]],
-  ["global atomics", (machine, position) => machine.summary.counts.global[2][position]],
-  ["shared loads", (machine, position) => machine.summary.counts.shared[0][position]],
-  ["wavefronts", (machine, position) => machine.summary.totals.wavefronts[position]],
+  ["global loads", (replay, position) => replay.summary.counts.global[0][position]],
+  ["global stores", (replay, position) => replay.summary.counts.global[1][position]],
+  ["global atomics", (replay, position) => replay.summary.counts.global[2][position]],
+  ["shared loads", (replay, position) => replay.summary.counts.shared[0][position]],
+  ["wavefronts", (replay, position) => replay.summary.totals.wavefronts[position]],
   ["statements", (_, position) => position],
 ];
 const ALWAYS = 3;
@@ -34,28 +34,28 @@ export class Compare extends Panel {
     this.rows = [];
   }
 
-  get machines() {
-    const { machine, other } = this.context;
-    return other ? [machine, other] : [machine];
+  get replays() {
+    const { replay, other } = this.context;
+    return other ? [replay, other] : [replay];
   }
 
   choose() {
-    const { machines } = this;
+    const { replays } = this;
     this.rows = COUNTS.flatMap(([name, count], i) => {
-      const totals = machines.map((machine) => count(machine, machine.length));
+      const totals = replays.map((replay) => count(replay, replay.length));
       const most = Math.max(...totals);
       if (!most && i >= ALWAYS) return [];
-      const of = machines.map((machine, run) => {
+      const of = replays.map((replay, run) => {
         const bar = html("i");
         bar.style.background = HUES[run];
-        return { value: (/** @type {number} */ at) => count(machine, at), total: totals[run], bar, text: html("b") };
+        return { value: (/** @type {number} */ at) => count(replay, at), total: totals[run], bar, text: html("b") };
       });
       return [{ name, of, most }];
     });
     this.bars.replaceChildren(
       ...this.rows.map(({ name, of }) => {
         const lines = of.map(({ total, bar, text }, run) => {
-          const who = html("span", { class: "tt-who" }, machines[run].trace.name);
+          const who = html("span", { class: "tt-who" }, replays[run].trace.name);
           const whole = html("span", { class: "tt-soft" }, ` of ${total}`);
           return html("div", {}, who, html("span", { class: "tt-track-of" }, bar), html("span", {}, text, whole));
         });
@@ -66,10 +66,10 @@ export class Compare extends Panel {
   }
 
   draw() {
-    const { machines } = this;
+    const { replays } = this;
     for (const { of, most } of this.rows) {
       of.forEach(({ value, bar, text }, run) => {
-        const now = value(machines[run].position);
+        const now = value(replays[run].position);
         bar.style.setProperty("--part", String(most && now / most));
         write(text, String(now));
       });

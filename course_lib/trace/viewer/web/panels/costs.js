@@ -9,7 +9,7 @@ import { tip } from "../terms.js";
 import { OPS, SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
 
 /** @typedef {"sectors" | "wavefronts"} Cost */
-/** @typedef {{node: HTMLElement, draw: (machine: import("../machine.js").Machine, access: import("../trace.js").Access) => void}} Drawn */
+/** @typedef {{node: HTMLElement, draw: (replay: import("../replay.js").Replay, access: import("../trace.js").Access) => void}} Drawn */
 
 /**
  * A request in a sentence, as tests/oracles/scene.py says it; the figures are the observers'.
@@ -69,8 +69,8 @@ export class Costs {
   }
 
   choose() {
-    const { machine, trace } = this.context;
-    const sites = [...machine.summary.sites.values()].filter(({ array }) => trace.arrays[array].space === this.space);
+    const { replay, trace } = this.context;
+    const sites = [...replay.summary.sites.values()].filter(({ array }) => trace.arrays[array].space === this.space);
     sites.sort((x, y) => x.line - y.line || x.array - y.array || x.op - y.op);
     const extra = this.cost === "wavefronts" ? ["conflicts"] : [];
     const heads = ["line", "access", "requests", this.cost, ...extra, "per request"];
@@ -96,9 +96,9 @@ export class Costs {
   }
 
   draw() {
-    const { machine } = this.context;
+    const { replay } = this.context;
     for (const { site, row, cells, bar } of this.rows) {
-      const requests = countUpTo(site.positions, machine.position);
+      const requests = countUpTo(site.positions, replay.position);
       const total = (/** @type {number[]} */ list) => (requests ? list[requests - 1] : 0);
       const cost = total(site[this.cost]);
       const each = requests ? cost / requests : 0;
@@ -107,7 +107,7 @@ export class Costs {
       texts.forEach((text, i) => write(cells[i], text));
       const part = String(Math.min(1, each / WARP));
       if (bar.style.getPropertyValue("--part") !== part) bar.style.setProperty("--part", part);
-      row.classList.toggle("tt-here", site.positions[requests - 1] === machine.position);
+      row.classList.toggle("tt-here", site.positions[requests - 1] === replay.position);
     }
   }
 }
@@ -159,15 +159,15 @@ export class Requests extends Panel {
 
   draw() {
     this.costs.draw();
-    const { machine, trace } = this.context;
-    if (this.shown === machine.position) return;
-    this.shown = machine.position;
-    const accesses = machine.accesses
+    const { replay, trace } = this.context;
+    if (this.shown === replay.position) return;
+    this.shown = replay.position;
+    const accesses = replay.accesses
       .filter(({ array }) => trace.arrays[array].space === this.space)
       .sort((x, y) => y.conflicts - x.conflicts);
     while (this.requests.length < accesses.length) this.requests.push(this.request());
     const requests = this.requests.slice(0, accesses.length);
-    requests.forEach((request, i) => request.draw(machine, accesses[i]));
+    requests.forEach((request, i) => request.draw(replay, accesses[i]));
     fill(this.said, [...this.others(!requests.length), ...requests.map(({ node }) => node)]);
   }
 }

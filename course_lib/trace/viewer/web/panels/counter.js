@@ -41,8 +41,8 @@ export class Counter extends Panel {
   }
 
   choose() {
-    const { machine, other, trace } = this.context;
-    const animation = BlockAnimation.of(trace.blocks[machine.blockNumber]);
+    const { replay, other, trace } = this.context;
+    const animation = BlockAnimation.of(trace.blocks[replay.blockNumber]);
     const { fetched: total, multiplied, uses } = animation;
     const theirs = other ? BlockAnimation.of(other.trace.blocks[other.blockNumber]) : null;
     this.total = total;
@@ -54,24 +54,24 @@ export class Counter extends Panel {
     this.track.hidden = this.differ;
     this.track.style.setProperty("--whole", String(total / this.most));
     if (this.differ) {
-      const shared = [machine, /** @type {import("../machine.js").Machine} */ (other)].map(sharedLoads);
+      const shared = [replay, /** @type {import("../replay.js").Replay} */ (other)].map(sharedLoads);
       const each = [...(Math.max(...shared) ? [[shared[0], " shared"]] : []), [total / multiplied, " global"]];
       const rows = each.map(([n, where]) => html("span", {}, html("b", {}, rounded(Number(n))), String(where)));
       this.counted.replaceChildren(...rows);
     } else this.counted.replaceChildren(this.number, this.all);
     const said = ratio >= 1 ? `${other?.trace.name}: ${compared}` : "";
     write(this.beside, this.differ ? this.soFar(total) : said);
-    this.scales = scalesOf(machine, other);
-    const tinted = tintedIn(machine);
+    this.scales = scalesOf(replay, other);
+    const tinted = tintedIn(replay);
     this.hues = [...new Set(trace.arrays.filter((_, number) => tinted[number]).map(({ hue }) => hue))];
     this.scale = "";
-    write(this.loads, often(machine.summary.loads));
+    write(this.loads, often(replay.summary.loads));
   }
 
   draw() {
-    const { machine, trace } = this.context;
+    const { replay, trace } = this.context;
     const whole = wholeLaunch(this.context);
-    const now = machine.fetched();
+    const now = replay.fetched();
     const launch = () =>
       loadsOf(trace).reduce((sum, counts) => (counts ? counts.reduce((a, b) => a + b, sum) : sum), 0);
     const who = whole ? "all blocks" : "this block";
@@ -120,8 +120,8 @@ export class Counter extends Panel {
     const most = whole ? this.scales.launch : this.scales.block;
     if (this.scale === `${most} ${whole}`) return;
     this.scale = `${most} ${whole}`;
-    const { machine, trace } = this.context;
-    write(this.loads, often(whole ? loadsOf(trace) : machine.summary.loads));
+    const { replay, trace } = this.context;
+    write(this.loads, often(whole ? loadsOf(trace) : replay.summary.loads));
     const parts = Array.from({ length: STEPS + 1 }, (_, i) => Math.round((i * most) / STEPS));
     const boxes = [...new Set(parts)].map((count) => {
       const box = html("i");
@@ -146,7 +146,7 @@ function often(loads) {
   return most ? `each loaded ${least === most ? times(most) : `${least} to ${times(most)}`}` : "";
 }
 
-/** The loads from shared memory for each multiply-add of the block. @param {import("../machine.js").Machine} machine */
+/** The loads from shared memory for each multiply-add of the block. @param {import("../replay.js").Replay} replay */
 function sharedLoads({ block, length, summary, trace }) {
   const { multiplied } = BlockAnimation.of(trace.blocks[trace.blockNumber(block.at)]);
   return multiplied && summary.counts.shared[LOAD][length] / multiplied;

@@ -41,8 +41,8 @@ export class Findings extends Panel {
   }
 
   draw() {
-    const { machine, trace } = this.context;
-    const found = machine.found;
+    const { replay, trace } = this.context;
+    const found = replay.found;
     trace.findings.forEach((finding, i) => {
       const here = found.includes(finding);
       this.rows[i].classList.toggle("tt-here", here);

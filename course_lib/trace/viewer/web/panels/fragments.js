@@ -30,19 +30,19 @@ export class Fragments extends Panel {
     this.said.addEventListener("click", ({ target }) => {
       const cell = target instanceof Element ? target.closest("[data-lane]") : null;
       const lane = Number(cell?.getAttribute("data-lane"));
-      const { trace, machine, choose } = this.context;
-      if (cell && machine.line !== null) choose({ thread: trace.threadPosition(WARP * machine.warp + lane) });
+      const { trace, replay, choose } = this.context;
+      if (cell && replay.line !== null) choose({ thread: trace.threadPosition(WARP * replay.warp + lane) });
     });
   }
 
   draw() {
-    const { machine } = this.context;
-    const here = this.operations.filter(({ operation }) => operation.line === machine.line);
-    const lane = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
-    write(this.inFlight, productsInFlight(machine));
+    const { replay } = this.context;
+    const here = this.operations.filter(({ operation }) => operation.line === replay.line);
+    const lane = replay.thread >> 5 === replay.warp ? replay.thread % WARP : -1;
+    write(this.inFlight, productsInFlight(replay));
     for (const each of here) {
       each.draw(says(each.operation, lane), "", lane);
-      fill(each.tables, reads(machine, each.operation.pieces ?? []).map(table));
+      fill(each.tables, reads(replay, each.operation.pieces ?? []).map(table));
     }
     if (!here.length) this.operations[0].draw("", this.elsewhere(), -1);
     fill(
@@ -53,9 +53,9 @@ export class Fragments extends Panel {
 
   /** A sentence for a line that multiplies nothing, with the next line that does. */
   elsewhere() {
-    const { machine, trace } = this.context;
+    const { replay, trace } = this.context;
     const [next] = trace.matrices;
-    const now = machine.line === null ? "No warp has run yet." : `Line ${machine.line} multiplies no matrices.`;
+    const now = replay.line === null ? "No warp has run yet." : `Line ${replay.line} multiplies no matrices.`;
     return `${now} Line ${next.line} does (${next.name}), and its warp holds them so, a lane's number in each element:`;
   }
 }

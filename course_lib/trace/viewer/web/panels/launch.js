@@ -60,7 +60,7 @@ export class Launch extends Panel {
   }
 
   draw() {
-    const { machine } = this.context;
-    for (const { line, row } of this.rows) row.classList.toggle("tt-here", line === machine.line);
+    const { replay } = this.context;
+    for (const { line, row } of this.rows) row.classList.toggle("tt-here", line === replay.line);
   }
 }

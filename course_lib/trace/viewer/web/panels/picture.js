@@ -8,7 +8,7 @@ import { copiesIn, MovingCopies } from "../moving.js";
 import { putHandle } from "../handle.js";
 import { arrange } from "../layout.js";
 import { loadsOf, scalesOf, tintedIn, wholeLaunch } from "../loads.js";
-import { WRITTEN } from "../machine.js";
+import { WRITTEN } from "../replay.js";
 import { operandsOf } from "../operands.js";
 import { Panel } from "../panel.js";
 import { Ask } from "./ask.js";
@@ -148,7 +148,7 @@ export class Picture extends Panel {
       if (Math.abs(way) > SWIPE) context.step(way < 0 ? 1 : -1);
     });
     this.place.append(...this.signs, ...this.drawings.map(({ node }) => node));
-    /** @type {{machine: import("../machine.js").Machine, thread: number, position: number, frame: object | null, now: Map<number, number>[]} | null} */
+    /** @type {{replay: import("../replay.js").Replay, thread: number, position: number, frame: object | null, now: Map<number, number>[]} | null} */
     this.drawn = null;
     /** Of each array, what is on its way to elements that hold nothing. @type {Map<number, Value>[]} */
     this.pending = trace.arrays.map(() => new Map());
@@ -280,7 +280,7 @@ export class Picture extends Panel {
     };
     layer.addEventListener("focus", () => {
       if (!layer.matches(":focus-visible")) return; // by mouse
-      const mine = [...this.context.machine.nowMine[number].keys()].find(
+      const mine = [...this.context.replay.nowMine[number].keys()].find(
         (e) => e >= plane.offset && e - plane.offset <= most,
       );
       go(cursor || (mine ?? plane.offset) - plane.offset);
@@ -337,11 +337,11 @@ export class Picture extends Panel {
    * @param {number} number
    */
   looks(number) {
-    const { machine, trace } = this.context;
-    const { length, position, summary } = machine;
+    const { replay, trace } = this.context;
+    const { length, position, summary } = replay;
     const [loaded, stored] = [summary.loaded[number], summary.stored[number]];
     const { space, role } = trace.arrays[number];
-    const [now, values] = [machine.now[number], machine.held(number)];
+    const [now, values] = [replay.now[number], replay.held(number)];
     const all = this.loaded[number] && wholeLaunch(this.context); // of all blocks, no element is another's business
     return (/** @type {number} */ element) => {
       const marked = now.get(element);
@@ -356,10 +356,10 @@ export class Picture extends Panel {
 
   /** For each array, the elements at which this step breaks a rule, and the positions of its accesses out of bounds. */
   faults() {
-    const { machine, trace } = this.context;
+    const { replay, trace } = this.context;
     /** @type {{wrong: number[], beyond: [number, number][]}[]} */
     const faults = trace.arrays.map(() => ({ wrong: [], beyond: [] }));
-    for (const { array, index } of machine.found) {
+    for (const { array, index } of replay.found) {
       const number = trace.arrays.findIndex((a) => a.name === array);
       if (number < 0 || !index) continue;
       const { shape } = trace.arrays[number];
@@ -368,10 +368,10 @@ export class Picture extends Panel {
     }
     trace.arrays.forEach(({ name }, number) => {
       for (const element of Object.keys(trace.wanted[name] ?? {}).map(Number)) {
-        if (machine.stored(number, element)) faults[number].wrong.push(element);
+        if (replay.stored(number, element)) faults[number].wrong.push(element);
       }
     });
-    for (const { array, index } of machine.outside) faults[array].beyond.push(landing(trace.arrays[array], index));
+    for (const { array, index } of replay.outside) faults[array].beyond.push(landing(trace.arrays[array], index));
     for (const { beyond } of faults) {
       const seen = new Map(beyond.map((place) => [String(place), place]));
       beyond.splice(0, beyond.length, ...[...seen.values()].sort((x, y) => x[0] - y[0] || x[1] - y[1]));
@@ -468,11 +468,11 @@ export class Picture extends Panel {
   }
 
   choose() {
-    const { machine, trace } = this.context;
+    const { replay, trace } = this.context;
     this.drawn = null;
-    this.loaded = tintedIn(machine);
-    this.most = scalesOf(machine, this.context.other);
-    const animation = BlockAnimation.of(trace.blocks[machine.blockNumber]);
+    this.loaded = tintedIn(replay);
+    this.most = scalesOf(replay, this.context.other);
+    const animation = BlockAnimation.of(trace.blocks[replay.blockNumber]);
     const reads = Math.max(0, ...animation.frames.map(({ facts }) => facts.reads?.[1] ?? 0));
     const tiles = this.drawings.filter(({ node }) => node.dataset.space === "shared");
     for (const drawing of tiles)
@@ -483,18 +483,18 @@ export class Picture extends Panel {
     });
     for (const { node, plane } of this.drawings) {
       const small = node.dataset.space === "local" && node.querySelector("small");
-      if (small) small.textContent = `${plane.size} in thread ${trace.threadLabel(machine.thread)}`;
+      if (small) small.textContent = `${plane.size} in thread ${trace.threadLabel(replay.thread)}`;
     }
     this.planes.forEach((planes, number) => {
       if (trace.arrays[number].space !== "global" || layout(trace.arrays[number]).wrapped) return;
       const { role } = trace.arrays[number];
       for (const plane of planes) {
-        plane.frame((element) => machine.inRegion(number, element));
+        plane.frame((element) => replay.inRegion(number, element));
         if (this.product && role && this.context.tiles) putHandle(plane, role, this.context.tiles);
       }
     });
     if (trace.owner < 0) return;
-    const { warp, thread } = (this.owned = machine.stores(trace.owner));
+    const { warp, thread } = (this.owned = replay.stores(trace.owner));
     this.place.closest(".tt-root")?.toggleAttribute("data-owns", warp.size > 0);
     for (const plane of this.planes[trace.owner]) {
       plane.own("thread", (element) => thread.has(element));
@@ -503,7 +503,7 @@ export class Picture extends Panel {
   }
 
   draw() {
-    const { frame, machine, trace } = this.context;
+    const { frame, replay, trace } = this.context;
     this.moving.finish();
     const faults = this.faults();
     const { drawn } = this;
@@ -515,20 +515,20 @@ export class Picture extends Panel {
     const near =
       same &&
       drawn !== null &&
-      machine.now !== machine.nowMine &&
-      drawn.machine === machine &&
-      drawn.thread === machine.thread &&
+      replay.now !== replay.nowMine &&
+      drawn.replay === replay &&
+      drawn.thread === replay.thread &&
       !frame &&
       !drawn.frame &&
       drawn.position > 0 &&
-      machine.position > 0 &&
-      Math.abs(drawn.position - machine.position) <= 1;
+      replay.position > 0 &&
+      Math.abs(drawn.position - replay.position) <= 1;
     trace.arrays.forEach((array, number) => {
       const planes = this.planes[number];
       if (!planes.length) return;
       const each = planes[0].size;
       const look = this.looks(number);
-      const values = machine.held(number);
+      const values = replay.held(number);
       const counts = this.countsOf(number);
       const paint = (/** @type {number} */ element) => {
         const plane = planes[Math.floor(element / each)];
@@ -540,15 +540,15 @@ export class Picture extends Panel {
       // what the kernel does not load, and has not stored yet, has no number
       const unknown = (/** @type {number} */ element) =>
         array.role === "C" &&
-        machine.summary.loaded[number][element] > machine.length &&
-        machine.summary.stored[number][element] > machine.position;
+        replay.summary.loaded[number][element] > replay.length &&
+        replay.summary.stored[number][element] > replay.position;
       if (this.loaded[number])
         for (const plane of planes) plane.tinted(wholeLaunch(this.context) ? this.most.launch : this.most.block);
       if (near && drawn)
-        for (const now of [drawn.now[number], machine.now[number]]) for (const e of now.keys()) paint(e);
+        for (const now of [drawn.now[number], replay.now[number]]) for (const e of now.keys()) paint(e);
       else for (let element = 0; element < array.size; element++) paint(element);
-      const dots = array.space === "global" && !frame ? machine.elementsLoadedByThread(number) : [];
-      const mine = [...machine.nowMine[number].keys()].sort((x, y) => x - y);
+      const dots = array.space === "global" && !frame ? replay.elementsLoadedByThread(number) : [];
+      const mine = [...replay.nowMine[number].keys()].sort((x, y) => x - y);
       const { wrong, beyond } = faults[number];
       for (const plane of planes) {
         const inside = (/** @type {number[]} */ elements) =>
@@ -562,17 +562,17 @@ export class Picture extends Panel {
     this.drawOperands();
     this.tellOfSums();
     this.tellOfTiles();
-    this.drawn = { machine, thread: machine.thread, position: machine.position, frame, now: machine.now };
+    this.drawn = { replay, thread: replay.thread, position: replay.position, frame, now: replay.now };
     this.ask.draw();
   }
 
   /** C has its old numbers as long as the sums are in registers: its caption says so. */
   tellOfSums() {
-    const { machine } = this.context;
+    const { replay } = this.context;
     const stores = (/** @type {number} */ position) =>
-      machine.summary.counts.global[STORE][position] + machine.summary.counts.global[ATOMIC][position];
+      replay.summary.counts.global[STORE][position] + replay.summary.counts.global[ATOMIC][position];
     const small = this.drawings.find(({ role }) => role === "C")?.node.querySelector("small + small");
-    if (small) write(small, !stores(machine.position) && stores(machine.length) ? ", not stored yet" : "");
+    if (small) write(small, !stores(replay.position) && stores(replay.length) ? ", not stored yet" : "");
   }
 
   /** @param {string} name  of an array */
@@ -582,13 +582,13 @@ export class Picture extends Panel {
 
   /** For each shared array, the values that registers hold until they are stored to it, by element. */
   onTheirWay() {
-    const { machine, trace } = this.context;
-    const block = trace.blocks[machine.blockNumber];
-    const places = placesOf(machine.block);
+    const { replay, trace } = this.context;
+    const block = trace.blocks[replay.blockNumber];
+    const places = placesOf(replay.block);
     /** @type {Map<number, Value>[]} */
     const found = trace.arrays.map(() => new Map());
     for (const { load, store } of copiesOf(block).held) {
-      if (places[load] >= machine.position || places[store] < machine.position) continue;
+      if (places[load] >= replay.position || places[store] < replay.position) continue;
       const global = block
         .accesses(load)
         .filter(({ array, loading }) => loading && trace.arrays[array].space === "global");
@@ -606,9 +606,9 @@ export class Picture extends Panel {
 
   /** Below the tiles: what their marks are, and, of several buffers, which pair each of them holds. */
   tellOfTiles() {
-    const { machine, trace } = this.context;
-    const { tiles } = copiesOf(trace.blocks[machine.blockNumber]);
-    const places = placesOf(machine.block);
+    const { replay, trace } = this.context;
+    const { tiles } = copiesOf(trace.blocks[replay.blockNumber]);
+    const places = placesOf(replay.block);
     for (const { held, lines, node, plane } of this.drawings) {
       const foot = node.querySelector(".tt-foot");
       if (!foot || node.dataset.space !== "shared") continue;
@@ -624,9 +624,9 @@ export class Picture extends Panel {
       }
       const array = trace.arrays.findIndex(({ name }) => name === held);
       const mine = tiles.filter((tile) => tile.array === array && tile.buffer === plane.offset / plane.size);
-      const next = mine.find(({ first }) => places[first] >= machine.position);
-      const now = mine.filter(({ first }) => places[first] < machine.position).pop();
-      const on = next && next.load >= 0 && places[next.load] < machine.position;
+      const next = mine.find(({ first }) => places[first] >= replay.position);
+      const now = mine.filter(({ first }) => places[first] < replay.position).pop();
+      const on = next && next.load >= 0 && places[next.load] < replay.position;
       const soon = on
         ? `pair ${next.pair} still in registers`
         : next && next.load >= 0
@@ -642,19 +642,19 @@ export class Picture extends Panel {
 
   /** The numbers in registers that the chosen thread uses several times, with a mark for each use so far. */
   drawOperands() {
-    const { machine, trace } = this.context;
+    const { replay, trace } = this.context;
     if (!this.operands.length) return;
-    const places = placesOf(machine.block);
-    const all = operandsOf(trace.blocks[machine.blockNumber]);
+    const places = placesOf(replay.block);
+    const all = operandsOf(trace.blocks[replay.blockNumber]);
     for (const { name, plane } of this.operands) {
-      const value = machine.variables.get(name)?.[machine.thread] ?? null;
+      const value = replay.variables.get(name)?.[replay.thread] ?? null;
       const operand = all.find((each) => each.name === name);
       const mine = operand?.held.filter(
-        ({ warp, loaded }) => warp === machine.thread >> 5 && places[loaded] < machine.position,
+        ({ warp, loaded }) => warp === replay.thread >> 5 && places[loaded] < replay.position,
       );
       const last = mine?.reduce((x, y) => (places[y.loaded] > places[x.loaded] ? y : x), mine[0]);
-      const used = last?.uses.filter((step) => places[step] < machine.position).length ?? 0;
-      plane.cell(0, value === null ? EMPTY : machine.changed.has(name) ? NOW_WRITTEN : SEEN, value);
+      const used = last?.uses.filter((step) => places[step] < replay.position).length ?? 0;
+      plane.cell(0, value === null ? EMPTY : replay.changed.has(name) ? NOW_WRITTEN : SEEN, value);
       if (plane instanceof Grid) plane.tally(0, used);
       plane.finish([], []);
       const foot = plane.node.parentElement?.querySelector(".tt-foot");
@@ -664,17 +664,17 @@ export class Picture extends Panel {
 
   /** How often each element of an array has been loaded, or read since it was stored; null where that is not shown. @param {number} number */
   countsOf(number) {
-    const { machine, trace } = this.context;
-    if (trace.arrays[number].space === "shared") return machine.loads[number];
-    return !this.loaded[number] ? null : wholeLaunch(this.context) ? loadsOf(trace)[number] : machine.loads[number];
+    const { replay, trace } = this.context;
+    if (trace.arrays[number].space === "shared") return replay.loads[number];
+    return !this.loaded[number] ? null : wholeLaunch(this.context) ? loadsOf(trace)[number] : replay.loads[number];
   }
 
   /** Fill the elements of C as far as the threads that will store them have computed. */
   fill() {
-    const { machine, trace } = this.context;
-    const { blockNumber, position, summary } = machine;
+    const { replay, trace } = this.context;
+    const { blockNumber, position, summary } = replay;
     const number = trace.owner;
-    const adds = addsOf(machine.block);
+    const adds = addsOf(replay.block);
     if (number < 0 || !adds.some((steps) => steps.length)) return;
     const done = adds.map((steps) => (steps.length ? countUpTo(steps, position) / steps.length : 0));
     const [first, stored] = [blockNumber * trace.threads, summary.stored[number]];
@@ -691,21 +691,21 @@ export class Picture extends Panel {
   }
 
   drawThreads() {
-    const { frame, machine } = this.context;
-    const here = machine.found.flatMap(({ at }) => at.filter(({ block }) => block === machine.blockNumber));
+    const { frame, replay } = this.context;
+    const here = replay.found.flatMap(({ at }) => at.filter(({ block }) => block === replay.blockNumber));
     const wrong = here.map(({ thread }) => thread);
     for (const { name, plane } of this.threads) {
-      const held = machine.variables.get(name);
+      const held = replay.variables.get(name);
       for (let thread = 0; thread < plane.size; thread++) {
         const value = held ? held[thread] : null;
         const active = frame
           ? Boolean(((frame.part.get(thread >> 5) ?? 0) >>> (thread & 31)) & 1)
-          : machine.isActive(thread);
-        const changed = active && (frame ? frame.sums.has(name) : machine.assigned.has(name));
+          : replay.isActive(thread);
+        const changed = active && (frame ? frame.sums.has(name) : replay.assigned.has(name));
         const still = value !== null ? SEEN : held || name !== "threads" ? EMPTY : PLAIN;
         plane.cell(thread, changed ? NOW_WRITTEN : active ? ACTIVE : still, value);
       }
-      plane.finish([], [machine.thread]);
+      plane.finish([], [replay.thread]);
       plane.fault([...new Set(wrong)], []);
     }
   }
@@ -715,9 +715,9 @@ export class Picture extends Panel {
    * @param {number} speed  how much faster than usual
    */
   moveCopies(speed) {
-    const { frame, machine, trace } = this.context;
+    const { frame, replay, trace } = this.context;
     if (!frame?.facts.fetched || !frame.facts.shared) return;
-    this.moving.start(copiesIn(machine, frame), (array) => trace.arrays[array].hue, speed);
+    this.moving.start(copiesIn(replay, frame), (array) => trace.arrays[array].hue, speed);
   }
 
   close() {

@@ -14,7 +14,7 @@ const PLACES = BANKS / SPAN;
 
 /**
  * A sentence with the groups of products of the step's warp that are in flight after it.
- * @param {import("../machine.js").Machine} machine
+ * @param {import("../replay.js").Replay} replay
  */
 export function productsInFlight({ trace: { columns }, block, position, warp }) {
   if (!position || !columns.product_step?.length) return "";
@@ -33,7 +33,7 @@ export function productsInFlight({ trace: { columns }, block, position, warp }) 
 
 /**
  * What the first instruction of a step reads, as course_lib/trace/viewer/pieces.py describes it.
- * @param {import("../machine.js").Machine} machine
+ * @param {import("../replay.js").Replay} replay
  * @param {Matrices} matrices
  * @returns {Read[]}
  */

@@ -19,27 +19,27 @@ export class Registers extends Panel {
       place,
       "dl > div",
       () => context,
-      ({ firstChild }) => context.machine.stepsThatSet(firstChild?.textContent ?? ""),
+      ({ firstChild }) => context.replay.stepsThatSet(firstChild?.textContent ?? ""),
     );
   }
 
   choose() {
-    const { machine, trace } = this.context;
-    this.list.setAttribute("aria-label", `Registers of thread ${trace.threadLabel(machine.thread)}`);
+    const { replay, trace } = this.context;
+    this.list.setAttribute("aria-label", `Registers of thread ${trace.threadLabel(replay.thread)}`);
   }
 
   /** The variables that the thread holds, in the order of their first assignments. */
   get held() {
-    const { machine } = this.context;
-    return [...machine.variables.keys()].filter((name) => machine.variable(name) !== null);
+    const { replay } = this.context;
+    return [...replay.variables.keys()].filter((name) => replay.variable(name) !== null);
   }
 
   draw() {
-    const { frame, machine, trace } = this.context;
-    const text = trace.source.find(([line]) => line === machine.line)?.[1] ?? "";
+    const { frame, replay, trace } = this.context;
+    const text = trace.source.find(([line]) => line === replay.line)?.[1] ?? "";
     const words = new Set(text.match(/[A-Za-z_]\w*/g));
     const shown = this.held.filter((name) =>
-      frame ? trace.accumulators.includes(name) : machine.changed.has(name) || words.has(name),
+      frame ? trace.accumulators.includes(name) : replay.changed.has(name) || words.has(name),
     );
     if (String(shown) !== String([...this.rows.keys()])) {
       this.rows = new Map(shown.map((name) => [name, this.rows.get(name) ?? this.row(name)]));
@@ -47,8 +47,8 @@ export class Registers extends Panel {
       reach(this.list);
     }
     for (const [name, { row, value }] of this.rows) {
-      write(value, full(machine.variable(name)));
-      row.classList.toggle("tt-changed", !frame && machine.changed.has(name));
+      write(value, full(replay.variable(name)));
+      row.classList.toggle("tt-changed", !frame && replay.changed.has(name));
     }
   }
 

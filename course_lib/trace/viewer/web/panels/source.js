@@ -66,7 +66,7 @@ export class Source extends Panel {
       place,
       ".tt-line",
       () => context,
-      ({ dataset }) => context.machine.stepsOnLine(Number(dataset.line)),
+      ({ dataset }) => context.replay.stepsOnLine(Number(dataset.line)),
     );
     reach(place);
     /** @type {HTMLElement | undefined} */
@@ -77,18 +77,18 @@ export class Source extends Panel {
   }
 
   choose() {
-    const { machine, trace } = this.context;
-    this.head.title = `Counts of thread ${trace.threadLabel(machine.thread)}`;
+    const { replay, trace } = this.context;
+    this.head.title = `Counts of thread ${trace.threadLabel(replay.thread)}`;
   }
 
   draw() {
-    const { frame, machine } = this.context;
+    const { frame, replay } = this.context;
     for (const [number, line] of this.lines) {
-      const { runs, loads } = machine.onLine(number);
+      const { runs, loads } = replay.onLine(number);
       write(line.runs, runs ? String(runs) : "");
       write(line.loads, loads ? String(loads) : "");
     }
-    const lit = frame ? [...frame.lines].sort((x, y) => x - y) : machine.line === null ? [] : [machine.line];
+    const lit = frame ? [...frame.lines].sort((x, y) => x - y) : replay.line === null ? [] : [replay.line];
     for (const [number, { node }] of this.lines)
       node.classList.toggle("tt-in-frame", Boolean(frame) && lit.includes(number));
     const current = this.lines.get(lit[0])?.node;
@@ -99,8 +99,8 @@ export class Source extends Panel {
       current?.setAttribute("aria-current", "step");
       this.current = current;
     }
-    this.tell(frame ? null : truth(machine));
-    const lines = machine.found.flatMap((finding) => [finding.line, finding.other_line ?? finding.line]);
+    this.tell(frame ? null : truth(replay));
+    const lines = replay.found.flatMap((finding) => [finding.line, finding.other_line ?? finding.line]);
     for (const node of this.wrong) node.classList.remove("tt-broken");
     this.wrong = lines.flatMap((number) => this.lines.get(number)?.node ?? []);
     for (const node of this.wrong) node.classList.add("tt-broken");

@@ -25,9 +25,9 @@ export class Tracks {
   choose() {
     const { place, runs } = this;
     /** Another order is that of the first block. */
-    const orders = runs.map(({ machine, trace }) => (machine.blockNumber === 0 ? (trace.orders[0] ?? null) : null));
+    const orders = runs.map(({ replay, trace }) => (replay.blockNumber === 0 ? (trace.orders[0] ?? null) : null));
     const order = orders.every((each) => each) ? orders[0] : null;
-    const all = runs.map((run, i) => tracksOf(run.machine.block, order && orders[i] ? orders[i][1] : null));
+    const all = runs.map((run, i) => tracksOf(run.replay.block, order && orders[i] ? orders[i][1] : null));
     const longest = Math.max(1, ...all.map(({ end }) => end));
     // cycles of two runs can be compared, and their numbers of statements say nothing about time
     this.shown = runs.map((run, i) => {
@@ -81,8 +81,8 @@ export class Tracks {
 
   draw() {
     for (const { run, tracks, end, head } of this.shown) {
-      const { frame, machine } = run.context;
-      head.style.left = share(tracks.at(frame ? frame.step : machine.position), end);
+      const { frame, replay } = run.context;
+      head.style.left = share(tracks.at(frame ? frame.step : replay.position), end);
     }
   }
 }

@@ -152,16 +152,16 @@ export class Waits extends Panel {
   }
 
   choose() {
-    if (this.block === this.context.machine.blockNumber) return;
-    this.block = this.context.machine.blockNumber;
+    if (this.block === this.context.replay.blockNumber) return;
+    this.block = this.context.replay.blockNumber;
     this.read();
     if (this.canvas.isConnected) this.paint();
   }
 
   /** The history of each warp and each buffer, as in tests/oracles/strips.py. */
   read() {
-    const { machine, trace } = this.context;
-    const { block } = machine;
+    const { replay, trace } = this.context;
+    const { block } = replay;
     this.ordered.hidden = !this.orders.length || String(block.at) !== "0,0,0"; // the block that is played
     this.arrivals = warpsOf(block).arrivals;
     const { order } = this;
@@ -195,7 +195,7 @@ export class Waits extends Panel {
     this.arrows = [];
     const { strips } = warpsOf(block);
     this.ends = null;
-    this.sight = new Sight(CLOSEST, machine.length);
+    this.sight = new Sight(CLOSEST, replay.length);
     const buffers = trace.arrays.flatMap((array, number) =>
       array.space === "shared" ? [new Buffers(array, number)] : [],
     );
@@ -226,7 +226,7 @@ export class Waits extends Panel {
   }
 
   paint() {
-    const { machine, trace } = this.context;
+    const { replay, trace } = this.context;
     if (!this.rows) return;
     const pitch = Math.min(this.ends ? CYCLES : THICK, Math.max(THIN, Math.floor(HEIGHT / this.rows.length)));
     const height = this.rows.length * pitch + (this.ends ? AXIS : 0);
@@ -236,7 +236,7 @@ export class Waits extends Panel {
     this.names.style.setProperty("--tt-pitch", `${pitch / 13.5}em`);
     const every = Math.ceil(NAME / pitch); // of many rows, every fourth has its name
     this.names.replaceChildren(...this.rows.map(({ name }, i) => html("span", {}, i % every ? "" : name)));
-    const over = this.ends ? `${this.last} cycles of the model` : `the ${machine.length} statements of the block`;
+    const over = this.ends ? `${this.last} cycles of the model` : `the ${replay.length} statements of the block`;
     const label = `What each of ${trace.warps} warps does over ${over}`;
     this.canvas.setAttribute("aria-label", label);
     const colours = coloursOf(/** @type {HTMLElement} */ (this.canvas.parentElement), trace.arrays);
@@ -273,7 +273,7 @@ export class Waits extends Panel {
     }
     if (!above) return;
     const last = this.rows.map(() => 0);
-    const mine = this.context.machine.position;
+    const mine = this.context.replay.position;
     for (const { warp, steps, from, to } of this.arrows) {
       const [left, right, lane] = [x(from), x(to), last[warp]++ % 2];
       if (right < 0 || left > wide) continue;
@@ -296,16 +296,16 @@ export class Waits extends Panel {
   }
 
   draw() {
-    const { frame, machine, trace } = this.context;
-    const [step, cycles] = [frame ? frame.step : machine.position, this.order?.[1]]; // a frame's steps have an order of their own
+    const { frame, replay, trace } = this.context;
+    const [step, cycles] = [frame ? frame.step : replay.position, this.order?.[1]]; // a frame's steps have an order of their own
     this.at = cycles ? (cycles[step - 1] ?? 0) : step;
     const hidden = this.at < this.sight.from || this.at > this.sight.from + this.sight.span;
     if (!this.painted || hidden || cycles) this.show(hidden ? this.at - 0.1 * this.sight.span : this.sight.from);
     this.sight.put(this.head, this.at);
     if (cycles) return this.tell(this.at);
-    const released = machine.block.releases.filter((r) => r <= machine.position).pop() ?? 0;
+    const released = replay.block.releases.filter((r) => r <= replay.position).pop() ?? 0;
     const waiting = (this.arrivals ?? []).flatMap((arrivals, warp) => {
-      const last = arrivals[countUpTo(arrivals, machine.position) - 1] ?? 0;
+      const last = arrivals[countUpTo(arrivals, replay.position) - 1] ?? 0;
       return last > released ? [warp] : [];
     });
     const list = (/** @type {number[]} */ warps) => `warp${warps.length > 1 ? "s" : ""} ${warps.join(", ")}`;
@@ -314,14 +314,14 @@ export class Waits extends Panel {
       this.said,
       waiting.length
         ? `At the barrier: ${list(waiting)}; not there yet: ${list(others)}.`
-        : `No warp waits.${machine.block.releases.length ? "" : " This block meets no barrier."}`,
+        : `No warp waits.${replay.block.releases.length ? "" : " This block meets no barrier."}`,
     );
     this.said.dataset.waiting = waiting.join(" ");
   }
 
   /** Say where each warp is at a cycle of the other order, in which the current step ends. @param {number} cycle */
   tell(cycle) {
-    const { block } = this.context.machine;
+    const { block } = this.context.replay;
     const where = (this.ends ?? []).map((ends, warp) => {
       const [, , what = ""] = this.rows?.[warp].spans.find(([from, to]) => from <= cycle && cycle < to) ?? [];
       const [, step] = ends.find(([end]) => end > cycle) ?? [0, 0];

@@ -26,8 +26,8 @@ export class Warp extends Requests {
     const { trace } = context;
     this.said.addEventListener("click", ({ target }) => {
       const lane = target instanceof Element ? target.closest("[data-lane]")?.getAttribute("data-lane") : null;
-      const { machine, choose } = this.context;
-      const thread = WARP * machine.warp + Number(lane);
+      const { replay, choose } = this.context;
+      const thread = WARP * replay.warp + Number(lane);
       if (lane && thread < trace.threads) choose({ thread: trace.threadPosition(thread) });
     });
     const last = trace.arrays.map((array) =>
@@ -47,9 +47,9 @@ export class Warp extends Requests {
 
   /** @param {boolean} alone */
   others(alone) {
-    const { machine } = this.context;
-    const exchanges = machine.exchanges.map((exchange) => flows(exchange, laneOf(machine), this.room));
-    return exchanges.length || !alone ? exchanges : idle(machine, this.row);
+    const { replay } = this.context;
+    const exchanges = replay.exchanges.map((exchange) => flows(exchange, laneOf(replay), this.room));
+    return exchanges.length || !alone ? exchanges : idle(replay, this.row);
   }
 }
 
@@ -94,19 +94,18 @@ class Lanes {
   }
 }
 
-/** @param {import("../machine.js").Machine} machine */
-const laneOf = (machine) =>
-  machine.line !== null && machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
+/** @param {import("../replay.js").Replay} replay */
+const laneOf = (replay) => (replay.line !== null && replay.thread >> 5 === replay.warp ? replay.thread % WARP : -1);
 
-/** What is shown for a step without a request. @param {import("../machine.js").Machine} machine @param {Row} row */
-function idle(machine, row) {
-  const { line, mask, warp } = machine;
+/** What is shown for a step without a request. @param {import("../replay.js").Replay} replay @param {Row} row */
+function idle(replay, row) {
+  const { line, mask, warp } = replay;
   const text =
     line === null
       ? "No warp has run yet. Its 32 lanes:"
       : `Warp ${warp} does not access global memory on line ${line}. Its 32 lanes:`;
   const lanes = new Lanes(row, CELL + 2);
-  lanes.draw("The lanes of the warp", line === null ? 0 : mask, laneOf(machine));
+  lanes.draw("The lanes of the warp", line === null ? 0 : mask, laneOf(replay));
   return [html("div", {}, html("p", {}, text), lanes.node)];
 }
 
@@ -121,11 +120,11 @@ class Request {
     this.drawn = ""; // what the sectors show
   }
 
-  /** @param {import("../machine.js").Machine} machine @param {import("../trace.js").Access} access */
-  draw(machine, access) {
-    const { trace } = machine;
+  /** @param {import("../replay.js").Replay} replay @param {import("../trace.js").Access} access */
+  draw(replay, access) {
+    const { trace } = replay;
     const array = trace.arrays[access.array];
-    const mine = laneOf(machine);
+    const mine = laneOf(replay);
     const { words, starts, used } = askedOf(trace, access);
     write(this.said, requestSays(access, array, used));
     this.lanes.draw(`The lanes of the warp and the element of ${array.name} that each accesses`, access.mask, mine);

@@ -1,4 +1,4 @@
-// The state of the machine, seen by one block and one of its threads, after some of the block's steps. No page is needed.
+// The replay of a block's steps: the state after any of them, as one of its threads sees it. No page is needed.
 
 import { countLoads } from "./loads.js";
 import { countUpTo, finish, BlockSummary, ThreadSummary } from "./summary.js";
@@ -25,16 +25,16 @@ const SNAPSHOTS = 64;
 const SNAPSHOT_EVERY = 256; // steps, at least
 const AT_ONCE = 256; // steps that are replayed ahead in one piece
 
-export class Machine {
+export class Replay {
   /**
-   * Make a machine, in pieces.
+   * Make a replay, in pieces.
    * @param {import("./trace.js").Block} block  in its recorded order or another
    * @param {number} thread
-   * @returns {Generator<undefined, Machine>}
+   * @returns {Generator<undefined, Replay>}
    */
   static *making(block, thread) {
     const summary = yield* BlockSummary.reading(block);
-    return new Machine(block, thread, summary, yield* ThreadSummary.reading(block, thread));
+    return new Replay(block, thread, summary, yield* ThreadSummary.reading(block, thread));
   }
 
   /** @param {import("./trace.js").Block} block @param {number} thread @param {BlockSummary} summary @param {ThreadSummary} own */
@@ -148,10 +148,10 @@ export class Machine {
 
   /**
    * Keep copies up to the end of the block, before anybody goes there, a little at each call of what is returned; that
-   * returns whether there is more to do. This machine stays where it is.
+   * returns whether there is more to do. This replay stays where it is.
    */
   ahead() {
-    /** @type {Machine} */
+    /** @type {Replay} */
     const copy = Object.create(this); // with a memory of its own, and these snapshots
     copy.dirty = new Set();
     copy.reset(Math.max(0, this.snapshots.length - 1));

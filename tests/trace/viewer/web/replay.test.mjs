@@ -1,18 +1,18 @@
-// The trace and the machine, without a page.
+// The trace and the replay of a block, without a page.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { Machine, READ, WRITTEN } from "../../../../course_lib/trace/viewer/web/machine.js";
+import { Replay, READ, WRITTEN } from "../../../../course_lib/trace/viewer/web/replay.js";
 import { countUpTo, finish } from "../../../../course_lib/trace/viewer/web/summary.js";
 import { full, lanes, short, truth, wrongNow } from "../../../../course_lib/trace/viewer/web/text.js";
 import { open, popcount, Unreadable } from "../../../../course_lib/trace/viewer/web/trace.js";
 import { tiny, wide } from "./tiny.mjs";
 
-const machine = async (thread = 0) => finish(Machine.making((await open(await tiny())).blocks[0], thread));
+const replay = async (thread = 0) => finish(Replay.making((await open(await tiny())).blocks[0], thread));
 
 test("memory holds what was stored, step by step, and nothing before", async () => {
-  const at = await machine();
+  const at = await replay();
   assert.equal(at.value(0, 5), null);
   at.seek(1);
   assert.deepEqual([at.value(0, 5), at.value(0, 40)], [5, null]);
@@ -22,7 +22,7 @@ test("memory holds what was stored, step by step, and nothing before", async () 
 });
 
 test("going back is as if one had never been further", async () => {
-  const [there, back] = [await machine(3), await machine(3)];
+  const [there, back] = [await replay(3), await replay(3)];
   there.seek(3);
   back.seek(8);
   back.seek(3);
@@ -35,7 +35,7 @@ test("going back is as if one had never been further", async () => {
 });
 
 test("snapshots change nothing", async () => {
-  const [few, many] = [await machine(), await machine()];
+  const [few, many] = [await replay(), await replay()];
   many.every = 2;
   for (const position of [8, 3, 7, 1, 6, 2, 8]) {
     few.seek(position);
@@ -47,7 +47,7 @@ test("snapshots change nothing", async () => {
 });
 
 test("copies that are made ahead change nothing, and leave few steps to replay", async () => {
-  const [plain, prepared] = [await machine(), await machine()];
+  const [plain, prepared] = [await replay(), await replay()];
   prepared.every = 2;
   const more = prepared.ahead();
   while (more());
@@ -56,7 +56,7 @@ test("copies that are made ahead change nothing, and leave few steps to replay",
   let replayed = 0;
   prepared.apply = (...step) => {
     replayed++;
-    return Machine.prototype.apply.apply(prepared, step);
+    return Replay.prototype.apply.apply(prepared, step);
   };
   for (const position of [8, 3, 7, 1, 6, 2, 8]) {
     replayed = 0;
@@ -69,7 +69,7 @@ test("copies that are made ahead change nothing, and leave few steps to replay",
 });
 
 test("a copy shares with the one before what no step between them has changed", async () => {
-  const at = await machine();
+  const at = await replay();
   at.every = 1;
   at.seek(8);
   const shared = at.snapshots.map(({ values }, i) => i > 0 && values[0] === at.snapshots[i - 1].values[0]);
@@ -81,7 +81,7 @@ test("a copy shares with the one before what no step between them has changed", 
 });
 
 test("counts and lines are those of the thread and of the block", async () => {
-  const at = await machine(0);
+  const at = await replay(0);
   at.seek(7);
   assert.deepEqual(
     [0, 1].map((op) => at.summary.counts.shared[op][7]),
@@ -93,7 +93,7 @@ test("counts and lines are those of the thread and of the block", async () => {
 });
 
 test("a load finds what another warp stored, and the chosen thread's variable follows", async () => {
-  const at = await machine(2);
+  const at = await replay(2);
   at.seek(7);
   assert.deepEqual(at.events, [{ op: 0, array: 0, element: 34, values: [34] }]);
   assert.equal(at.nowMine[0].get(34), READ);
@@ -104,7 +104,7 @@ test("a load finds what another warp stored, and the chosen thread's variable fo
 });
 
 test("the next barrier and iteration, and the ones before", async () => {
-  const at = await machine(0);
+  const at = await replay(0);
   assert.deepEqual([at.barrierFrom(1), at.iterationFrom(1)], [4, 5]);
   at.seek(4);
   assert.deepEqual([at.barrierFrom(1), at.barrierFrom(-1)], [8, 0]);
@@ -114,7 +114,7 @@ test("the next barrier and iteration, and the ones before", async () => {
 });
 
 test("a condition says its truth for the chosen thread", async () => {
-  const at = await machine(7);
+  const at = await replay(7);
   at.seek(5);
   assert.deepEqual(truth(at), { text: "7 < 5: false", holds: false });
   at.choose(1);
@@ -126,7 +126,7 @@ test("a condition says its truth for the chosen thread", async () => {
 });
 
 test("a finding shows at its step, and an access that missed is known", async () => {
-  const at = await machine(32);
+  const at = await replay(32);
   at.seek(7);
   assert.deepEqual(at.found, []);
   at.seek(8);
@@ -175,11 +175,11 @@ test("small things", () => {
   assert.equal(lanes(0, 0b101), "2 threads");
 });
 
-const wideMachine = async (thread = 0, block = 0) =>
-  finish(Machine.making((await open(await wide())).blocks[block], thread));
+const wideReplay = async (thread = 0, block = 0) =>
+  finish(Replay.making((await open(await wide())).blocks[block], thread));
 
 test("a wide store fills neighbours of the lanes that take part, and each thread has its own local array", async () => {
-  const at = await wideMachine(2);
+  const at = await wideReplay(2);
   at.seek(4);
   const C = [0, 11, 12, 0, 0, 0, 0, 0, 0, 13, 14, 0, 0, 0, 0, 0];
   assert.deepEqual(at.values[0], C);
@@ -188,7 +188,7 @@ test("a wide store fills neighbours of the lanes that take part, and each thread
 });
 
 test("who stores an element of the result owns it; nobody owns the rest", async () => {
-  const at = await wideMachine();
+  const at = await wideReplay();
   const { trace } = at;
   at.seek(1);
   assert.deepEqual(
@@ -212,7 +212,7 @@ test("who stores an element of the result owns it; nobody owns the rest", async 
 });
 
 test("what a thread has loaded, and what requests cost so far, line by line and array by array", async () => {
-  const at = await wideMachine(3);
+  const at = await wideReplay(3);
   at.seek(4);
   assert.deepEqual(at.elementsLoadedByThread(0), [0, 9, 10]);
   at.seek(3);
@@ -243,7 +243,7 @@ test("what a thread has loaded, and what requests cost so far, line by line and 
 });
 
 test("accesses beyond the edge name each lane's own place", async () => {
-  const at = await wideMachine();
+  const at = await wideReplay();
   at.seek(3);
   const places = at.outside.map(({ thread, index, loading }) => [thread, index, loading]);
   assert.deepEqual(places, [
@@ -255,7 +255,7 @@ test("accesses beyond the edge name each lane's own place", async () => {
 });
 
 test("the next iteration is that of the loop around the line, or of the one around that", async () => {
-  const at = await wideMachine();
+  const at = await wideReplay();
   at.seek(3); // in the inner loop
   assert.deepEqual(at.trace.loopsAround(5), [3, 2]);
   assert.deepEqual(at.trace.loopsAround(6), []);
@@ -265,7 +265,7 @@ test("the next iteration is that of the loop around the line, or of the one arou
 });
 
 test("a wrong element is said at the step that stores it, to the thread that does", async () => {
-  const at = await wideMachine(1);
+  const at = await wideReplay(1);
   at.trace.wanted = { C: { 2: ["12", "5"] } };
   at.seek(1);
   assert.deepEqual(wrongNow(at), ["C[0, 2] holds 12 in the end, and 5 was wanted."]);
