@@ -261,7 +261,7 @@ def test_widgets_keep_their_pictures_in_every_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     server = linked(TemplateExporter={"preprocessors": ["another.One"]})
 
-    assert server.config == {"TemplateExporter": {"preprocessors": ["another.One", lab.STILLS]}}
+    assert server.config == {"TemplateExporter": {"preprocessors": ["another.One", lab.FALLBACKS]}}
     assert server.hooks == [lab.without_views]
     assert os.environ["JUPYTER_CONFIG_PATH"] == ""
 
@@ -342,7 +342,7 @@ def test_what_the_user_configured_stays(monkeypatch):
 def test_the_extension_needs_no_package_of_an_extra():
     """The wheel alone brings NumPy: beside JupyterLab, it must neither break a save nor an export."""
     absent = ["PIL", "anywidget", "ipywidgets", "matplotlib", "numba"]
-    for module in (lab.__name__, lab.STILLS.rpartition(".")[0]):
+    for module in (lab.__name__, lab.FALLBACKS.rpartition(".")[0]):
         code = f"import sys; sys.modules |= dict.fromkeys({absent}); import {module}"
         subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -47,8 +47,8 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", chromium), args=FLAGS)
         page = browser.new_page(color_scheme="light", reduced_motion="reduce")
         frames = frames_of(page, compare(naive, tiled), folder, 1150, 830)
-        still = frames_of(page, Stepper(run_product(rung("tiled"), 16, 4, trace=True)), folder, 1280, 760)
-        still[len(still) // 2].save(DOCS / "stepper.png", optimize=True)
+        frames = frames_of(page, Stepper(run_product(rung("tiled"), 16, 4, trace=True)), folder, 1280, 760)
+        frames[len(frames) // 2].save(DOCS / "stepper.png", optimize=True)
     small = [frame.resize((frame.width * 3 // 4, frame.height * 3 // 4), Image.Resampling.LANCZOS) for frame in frames]
     strip = Image.fromarray(np.vstack([np.asarray(frame) for frame in small]))  # so that no frame's colours are missing
     # Half the palette are the commonest colours, exactly, for spread ones tint the many light greys; half are spread.

@@ -20,7 +20,7 @@ from .lessons import opening
 #: Markdown shows it as a page.
 SETTINGS = Path(__file__).with_name("jupyter")
 #: Keeps the pictures of widgets in the pages and documents that JupyterLab exports.
-STILLS = "course_lib.classroom.stills.Stills"
+FALLBACKS = "course_lib.classroom.fallbacks.Fallbacks"
 
 
 def without_views(model: dict[str, Any], **_: Any) -> None:
@@ -49,7 +49,7 @@ def _link_jupyter_server_extension(server: Any) -> None:
         os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join([*([more] if more else []), str(SETTINGS)])
         config.LabApp.default_url = f"/lab/tree/{first.relative_to(Path.cwd()).as_posix()}"
     config.merge(server.config)
-    config.TemplateExporter.preprocessors = [*config.TemplateExporter.get("preprocessors", []), STILLS]
+    config.TemplateExporter.preprocessors = [*config.TemplateExporter.get("preprocessors", []), FALLBACKS]
     server.update_config(config)
 
 

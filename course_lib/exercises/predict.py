@@ -10,8 +10,8 @@ import anywidget
 import traitlets
 
 from ..simulator.formatting import as_code
+from ..trace.viewer.fallback import CLASS, WithFallback
 from ..trace.viewer.page import Bundle
-from ..trace.viewer.still import CLASS, Still
 from .guesses import equal, key, lists_of, numbers_of
 from .progress import score
 
@@ -21,7 +21,7 @@ PREDICTION = Bundle(
 )
 
 
-class Prediction(Still, anywidget.AnyWidget):
+class Prediction(WithFallback, anywidget.AnyWidget):
     """A question with a box for a number, or with buttons: see `predict`.
 
     ``guess`` is the reader's text ("" before there is one), ``right`` what became of it: "", "yes" or "no".

@@ -1,4 +1,4 @@
-"""The frames of a block's animation: in which of them each step is. The browser and the stills have the same.
+"""The frames of a block's animation: in which of them each step is. The browser and static pictures have the same.
 
 A frame lasts from one barrier's opening to the next; stores of results to global memory at its end are a frame of their
 own. Without barriers, a loop that loads from global memory has a frame for each iteration, and other statements one for

@@ -216,7 +216,7 @@ class Timeline:
         return tuple(found)
 
     def telling_step(self, thread: int) -> int:
-        """Return the step that a still picture shows: the middle one in which the thread reads shared memory.
+        """Return the step that a static picture shows: the middle one in which the thread reads shared memory.
 
         Without shared memory it is the middle one of those in which it loads from global memory.
         """

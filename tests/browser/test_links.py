@@ -10,7 +10,7 @@ from nightly import at_night
 from course_lib.classroom.publish.convert import STATE, html_page
 from course_lib.trace.outputs import HTML, VIEW
 from course_lib.trace.replay import Timeline
-from course_lib.trace.viewer.still import mark_of
+from course_lib.trace.viewer.fallback import mark_of
 from course_lib.trace.viewer.words import sentence
 
 from .moments import LINK, MOMENTS, NOTEBOOKS, asked, book_of, links, ran
@@ -88,9 +88,9 @@ def exported(name):
             widget, key = ran(name)[number], f"stepper{number}"
             data, _ = widget._repr_mimebundle_()
             widget._mark(mark_of(data))
-            still = nbformat.v4.new_output("display_data", {HTML: data[HTML]})
+            fallback = nbformat.v4.new_output("display_data", {HTML: data[HTML]})
             view = nbformat.v4.new_output("display_data", {VIEW: {"model_id": key}})
-            cells.append(nbformat.v4.new_code_cell(cell.source, outputs=[still, view]))
+            cells.append(nbformat.v4.new_code_cell(cell.source, outputs=[fallback, view]))
             states[key] = {"state": widget.get_state()}
     book = nbformat.v4.new_notebook(cells=cells, metadata={"widgets": {STATE: {"state": states}}})
     return html_page(book, name)

@@ -19,7 +19,7 @@ from course_lib.machine.timing_model.widget import plan
 from course_lib.trace.outputs import HTML, VIEW
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper, compare
-from course_lib.trace.viewer.still import mark_of
+from course_lib.trace.viewer.fallback import mark_of
 from course_lib.trace.viewer.words import sentence
 
 from .conftest import drawn, violations
@@ -78,7 +78,7 @@ def expect_alone(page):
 
 
 def test_a_saved_comparison_is_drawn_in_a_small_window(offline, tmp_path):
-    """The still of two runs is higher than the window; the stepper takes its place without scrolling."""
+    """The fallback of two runs is higher than the window; the stepper takes its place without scrolling."""
     path = compare(launch("naive_16"), launch("tiled_16"), step=9).save(tmp_path / "page.html")
     page = offline(path)
     page.set_viewport_size({"width": 853, "height": 480})
@@ -232,30 +232,30 @@ def test_the_timing_model_shows_what_was_recorded(offline, tmp_path, theme):
 
 
 def lesson_of(*widgets):
-    """A notebook as it is saved: for each widget a cell with its still and its view."""
+    """A notebook as it is saved: for each widget a cell with its fallback and its view."""
     cells, states = [], {}
     for widget in widgets:
         cells.append(nbformat.v4.new_code_cell("shown", metadata={"slideshow": {"slide_type": "slide"}}))
         data, _ = widget._repr_mimebundle_()
         widget._mark(mark_of(data))
-        still = nbformat.v4.new_output("display_data", {HTML: data[HTML]})
+        fallback = nbformat.v4.new_output("display_data", {HTML: data[HTML]})
         view = nbformat.v4.new_output("display_data", {VIEW: {"model_id": type(widget).__name__}})
-        cells[-1].outputs = [still, view]
+        cells[-1].outputs = [fallback, view]
         states[type(widget).__name__] = {"state": widget.get_state()}
     return nbformat.v4.new_notebook(cells=cells, metadata={"widgets": {STATE: {"state": states}}})
 
 
 def test_a_lesson_that_nobody_has_scrolled_prints_with_its_pictures(exported):
-    """A page is printed before a trace can be read: until its stepper is drawn, the still is in its place."""
+    """A page is printed before a trace can be read: until its stepper is drawn, the fallback is in its place."""
     book = lesson_of(Stepper(launch("tiled"), step=21))
     book.cells.insert(0, nbformat.v4.new_markdown_cell("A line.\n\n" * 200))
     page = exported(book, html_page)
-    still = page.locator(".tt-place img")
-    expect(still).to_be_visible()
-    assert "step 21" in still.get_attribute("alt")
+    fallback = page.locator(".tt-place img")
+    expect(fallback).to_be_visible()
+    assert "step 21" in fallback.get_attribute("alt")
     assert page.evaluate("() => (dispatchEvent(new Event('beforeprint')), document.images.length)") == 1
     expect(page.locator(".tt-count")).to_contain_text("step 21 of")
-    expect(still).to_have_count(0)
+    expect(fallback).to_have_count(0)
 
 
 @pytest.mark.parametrize("convert", [html_page, at_night(slides)])

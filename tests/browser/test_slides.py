@@ -96,7 +96,7 @@ AT_EACH_STEP = """async () => {
   return found;
 }"""
 
-#: Whether the steppers of the slide are there: until they come in sight, their places are empty or hold a still.
+#: Whether the steppers of the slide are there: until they come in sight, their places are empty or hold a fallback.
 DRAWN = """() => {
   const slide = Reveal.getCurrentSlide();
   return [...slide.querySelectorAll(".live > div")].every((place) => place.innerHTML)

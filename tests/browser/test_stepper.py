@@ -198,7 +198,7 @@ def test_a_cell_that_is_run_again_frees_what_it_showed(open_notebook):
     before = notebook.page.evaluate(f"() => {models}")
     notebook.run_all()
     OnPage(notebook, 1)
-    notebook.page.wait_for_function("() => !window.shown.get('_still')")
+    notebook.page.wait_for_function("() => !window.shown.get('_fallback')")
     assert notebook.page.evaluate("() => ['_esm', '_css', '_data'].map((name) => window.shown.get(name))") == [""] * 3
     assert notebook.page.evaluate(f"() => {models}") == before
     assert notebook.page_errors == []

@@ -63,14 +63,14 @@ def test_what_is_drawn_is_what_was_played(show):
     expect(page.locator(".tt-reasons li")).to_have_text(plan["reasons"])
 
 
-def test_a_reason_has_the_colour_of_the_still_picture(show):
+def test_a_reason_has_the_colour_of_the_static_picture(show):
     """Its turn is a veil there and a tint here; the others are the same in every theme."""
     page = show(Waiting(H200))
     fill = "items => items.map(item => getComputedStyle(item, '::before').backgroundColor)"
     live = dict(zip(REASONS, page.locator(".tt-reasons li").evaluate_all(fill), strict=True))
-    still = {why: to_rgb(colour) for why, colour in WAIT_COLOURS.items() if why != "not selected"}
-    assert {why: live[why] for why in still} == {
-        why: f"rgb({', '.join(str(round(255 * part)) for part in rgb)})" for why, rgb in still.items()
+    drawn = {why: to_rgb(colour) for why, colour in WAIT_COLOURS.items() if why != "not selected"}
+    assert {why: live[why] for why in drawn} == {
+        why: f"rgb({', '.join(str(round(255 * part)) for part in rgb)})" for why, rgb in drawn.items()
     }
 
 

@@ -25,9 +25,9 @@ from ...machine.timing_model.widget import BUNDLE as WAITING
 from ...machine.timing_model.widget import recorded
 from ...trace.outputs import HTML, VIEW
 from ...trace.viewer.explorer import recorded as recorded_launches
+from ...trace.viewer.fallback import CLASS, mark_of
 from ...trace.viewer.page import STEPPER, Bundle, module, place, style
-from ...trace.viewer.still import CLASS, mark_of
-from ..stills import STATE, Stills
+from ..fallbacks import STATE, Fallbacks
 
 #: Names, operators and spaces in highlighted code, which have no colour: half of a lesson's bytes.
 _PLAIN = re.compile(r'<span class="(?:n|nn|o|p|w)">([^<]*)</span>|<span></span>')
@@ -83,7 +83,7 @@ def _file(name: str) -> str:
 
 
 def _config(theme: str) -> Config:
-    return Config({"HTMLExporter": {"theme": theme, "preprocessors": [Stills]}})
+    return Config({"HTMLExporter": {"theme": theme, "preprocessors": [Fallbacks]}})
 
 
 def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
@@ -129,8 +129,8 @@ def _living(outputs: Sequence[Any], models: Mapping[str, Any], bundles: Sequence
         view = output.get("data", {}).pop(VIEW, None)
         found = [each for each in alive(models, view["model_id"]) if each[1] in bundles] if view else []
         if found:
-            marks = {state.get("_still") for state, _ in found} - {CLASS}  # for these the pictures stay
-            stills = {
+            marks = {state.get("_fallback") for state, _ in found} - {CLASS}  # for these the pictures stay
+            fallbacks = {
                 mark_of(before.get("data", {})): before["data"][HTML]
                 for before in kept
                 if HTML in before.get("data", {})
@@ -138,8 +138,10 @@ def _living(outputs: Sequence[Any], models: Mapping[str, Any], bundles: Sequence
             kept = [before for before in kept if mark_of(before.get("data", {})) not in marks]
             if any(bundle is PREDICTION for _, bundle in found):
                 kept = [before for before in kept if CLASS not in before.get("data", {}).get(HTML, "")]
-            until = [stills.get(str(state.get("_still")), "") if bundle is STEPPER else "" for state, bundle in found]
-            output.data = {HTML: "\n".join(place(*each, still) for each, still in zip(found, until, strict=True))}
+            until = [
+                fallbacks.get(str(state.get("_fallback")), "") if bundle is STEPPER else "" for state, bundle in found
+            ]
+            output.data = {HTML: "\n".join(place(*each, fallback) for each, fallback in zip(found, until, strict=True))}
         if output.get("data") != {}:
             kept.append(output)
     return kept

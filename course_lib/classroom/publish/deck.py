@@ -44,8 +44,8 @@ from ...trace.figures.canvas import TALL
 from ...trace.outputs import HTML, SLIDE, VIEW
 from ...trace.png import size_of
 from ...trace.viewer.page import STEPPER, escaped, module
+from ..fallbacks import STATE
 from ..pages.frame import own
-from ..stills import STATE
 from .convert import alive, living
 
 _DETAILS = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)(?:</details>|\Z)", re.DOTALL)

@@ -9,8 +9,8 @@ from typing import Any
 from ...simulator.formatting import as_code
 from ...trace.outputs import VIEW
 from ...trace.palette import COLOURS
+from ...trace.viewer.fallback import show_view
 from ...trace.viewer.stepper import PANELS
-from ...trace.viewer.still import show_view
 from .stepper_at import Opened
 
 PASSED, FAILED, NOT_YET, ANSWERED = "passed", "failed", "not yet", "answered"

@@ -13,10 +13,10 @@ import anywidget
 import traitlets
 
 from ...trace.png import element, with_palette
+from ...trace.viewer.fallback import WithFallback
 from ...trace.viewer.page import Bundle
 from ...trace.viewer.picture import SCALE, Layout, draw
 from ...trace.viewer.shapes import WIDTH, Box, Polygon, Text
-from ...trace.viewer.still import Still
 from .sketches import KINDS, Sketch
 
 BUNDLE = Bundle(
@@ -28,7 +28,7 @@ BUNDLE = Bundle(
 _NAMES = {Box: "box", Text: "text", Polygon: "polygon"}
 
 
-class Dials(Still, anywidget.AnyWidget):
+class Dials(WithFallback, anywidget.AnyWidget):
     """A picture with a slider for each number of ``setting``, which can also be set from Python.
 
     ``kind`` is one of `KINDS`, ``fixed`` what its picture needs beside the setting. Raises TraitError for a value that

@@ -17,8 +17,8 @@ import traitlets
 from ...simulator.formatting import plural
 from ...simulator.hardware import SECTOR_BYTES
 from ...trace.simulate import simulate
+from ...trace.viewer.fallback import WithFallback
 from ...trace.viewer.page import Bundle, page
-from ...trace.viewer.still import Still
 from ..model.multiprocessor import Multiprocessor
 from .instruction_streams import Instruction, InstructionStreams
 from .simulation import REASONS
@@ -228,7 +228,7 @@ def recorded(state: Mapping[str, Any]) -> dict[str, Any]:
     return {**state, "_offers": json.dumps(offers), "_recorded": base64.b64encode(packed).decode("ascii")}
 
 
-class Waiting(Still, anywidget.AnyWidget):
+class Waiting(WithFallback, anywidget.AnyWidget):
     """What one scheduler's warps wait for, by the timing model: drag the latency, the warps, T; one buffer or two.
 
     ``multiprocessor``: a measured one, `timing_model.Multiprocessor`, of which all but the latency is kept;
@@ -307,8 +307,8 @@ class Waiting(Still, anywidget.AnyWidget):
         a grid of recorded ones, and the page says so.
         """
         file = pathlib.Path(path)
-        still = self.picture()._repr_html_()
-        text = page("Waiting, by the timing model", recorded(self.get_state()), still, BUNDLE)
+        fallback = self.picture()._repr_html_()
+        text = page("Waiting, by the timing model", recorded(self.get_state()), fallback, BUNDLE)
         file.write_text(text, encoding="utf-8")
         return file
 

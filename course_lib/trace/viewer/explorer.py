@@ -16,9 +16,9 @@ from ...simulator.findings import SimulatorError
 from ...simulator.hardware import ceil_div
 from ...simulator.run import Run
 from ..simulate import simulate
+from .fallback import WithFallback
 from .payload import encode
 from .stepper import PANELS, Stepper
-from .still import Still
 
 SIZES = (1, 64)
 TILE_WIDTHS = (1, 2, 4, 8, 16, 32)
@@ -42,7 +42,7 @@ CONFLICTING = 8
 RECORDED_SIZES, RECORDED_TILES = (4, 8, 16), 4
 
 
-class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no annotations
+class Explorer(WithFallback, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no annotations
     """A stepper with controls for the kernel, n (A, B and C are n×n), the tile width and, for kernels that use them,
     the height of the block and the padding.
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
-from .picture import StillPicture
+from .picture import StaticPicture
 from .shapes import WIDTH, Box, Pixels, Polygon, Shape, Text
 
 #: Limit for the frames of a GIF: drawing one takes a tenth of a second, and nobody watches more.
@@ -39,7 +39,7 @@ def kind_of(path: str | os.PathLike[str], frames: int) -> str:
     return kind
 
 
-def write(pictures: Sequence[StillPicture], path: str | os.PathLike[str], seconds: float) -> pathlib.Path:
+def write(pictures: Sequence[StaticPicture], path: str | os.PathLike[str], seconds: float) -> pathlib.Path:
     """Write the pictures into one file of the kind that its name ends in; ``seconds`` is the time for each in a GIF."""
     file, kind = pathlib.Path(path), kind_of(path, len(pictures))
     if kind == "svg":
@@ -57,7 +57,7 @@ def write(pictures: Sequence[StillPicture], path: str | os.PathLike[str], second
     return file
 
 
-def svg(picture: StillPicture) -> str:
+def svg(picture: StaticPicture) -> str:
     """The picture as SVG, in units of a shown pixel; texts stay texts."""
     top, groups = 0.0, []
     for layout in picture.layouts:

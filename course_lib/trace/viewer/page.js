@@ -62,18 +62,18 @@ let number = 0;
 for (const state of document.querySelectorAll(`script.${pageMark}`)) {
   number += 1;
   const place = document.createElement("div");
-  const still = state.previousElementSibling?.classList.contains("tt-until-drawn")
+  const fallback = state.previousElementSibling?.classList.contains("tt-until-drawn")
     ? state.previousElementSibling
     : null;
   state.replaceWith(place);
   // A notebook's page has rules for the tables and lists of its outputs; a widget brings its own.
   place.closest(".jp-RenderedHTMLCommon")?.classList.remove("jp-RenderedHTMLCommon");
-  // The still keeps the widget's place until it is drawn, and stays beside a message that it cannot be.
-  if (still) place.append(still);
+  // The fallback keeps the widget's place until it is drawn, and stays beside a message that it cannot be.
+  if (fallback) place.append(fallback);
   new MutationObserver((_, sight) => {
     sight.disconnect();
-    if (place.querySelector("[role=alert]") && still) place.append(still);
-    else still?.remove();
+    if (place.querySelector("[role=alert]") && fallback) place.append(fallback);
+    else fallback?.remove();
   }).observe(place, { childList: true });
   try {
     const model = new PageModel(JSON.parse(state.textContent), number);

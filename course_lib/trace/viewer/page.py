@@ -57,9 +57,9 @@ STEPPER = Bundle(
 
 #: The text in place of a widget whose data cannot be read; other widgets of the page work.
 FAULT = "This widget's data cannot be read: save the page again, or export the lesson again."
-#: The class of the still of a page's widget.
-_STILL = "tt-until-drawn"
-_STILL_HINT = (
+#: The class of the fallback of a page's widget.
+_FALLBACK = "tt-until-drawn"
+_FALLBACK_HINT = (
     "This is a still picture. If nothing replaces it, this browser does not run the page's scripts, or the file is "
     "incomplete: allow scripts, or save the page again."
 )
@@ -101,10 +101,10 @@ def module(bundle: Bundle = STEPPER) -> str:
     return f'<script type="module">{escaped(code + constants + live)}</script>'
 
 
-def place(state: Mapping[str, Any], bundle: Bundle = STEPPER, still: str = "") -> str:
-    """The element that a widget of this state (its traits by name) replaces; ``still`` is HTML to show until then."""
+def place(state: Mapping[str, Any], bundle: Bundle = STEPPER, fallback: str = "") -> str:
+    """The element that a widget of this state (its traits by name) replaces; ``fallback``: HTML to show until then."""
     kept = {name: state[name] for name in bundle.traits if name in state}
-    instead = f'<div class="{_STILL}">{still}</div>' if still else ""
+    instead = f'<div class="{_FALLBACK}">{fallback}</div>' if fallback else ""
     return f'{instead}<script type="application/json" class="{bundle.mark}">{escaped(json.dumps(kept))}</script>'
 
 
@@ -113,9 +113,9 @@ def escaped(text: str) -> str:
     return re.sub(r"<(?=/script|/style|!--)", r"\\u003c", text, flags=re.IGNORECASE)
 
 
-def page(title: str, state: Mapping[str, Any], still: str, bundle: Bundle = STEPPER) -> str:
-    """A page with one widget; ``still`` is HTML for a browser that runs no scripts, or has an incomplete file."""
-    body = f"<h1>{html.escape(title)}</h1>\n{place(state, bundle, f'<p>{_STILL_HINT}</p>{still}')}"
+def page(title: str, state: Mapping[str, Any], fallback: str, bundle: Bundle = STEPPER) -> str:
+    """A page with one widget; ``fallback`` is HTML for a browser that runs no scripts, or has an incomplete file."""
+    body = f"<h1>{html.escape(title)}</h1>\n{place(state, bundle, f'<p>{_FALLBACK_HINT}</p>{fallback}')}"
     return document(title, body, style(bundle), module(bundle))
 
 

@@ -1,4 +1,4 @@
-"""Shapes as a picture: the stills of steppers and dials.
+"""Shapes as a picture: the static pictures of steppers and of sliders.
 
 The background is transparent, and text is readable on light and on dark pages. A picture is drawn without matplotlib,
 in a few tens of milliseconds, and only when it is needed.
@@ -28,7 +28,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class StillPicture:
+class StaticPicture:
     """A picture for Jupyter: its layouts below each other, and ``says``, the same in words."""
 
     layouts: tuple[Layout, ...]

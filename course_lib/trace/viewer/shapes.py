@@ -1,4 +1,4 @@
-"""The shapes of the still picture, with positions in units of a shown pixel, and their colours."""
+"""The shapes of a static picture, with positions in units of a shown pixel, and their colours."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a block does in a frame of its animation, counted, and in one sentence: the still's text.
+"""What a block does in a frame of its animation, counted, and in one sentence: the text of static pictures.
 
 ``web/animation.js`` counts and says the same for the frames that it plays; a test compares the two for all launches.
 """

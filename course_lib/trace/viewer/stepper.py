@@ -16,12 +16,12 @@ import traitlets
 from ...simulator.launch_shape import linear
 from ..locate import locate
 from ..replay import Timeline
+from .fallback import WithFallback
 from .files import MAX_FRAMES, kind_of, write
 from .page import STEPPER, page
 from .payload import encode
-from .picture import StillPicture
+from .picture import StaticPicture
 from .results import wrong_elements
-from .still import Still
 from .strip import HINT, Told, picture
 from .words import element, sentence, summary
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 PANELS = ("findings", "warp", "banks", "fragments", "waits", "launch")
 
 
-class Stepper(Still, anywidget.AnyWidget):
+class Stepper(WithFallback, anywidget.AnyWidget):
     """Step through a launch: matrices, shared memory, registers, source and counts, one statement at a time.
 
     ``run`` is the result of a launch with ``simulate(kernel, trace=True)``. ``step`` is the number of steps
@@ -215,7 +215,7 @@ class Stepper(Still, anywidget.AnyWidget):
         return self._telling(timeline, (step or timeline.telling_step(thread), thread))
 
     def _views(self, step: int | None = None) -> list[Told]:
-        """What a still shows: the animation, or a step that somebody chose, or that breaks a rule."""
+        """What the static picture shows: the animation, or a step that somebody chose, or that breaks a rule."""
         if self._beside is not None:
             return [Told(self.timeline), Told(Timeline.of(self._beside.trace, (0, 0, 0)))]
         if step:
@@ -243,7 +243,7 @@ class Stepper(Still, anywidget.AnyWidget):
                     notes.append(f"{place} holds {holds} in the end, and {wanted} was wanted.")
         return Told(timeline, position, places, tuple(notes))
 
-    def picture(self, step: int | None = None, *, hint: str = HINT) -> StillPicture:
+    def picture(self, step: int | None = None, *, hint: str = HINT) -> StaticPicture:
         """Draw a strip of the animation's frames, or the step that is chosen or given; ``hint`` is written below it.
 
         A run that breaks a rule is drawn at the first step that does, with the threads that take part.
@@ -257,8 +257,8 @@ class Stepper(Still, anywidget.AnyWidget):
         """
         file = pathlib.Path(path)
         title = f"{' beside '.join(trace.kernel_name for trace in self._traces)}, step by step"
-        still = self.picture(hint="")._repr_html_()
-        file.write_text(page(title, self.get_state(), still), encoding="utf-8")
+        fallback = self.picture(hint="")._repr_html_()
+        file.write_text(page(title, self.get_state(), fallback), encoding="utf-8")
         return file
 
     def save_picture(
@@ -345,7 +345,7 @@ def compare(
     the second launch compute it, so both show the same k and the same partial sum. Where nothing is multiplied, it is
     an iteration of the innermost loops. With ``statements_of`` 1 or 2 a step is a statement of that launch, and the
     other one is shown after the same multiply-add. ``block`` is the first launch's; ``panels`` are those of Stepper,
-    ``orders`` those of the first launch and of the second, by the same names. Raises ValueError as it does. The still
+    ``orders`` those of the first launch and of the second, by the same names. Raises ValueError as it does. The static
     picture and the text show both.
 
     >>> A, B, C = np.ones((3, 16, 16), np.float32)

@@ -1,4 +1,4 @@
-"""The still of a stepper: a few frames of its animation, or one step, for readers who have not run the notebook.
+"""The static picture of a stepper: a few frames of its animation, or one step, for who has not run the notebook.
 
 The frames are those of the animation (``course_lib/trace/frames.py``); each shows the arrays after it, and what the
 block's threads read and wrote in it. A single step also shows its line and what its threads do, for a page on which no
@@ -17,7 +17,7 @@ from ..replay import Timeline
 from ..structure import roles, shown_source
 from ..trace import TraceArray
 from .digits import short
-from .picture import Layout, StillPicture
+from .picture import Layout, StaticPicture
 from .shapes import (
     CARD,
     CARD_EDGE,
@@ -38,7 +38,7 @@ from .shapes import (
 from .shots import facts_of, says
 from .words import label, n_dims, sentence
 
-#: The hint on a still, for a reader who can run the notebook.
+#: The hint on a static picture, for a reader who can run the notebook.
 HINT = "A still picture: run this cell to play the launch."
 #: The most frames in a strip, and the fewest that make room for numbers; in pixels the largest side of an element, the
 #: size of the smallest digits, and the height of the matrices.
@@ -67,7 +67,7 @@ def strip_of(timeline: Timeline) -> list[tuple[str, str, tuple[int, int]]]:
 
 @dataclass(frozen=True)
 class Told:
-    """One run in a still: its block, and a position, 0 for the animation.
+    """One run in a static picture: its block, and a position, 0 for the animation.
 
     ``places`` are (position, thread) of what is told, ``notes`` what is wrong with it.
     """
@@ -234,11 +234,11 @@ def _parts(array: TraceArray) -> list[tuple[int, int]]:
     return [(rows, columns)] * (array.size // (rows * columns) if rows * columns else 0)
 
 
-def picture(views: list[Told], hint: str = HINT) -> StillPicture:
-    """The still of one run, or of two below each other."""
+def picture(views: list[Told], hint: str = HINT) -> StaticPicture:
+    """The static picture of one run, or of two below each other."""
     layouts = [view.layout for view in views]
     if hint:
         last = layouts[-1]
         note = Text(8, last.height + 6, hint, 12, HEADING)
         layouts[-1] = Layout([*last.shapes, note], last.height + 20)
-    return StillPicture(tuple(layouts), "; ".join(view.told for view in views))
+    return StaticPicture(tuple(layouts), "; ".join(view.told for view in views))

@@ -15,9 +15,9 @@ import pytest
 from launches.decode import Payload
 
 from course_lib.classroom import export
+from course_lib.classroom.fallbacks import Fallbacks
 from course_lib.classroom.publish.convert import executed, html_page, living
 from course_lib.classroom.publish.deck import slides as as_slides
-from course_lib.classroom.stills import Stills
 from course_lib.trace.outputs import HTML, KEY, VIEW
 
 SETUP = """\
@@ -193,7 +193,7 @@ def test_nbconvert_alone_shows_the_pictures(notebook, kept, to, tmp_path):
 
 
 def test_documents_without_html_have_the_pictures_too(notebook):
-    changed, _ = Stills().preprocess(copy.deepcopy(notebook), {})
+    changed, _ = Fallbacks().preprocess(copy.deepcopy(notebook), {})
     pictures = [
         o.data.get("image/png") for c in changed.cells for o in c.get("outputs", ()) if HTML in o.get("data", {})
     ]
@@ -205,5 +205,5 @@ def test_widgets_of_others_stay():
     data, alone = {VIEW: {"model_id": "a"}, "text/html": "<p>", "image/png": "AAAA"}, {VIEW: {"model_id": "b"}}
     outputs = [nbformat.v4.new_output("display_data", data=each) for each in (data, alone, alone)]
     outputs[2].metadata = {KEY: "view"}
-    changed, _ = Stills().preprocess(book(nbformat.v4.new_code_cell(outputs=outputs)), {})
+    changed, _ = Fallbacks().preprocess(book(nbformat.v4.new_code_cell(outputs=outputs)), {})
     assert [data, alone] == [output.data for output in changed.cells[0].outputs]

@@ -22,7 +22,7 @@ from course_lib.machine.timing_model.widget import SHOWN, instructions, plan, re
 from course_lib.simulator.hardware import SECTOR_BYTES
 from course_lib.trace.outputs import HTML, VIEW
 from course_lib.trace.png import packed_in
-from course_lib.trace.viewer.still import show_box
+from course_lib.trace.viewer.fallback import show_box
 
 H200 = model.Multiprocessor.measured(measurements.load("latencies"))
 SETTINGS = [(280, 1, 4, 1), (600, 4, 8, 2), (1200, 16, 16, 1), (40, 8, 16, 2)]
@@ -126,9 +126,9 @@ def test_in_a_box_of_the_readers_it_leaves_its_picture_and_text(monkeypatch):
     widget = Waiting(H200)
     box = ipywidgets.VBox([ipywidgets.IntSlider(), ipywidgets.HBox([widget])])
     show_box(box)
-    still, living = shown
-    assert still["text/plain"] == repr(widget)
-    assert packed_in(still[HTML]).endswith(widget._still)
+    fallback, living = shown
+    assert fallback["text/plain"] == repr(widget)
+    assert packed_in(fallback[HTML]).endswith(widget._fallback)
     assert living[VIEW]["model_id"] == box.model_id
     with pytest.raises(NotImplementedError):
         show_box(ipywidgets.VBox([ipywidgets.IntSlider()]))

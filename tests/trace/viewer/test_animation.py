@@ -169,22 +169,22 @@ def test_the_animation_of_every_launch_keeps_what_was_recorded(animations, name)
         check_order(Timeline(trace, tuple(at)), animation["frameOf"])
 
 
-def check_still(trace, at, animation):
-    """Assert that the still has the animation's frames, and says of each what the animation says."""
-    still = Timeline(trace, tuple(at)).animation
-    assert [(frame["from"], frame["to"]) for frame in animation["frames"]] == still.frames
-    assert [frame["says"] for frame in animation["frames"]] == [*map(says, facts_of(still))]
-    for title, said, _ in strip_of(still.recorded):
+def check_static_picture(trace, at, animation):
+    """Assert that the static picture has the animation's frames, and says of each what the animation says."""
+    drawn = Timeline(trace, tuple(at)).animation
+    assert [(frame["from"], frame["to"]) for frame in animation["frames"]] == drawn.frames
+    assert [frame["says"] for frame in animation["frames"]] == [*map(says, facts_of(drawn))]
+    for title, said, _ in strip_of(drawn.recorded):
         number, of = map(int, title.split(" of "))
         assert (of, animation["frames"][number - 1]["says"]) == (len(animation["frames"]), said)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_still_has_the_frames_of_the_animation_and_says_the_same(animations, name):
+def test_a_static_picture_has_the_frames_of_the_animation_and_says_the_same(animations, name):
     """The page plays what the picture shows: as many frames, of the same steps, each with the same sentence."""
     trace = launch(name).trace
     for at, animation in zip(trace.columns.blocks.tolist(), animations[name], strict=False):
-        check_still(trace, at, animation)
+        check_static_picture(trace, at, animation)
 
 
 LESSONS = sorted(Path(__file__).parents[3].joinpath("notebooks").glob("*.ipynb"))
@@ -200,8 +200,8 @@ def shell():
 @pytest.mark.parametrize(
     "path", [p if p.stem == "express" else at_night(p) for p in LESSONS], ids=lambda path: path.stem
 )
-def test_the_stills_of_a_lesson_are_frames_of_its_animations(node, monkeypatch, shell, path):
-    """Of each stepper that its cells make; a page and a deck have the cells' steppers and stills."""
+def test_the_static_pictures_of_a_lesson_are_frames_of_its_animations(node, monkeypatch, shell, path):
+    """Of each stepper that its cells make; a page and a deck have the cells' steppers and pictures."""
     made, first = [], Stepper.__init__
     monkeypatch.setattr(
         Stepper, "__init__", lambda self, *given, **more: made.append(self) or first(self, *given, **more)
@@ -215,4 +215,4 @@ def test_the_stills_of_a_lesson_are_frames_of_its_animations(node, monkeypatch, 
     assert traces or not re.search(r"(Stepper|compare|explore)\(", path.read_text(encoding="utf-8"))
     for trace, animations in zip(traces, animations_of(node, traces), strict=True):
         for at, animation in zip(trace.columns.blocks.tolist(), animations, strict=False):
-            check_still(trace, at, animation)
+            check_static_picture(trace, at, animation)

@@ -41,7 +41,7 @@ def test_an_svg_shows_the_values_of_its_step(stepper, tmp_path):
     assert "step 28" in tree.getroot().find(f"{SVG}title").text
 
 
-def test_a_png_is_the_still_picture(stepper, tmp_path):
+def test_a_png_is_the_static_picture(stepper, tmp_path):
     """Twice as large as the layout; without a step, that of the stepper."""
     wanted = stepper.picture(31, hint="").image(2.0)
     for step in (None, 31, np.int64(31)):
@@ -54,13 +54,13 @@ def test_a_gif_has_the_frames_that_are_asked_for(stepper, tmp_path):
     steps = [9, 31, 12]
     gif = Image.open(stepper.save_picture(tmp_path / "steps.gif", steps, seconds=0.5))
     assert gif.n_frames == len(steps)
-    stills = [np.asarray(stepper.picture(step, hint="").image(SCALE).convert("RGB"), float) for step in steps]
-    height = min(len(still) for still in stills)
+    pictures = [np.asarray(stepper.picture(step, hint="").image(SCALE).convert("RGB"), float) for step in steps]
+    height = min(len(picture) for picture in pictures)
     for frame in range(len(steps)):
         gif.seek(frame)
         assert gif.info["duration"] == 500
         shown = np.asarray(gif.convert("RGB"), float)[:height]
-        far = [np.abs(shown - still[:height]).mean() for still in stills]
+        far = [np.abs(shown - picture[:height]).mean() for picture in pictures]
         assert np.argmin(far) == frame, far
     assert Image.open(stepper.save_picture(tmp_path / "one.gif", 9)).n_frames == 1
 

@@ -1,4 +1,4 @@
-"""The still of a stepper: its frames, what is lit in them and what it says, held against formulas of the launches."""
+"""The static picture of a stepper: its frames, what is lit in them and what it says, held against formulas."""
 
 import io
 import re

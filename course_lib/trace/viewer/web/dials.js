@@ -2,7 +2,7 @@
 // kernel the pictures of some settings are recorded, and the sliders go from one of these to the next.
 
 import { html, inflated, part, svg, write } from "./dom.js";
-import { initialize, replaceStill } from "./still.js";
+import { initialize, hideFallback } from "./fallback.js";
 import { slider } from "./waiting.js";
 
 /**
@@ -103,7 +103,7 @@ function render({ model, el }) {
   model.on("change:setting", asked);
   draw();
   el.replaceChildren(root);
-  const bringBack = replaceStill(model, el);
+  const bringBack = hideFallback(model, el);
   return () => {
     bringBack();
     model.off("change:_sketch", draw);

@@ -109,7 +109,7 @@ const DRAWN = [
 const SPANS = [
   ["load", PART.load, "var(--hue)", "a load, in the array's colour"],
   ["store", PART.store, "var(--hue)", "a store or an atomic operation, in the array's colour"],
-  ["other", PART.other, "var(--tt-still)", "another statement of a warp"],
+  ["other", PART.other, "var(--tt-neutral)", "another statement of a warp"],
   ["barrier", PART.barrier, "var(--tt-ink)", "a warp arrives at a barrier"],
   ["wait", PART.wait, "var(--tt-ink)", "a warp waits at a barrier"],
   ["held", PART.held, "var(--hue)", "a buffer holds values for a later load"],

@@ -9,7 +9,7 @@ import { finish } from "./summary.js";
 import { Timeline } from "./timeline.js";
 import { BROKEN, open, Unreadable } from "./trace.js";
 
-/** @typedef {import("./still.js").Model} Model */
+/** @typedef {import("./fallback.js").Model} Model */
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8]; // times the usual speed
 const [SECONDS, PACE] = [1.6, 2]; // for a frame or a common step, and statements in a second, at the usual speed
@@ -189,7 +189,7 @@ export class Player {
     );
   }
 
-  /** Draw when this element comes near: the stepper's place, or the still above it. @param {HTMLElement} element */
+  /** Draw when this element comes near: the stepper's place, or the fallback above it. @param {HTMLElement} element */
   watch(element) {
     if (!this.drawn) this.sight.observe(element);
   }
@@ -207,7 +207,7 @@ export class Player {
    */
   async show() {
     if (!this.asked()) return;
-    await drawings(SETTLED); // the still above is hidden, and Lab has scrolled
+    await drawings(SETTLED); // the fallback above is hidden, and Lab has scrolled
     if (this.gone || !this.asked()) return;
     const { height } = this.root.getBoundingClientRect();
     const room = this.root.closest(".jp-WindowedPanel-outer")?.clientHeight ?? innerHeight;
@@ -421,8 +421,8 @@ export class Player {
 
   /** Start the animation by itself, unless the reader has acted, wants no motion, or it is at its end; later go on with it. */
   begin() {
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    if (this.held || still || this.timer !== null || !this.longSteps || this.step === this.end) return;
+    const reduced = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (this.held || reduced || this.timer !== null || !this.longSteps || this.step === this.end) return;
     if (this.slide && !this.slide.classList.contains("present")) return; // a slide beside the one that is shown is laid out
     this.play();
   }

@@ -2,9 +2,9 @@
 // What is right is decided in Python; without a kernel the page still shows the guess and the truth.
 
 import { html } from "./dom.js";
-import { initialize, replaceStill } from "./still.js";
+import { initialize, hideFallback } from "./fallback.js";
 
-/** @typedef {import("./still.js").Model} Model */
+/** @typedef {import("./fallback.js").Model} Model */
 
 // Words in backquotes become code.
 /** @param {string} text */
@@ -156,7 +156,7 @@ function render({ model, el }) {
     if (!model.get("right") && justRun(root)) focused.focus();
   });
   arrived.observe(root);
-  const bringBack = replaceStill(model, el);
+  const bringBack = hideFallback(model, el);
   return () => {
     arrived.disconnect();
     bringBack();

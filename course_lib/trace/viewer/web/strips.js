@@ -230,7 +230,7 @@ export function paint(canvas, strips, { from, to, pitch, hues, above = 0 }) {
  */
 export function coloursOf(place, arrays) {
   const colours = [
-    ["other", "var(--tt-still)"],
+    ["other", "var(--tt-neutral)"],
     ["multiply", "var(--tt-register)"],
     ...["barrier", "wait"].map((what) => [what, "var(--tt-ink)"]),
     ...[

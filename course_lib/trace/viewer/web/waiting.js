@@ -2,7 +2,7 @@
 // without a kernel some settings are recorded, and the sliders go from one of these to the next.
 
 import { html, inflated, part, svg, write } from "./dom.js";
-import { initialize, replaceStill } from "./still.js";
+import { initialize, hideFallback } from "./fallback.js";
 
 /**
  * @typedef {object} Plan
@@ -18,7 +18,7 @@ import { initialize, replaceStill } from "./still.js";
  * @property {number} needed bytes in flight that use the whole bandwidth
  * @property {string[]} says
  */
-/** @typedef {import("./still.js").Model} Model */
+/** @typedef {import("./fallback.js").Model} Model */
 
 const FILLS = ["issuing", "global", "shared", "register", "barrier", "plain"].map((name) => `var(--tt-${name})`);
 const LEFT = 84;
@@ -221,7 +221,7 @@ function render({ model, el }) {
   for (const name of SETTING) model.on(`change:${name}`, asked);
   draw();
   el.replaceChildren(root);
-  const bringBack = replaceStill(model, el);
+  const bringBack = hideFallback(model, el);
   return () => {
     bringBack();
     model.off("change:_plan", draw);

@@ -702,8 +702,8 @@ export class Picture extends Panel {
           ? Boolean(((frame.part.get(thread >> 5) ?? 0) >>> (thread & 31)) & 1)
           : replay.isActive(thread);
         const changed = active && (frame ? frame.sums.has(name) : replay.assigned.has(name));
-        const still = value !== null ? SEEN : held || name !== "threads" ? EMPTY : PLAIN;
-        plane.cell(thread, changed ? NOW_WRITTEN : active ? ACTIVE : still, value);
+        const unchanged = value !== null ? SEEN : held || name !== "threads" ? EMPTY : PLAIN;
+        plane.cell(thread, changed ? NOW_WRITTEN : active ? ACTIVE : unchanged, value);
       }
       plane.finish([], [replay.thread]);
       plane.fault([...new Set(wrong)], []);

@@ -129,7 +129,7 @@ export class Waits extends Panel {
       ...[
         ["background: var(--tt-a)", "global memory, in the array's colour: load below, store in full"],
         ["background: var(--tt-shared)", "shared memory"],
-        ["height: 0.3em; background: var(--tt-still); vertical-align: 0", "everything else"],
+        ["height: 0.3em; background: var(--tt-neutral); vertical-align: 0", "everything else"],
         ["width: 0.3em; background: var(--tt-ink)", "arrives at a barrier"],
         [`${line} background: var(--tt-ink)`, "waits there"],
         ...(this.orders.length

@@ -1,9 +1,9 @@
-"""Stills: pictures or texts in place of widgets that do not run, without a network or in a notebook that was not run.
+"""Fallbacks: pictures or texts in place of widgets that do not run, as in a notebook that was not run.
 
 On a page of nbconvert, a widget's view has priority over the rest of its output, but the view's code comes from the
-network: without a network the page shows nothing at all. So our widgets have two outputs: the still, as HTML, and the
-view alone, which hides the output before it once it runs (``web/still.js``).
-For a reader's own box, the stills of all our widgets in it come first, and then the box.
+network: without a network the page shows nothing at all. So our widgets have two outputs: the fallback, as HTML, and
+the view alone, which hides the output before it once it runs (``web/fallback.js``). For a reader's own box, the
+fallbacks of all our widgets in it come first, and then the box.
 
 A cell that is run again replaces its outputs, so the widgets that it showed before are closed: the page and the kernel
 then forget their data. A closed widget that still has a name opens again when it is shown.
@@ -23,22 +23,22 @@ from ..png import packed_in
 
 #: Characters by which the browser recognises a picture: a PNG ends with a checksum of all its pixels.
 MARK = 32
-#: The class of a still that is an element of HTML.
+#: The class of a fallback that is an element of HTML; stored notebooks have it.
 CLASS = "tile-by-tile-still"
 
 
-class Still(traitlets.HasTraits):
-    """Base of widgets with a still for readers who have not run the notebook: a picture, or HTML of class `CLASS`."""
+class WithFallback(traitlets.HasTraits):
+    """Base of widgets with a fallback for who has not run the notebook: a picture, or HTML of class `CLASS`."""
 
-    _still = traitlets.Unicode("").tag(sync=True)
+    _fallback = traitlets.Unicode("").tag(sync=True)
 
     def __init__(self, *args: Any, **traits: Any) -> None:
         super().__init__(*args, **traits)
         shown_in(get_ipython())
 
     def _mark(self, mark: str) -> None:
-        """Set the text by which the browser finds the still."""
-        self._still = mark
+        """Set the text by which the browser finds the fallback."""
+        self._fallback = mark
 
     def open(self) -> None:
         """Connect the widget with its views, also once it has been closed."""
@@ -55,18 +55,18 @@ class Still(traitlets.HasTraits):
         return self.picture()._repr_html_()  # type: ignore[attr-defined]  # unless it has its own HTML
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Offer the view, the still and the text; a box of ipywidgets has no metadata."""
+        """Offer the view, the fallback and the text; a box of ipywidgets has no metadata."""
         made = super()._repr_mimebundle_(**kwargs) or {}  # type: ignore[misc]  # every widget has it
         data, metadata = made if isinstance(made, tuple) else (made, {})
         return data | {"text/plain": repr(self), HTML: self._repr_html_()}, metadata
 
     def _ipython_display_(self) -> None:
-        """Show the still, then the widget."""
-        view = self._show_still()
+        """Show the fallback, then the widget."""
+        view = self._show_fallback()
         if view is not None:
             show_view(view)
 
-    def _show_still(self) -> Any:
+    def _show_fallback(self) -> Any:
         from IPython.display import display
 
         shown = shown_in(get_ipython())
@@ -94,10 +94,10 @@ def mark_of(data: dict[str, Any]) -> str:
     return packed[-MARK:] if packed else CLASS
 
 
-def _inside(box: Any) -> Iterator[Still]:
+def _inside(box: Any) -> Iterator[WithFallback]:
     """Our widgets in a box, and in the boxes inside it, in order; none in a widget that is no box."""
     for child in getattr(box, "children", ()):
-        if isinstance(child, Still):
+        if isinstance(child, WithFallback):
             yield child
         elif isinstance(child, ipywidgets.Box):
             yield from _inside(child)
@@ -107,21 +107,21 @@ def show_box(box: ipywidgets.Box) -> None:
     """Show a box; without our widgets in it, raise NotImplementedError, so that IPython shows it in its own way."""
     from IPython.display import display
 
-    if isinstance(box, Still):
+    if isinstance(box, WithFallback):
         box._ipython_display_()
         return
     ours = list(_inside(box))
     if not ours:
         raise NotImplementedError
     for widget in ours:
-        widget._show_still()
+        widget._show_fallback()
     display(box._repr_mimebundle_(), raw=True)  # type: ignore[no-untyped-call]
 
 
 class ShownWidgets:
     """The widgets that the cells of a notebook show. When a cell has been run again, those of its last run are closed.
 
-    shell: where the running of cells is followed, and where a reader's box with our widgets gets their stills.
+    shell: where the running of cells is followed, and where a reader's box with our widgets gets their fallbacks.
     Front ends that give a cell no identifier replace nothing.
     """
 

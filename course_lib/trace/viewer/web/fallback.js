@@ -1,11 +1,11 @@
-// Stills (course_lib/trace/viewer/still.py): a picture or a text in the output before the widget's own. A widget that runs hides
-// its still, once it shows something.
+// Fallbacks (course_lib/trace/viewer/fallback.py): a picture or a text in the output before the widget's own. A widget
+// that runs hides its fallback, once it shows something.
 
 const FIRST_TRY = 20; // ms, doubled after each attempt
 const SLOWEST = 5000;
 
 // The texts of a widget's model; the last one is short.
-const TEXTS = ["_esm", "_css", "_data", "_other", "_orders", "_plan", "_sketch", "_still"];
+const TEXTS = ["_esm", "_css", "_data", "_other", "_orders", "_plan", "_sketch", "_fallback"];
 
 /**
  * @typedef {{get(name: string): any, set(name: string, value: any): void, save_changes(): void,
@@ -22,14 +22,14 @@ export function initialize({ model }) {
 }
 
 /**
- * Hide the still, as soon as the widget is on the page.
+ * Hide the fallback, as soon as the widget is on the page.
  * @param {Model} model
  * @param {HTMLElement} el the widget's place, empty until the widget has drawn itself
- * @param {(still: HTMLElement) => void} [found] called with the still's output while the widget has not drawn itself
+ * @param {(fallback: HTMLElement) => void} [found] called with the fallback's output while the widget has not drawn itself
  * @returns {() => void} to be called when the widget leaves the page
  */
-export function replaceStill(model, el, found) {
-  const mark = model.get("_still");
+export function hideFallback(model, el, found) {
+  const mark = model.get("_fallback");
   if (!mark) return () => {};
   /** @type {HTMLElement | null} */
   let hidden = null;
@@ -37,14 +37,14 @@ export function replaceStill(model, el, found) {
   let timer;
   const replace = () => {
     if (!el.isConnected) return false;
-    const still = outputBefore(el, mark);
+    const fallback = outputBefore(el, mark);
     if (!el.firstElementChild || el.querySelector("[role=alert]")) {
-      if (still) found?.(still);
+      if (fallback) found?.(fallback);
       return false;
     }
     sizes.disconnect();
     clearTimeout(timer);
-    hidden = still;
+    hidden = fallback;
     if (hidden) hidden.style.display = "none";
     return true;
   };
@@ -64,8 +64,8 @@ export function replaceStill(model, el, found) {
 }
 
 /**
- * The output before the widget's, if it holds only the still. It is found by its contents, because each front end has its
- * own elements and classes. Before a box of several widgets there are as many stills.
+ * The output before the widget's, if it holds only the fallback. It is found by its contents, because each front end
+ * has its own elements and classes. Before a box of several widgets there are as many fallbacks.
  * @param {Element} el
  * @param {string} mark
  * @returns {HTMLElement | null}
@@ -79,10 +79,10 @@ function outputBefore(el, mark) {
     ) {
       const all = [...before.querySelectorAll("img, .tile-by-tile-still")];
       if (!all.length) break;
-      const stills = all.filter((still) => isStill(still, mark));
-      if (!stills.length || before.style.display === "none") continue; // another widget's
-      const [still] = stills;
-      const alone = stills.length === 1 && before.textContent?.trim() === still.textContent?.trim();
+      const fallbacks = all.filter((fallback) => isFallback(fallback, mark));
+      if (!fallbacks.length || before.style.display === "none") continue; // another widget's
+      const [fallback] = fallbacks;
+      const alone = fallbacks.length === 1 && before.textContent?.trim() === fallback.textContent?.trim();
       return alone ? before : null;
     }
   }
@@ -90,6 +90,6 @@ function outputBefore(el, mark) {
 }
 
 /** @param {Element} node @param {string} mark */
-function isStill(node, mark) {
+function isFallback(node, mark) {
   return !(node instanceof HTMLImageElement) || node.src.endsWith(mark);
 }

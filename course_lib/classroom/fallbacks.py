@@ -1,8 +1,8 @@
 """Preprocessing for nbconvert: pages that need no network, and pictures in documents without HTML.
 
 Without it a page shows a picture and, after it, the view of the widget, which stays empty where its code cannot be
-loaded, and hides the picture where it can (``course_lib.trace.viewer.still``); and LaTeX has text in place of pictures.
-``jupyter_nbconvert_config.json`` in the course's folder names this module: ``jupyter nbconvert --config
+loaded, and hides the picture where it can (``course_lib.trace.viewer.fallback``); and LaTeX has text in place of
+pictures. ``jupyter_nbconvert_config.json`` in the course's folder names this module: ``jupyter nbconvert --config
 jupyter_nbconvert_config.json``. It is not installed: nbconvert reads no file of a name of our own, and a file of
 another name could belong to the user. In JupyterLab's own export ``course_lib.classroom.lab`` does the same.
 """
@@ -18,7 +18,7 @@ from .lessons import is_course
 STATE = "application/vnd.jupyter.widget-state+json"
 
 
-class Stills(Preprocessor):
+class Fallbacks(Preprocessor):
     """Removes the views of the course's widgets, for each of which the output before has a picture.
 
     Also removes the empty outputs before a lesson's folded answers, and offers the course's pictures without HTML.

@@ -13,12 +13,12 @@ from traitlets.config import Config
 
 from course_lib.trace.outputs import VIEW
 from course_lib.trace.viewer import Stepper
-from course_lib.trace.viewer.still import Still
+from course_lib.trace.viewer.fallback import WithFallback
 
 MADE = []
 
 
-class Small(Still, ipywidgets.DOMWidget):
+class Small(WithFallback, ipywidgets.DOMWidget):
     """As much of a widget as a cell shows; MADE refers to it weakly."""
 
     def __init__(self):
@@ -76,9 +76,9 @@ FIRST_WIDGETS = """
 from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance()
 print(len(shell.events.callbacks["post_run_cell"]))
-from course_lib.trace.viewer.still import Still
+from course_lib.trace.viewer.fallback import WithFallback
 print(len(shell.events.callbacks["post_run_cell"]))
-Still(), Still()
+WithFallback(), WithFallback()
 print(len(shell.events.callbacks["post_run_cell"]))
 """
 

@@ -71,13 +71,13 @@ def test_a_page_of_nbconvert_is_never_blank(new_page, tmp_path):
 # Two outputs as some front end lays them out, the second one the widget's.
 PAGE = """<!doctype html><meta charset="utf-8"><body><pre>code</pre>
 <div><div><img id="other" width="50" height="40"></div></div>
-<div id="before"><div><img id="still" width="50" height="40"></div></div>
+<div id="before"><div><img id="fallback" width="50" height="40"></div></div>
 <div><span></span><div><div id="place"></div></div></div>
 <script type="module">
   const { default: widget } = await import(URL.createObjectURL(new Blob([%s], { type: "text/javascript" })));
-  const still = document.getElementById("still");
-  still.src = %s;
-  const state = { _still: "SUVORK5CYII=", _data: %s, step: 0, block: [0, 0, 0], thread: [0, 0, 0] };
+  const fallback = document.getElementById("fallback");
+  fallback.src = %s;
+  const state = { _fallback: "SUVORK5CYII=", _data: %s, step: 0, block: [0, 0, 0], thread: [0, 0, 0] };
   const model = { get: (name) => state[name], set() {}, on() {}, off() {}, save_changes() {} };
   window.leave = widget.render({ model, el: document.getElementById("place") });
   window.started = true;
