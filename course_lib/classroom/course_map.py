@@ -39,8 +39,8 @@ class Milestone:
     def cells(self) -> list[str]:
         """What the map says of it."""
         values = self.loads, self.sectors, self.speeds.written, self.speeds.unsigned, self.speeds.c
-        told = ("–" if value is None else f"{value:,.0f}" for value in values)
-        return [f"{self.name}: {self.title}", self.change, *told]
+        numbers = ("–" if value is None else f"{value:,.0f}" for value in values)
+        return [f"{self.name}: {self.title}", self.change, *numbers]
 
     @property
     def recorded(self) -> bool:

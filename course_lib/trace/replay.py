@@ -215,7 +215,7 @@ class Timeline:
             found.append(tuple(zip(ends, (KINDS[k] for k in own[[does[0], *changes]]), strict=True)))
         return tuple(found)
 
-    def telling_step(self, thread: int) -> int:
+    def representative_step(self, thread: int) -> int:
         """Return the step that a static picture shows: the middle one in which the thread reads shared memory.
 
         Without shared memory it is the middle one of those in which it loads from global memory.

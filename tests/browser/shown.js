@@ -156,7 +156,7 @@ window.shown = (number = 0) => {
   for (const view of panels) view.draw();
   const { blockNumber, length, position, thread, trace } = run.context.replay;
   const texts = (place) => [...said[number].querySelectorAll(place)].map((node) => node.textContent);
-  const [[told], [says], findings] = [".tt-where", ".tt-sentence", ".tt-wrong"].map(texts);
+  const [[who], [says], findings] = [".tt-where", ".tt-sentence", ".tt-wrong"].map(texts);
   const { frames } = run.animation;
   const states = [...run.views, ...panels].map((view) => VIEWS[view.constructor.at || view.constructor.id]?.(view));
   return Object.assign(
@@ -166,7 +166,7 @@ window.shown = (number = 0) => {
       where: [trace.blocks[blockNumber].at, thread, position, length],
       title: ["kernel", "launch", "count"].map((name) => root.querySelector(`.tt-${name}`).textContent),
       says,
-      told,
+      who,
       findings,
       legend: [...root.querySelector(".tt-marks").children].map((node) => node.textContent),
       frame: run.context.frame ? frames.indexOf(run.context.frame) : null,

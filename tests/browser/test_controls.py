@@ -316,7 +316,7 @@ def test_two_views_of_one_model(walk):
     }""")
     first, second = page.locator(".tt-root").first, page.locator(".tt-root").nth(1)
     second.wait_for()
-    page.evaluate("() => (window.told = 0, window.model.save_changes = () => (window.told += 1))")
+    page.evaluate("() => (window.saved = 0, window.model.save_changes = () => (window.saved += 1))")
     for number, (root, key) in enumerate(
         [(first, "ArrowRight"), (second, "ArrowRight"), (first, "End"), (second, "t")]
     ):
@@ -325,7 +325,7 @@ def test_two_views_of_one_model(walk):
         for view in (first, second):
             expect(view.locator(".tt-count")).to_have_text(f"step {steps[number]} of {len(timeline)}")
     expect(first.locator(".tt-thread")).to_have_value("1")
-    page.wait_for_function("() => window.told > 0")
+    page.wait_for_function("() => window.saved > 0")
     assert page.page_errors == []
 
 

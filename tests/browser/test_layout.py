@@ -89,15 +89,15 @@ def test_the_numbers_of_a_condition_leave_its_line_whole(show, launch_of):
 def test_a_narrow_source_has_every_line_of_code(show, launch_of, name):
     """A call by itself, as of a barrier, too; only comments and blank lines go. The other lines are a click away."""
     page = show(Stepper(launch_of(name)), size=(390, 844))
-    told = """lines => lines.map((line) => {
+    seen_lines = """lines => lines.map((line) => {
       const text = line.querySelector(".tt-code").textContent;
       return [text, line.getClientRects().length > 0];
     })"""
     assert page.locator(".tt-line .tt-runs:visible").count() == 0, "it is narrow"
-    lines = page.locator(".tt-line[data-line]").evaluate_all(told)
+    lines = page.locator(".tt-line[data-line]").evaluate_all(seen_lines)
     assert [seen for _, seen in lines] == [bool(text.split("#")[0].strip()) for text, _ in lines]
     page.get_by_role("button", name="all lines").click()
-    assert all(seen for _, seen in page.locator(".tt-line[data-line]").evaluate_all(told))
+    assert all(seen for _, seen in page.locator(".tt-line[data-line]").evaluate_all(seen_lines))
 
 
 @pytest.mark.parametrize("size", [(1040, 640), at_night((390, 844))])

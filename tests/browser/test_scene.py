@@ -90,8 +90,8 @@ def compare_exchanges(shown, wanted, where):
     assert [each["says"] for each in shown] == [each["says"] for each in wanted], where
     for drawn, each in zip(shown, wanted, strict=True):
         exchange = Exchanged(*(each[name] for name in ("operation", "gave", "source", "got")))
-        told = [" ".join(exchange.told(lane) or ["takes no part"]) for lane in range(32)]
-        assert drawn["gets"] == told, where
+        actions = [" ".join(exchange.action(lane) or ["takes no part"]) for lane in range(32)]
+        assert drawn["gets"] == actions, where
         pairs = [
             [s, lane] for lane, s in enumerate(each["source"]) if s is not None and each["got"][lane] != "undefined"
         ]
@@ -115,7 +115,7 @@ def compare_scene(shown, wanted, where):
     assert sorted([*shown["costs"], *shown.get("bank_costs", [])]) == costs, where
     assert (shown.get("found", []), shown["broken"]) == (wanted["found"], wanted["broken"]), where
     assert shown["where"] == wanted["where"], where
-    assert shown["told"] == wanted["told"], where
+    assert shown["who"] == wanted["who"], where
     compare_exchanges(shown["exchanges"], wanted["exchanges"], where)
     assert shown["strips"] == wanted["strips"], where
     assert shown["timeline"] == [strip for strip in wanted["strips"] if strip[0].startswith("warp ")], where
@@ -287,16 +287,16 @@ def test_page_shows_the_fragments_of_the_scene(show, launch_of, name):
     lines = {operation.line for operation in trace.matrices}
     multiply = [step for step in range(1, len(timeline) + 1) if timeline.step(step).line in lines]
     page = show(Stepper(launch_of(name)))
-    told = set()
+    rows = set()
     for step in (multiply[0], multiply[-1]):
         for thread in (0, 13, 31, 64 + 22, 127):
             x, y = thread % trace.block[0], thread // trace.block[0]
             page.evaluate("thread => window.model.set('thread', thread)", [x, y, 0])
             (wanted,) = Scene(timeline, step, thread).data()["matrices"]
             assert on_page(page, step)["matrices"] == [wanted], (step, thread)
-            told.add((wanted["says"], *(len(mine) for _, _, mine in wanted["held"])))
-    assert {len(row) for row in told} == {4}
-    assert {0} < {row[1] for row in told}
+            rows.add((wanted["says"], *(len(mine) for _, _, mine in wanted["held"])))
+    assert {len(row) for row in rows} == {4}
+    assert {0} < {row[1] for row in rows}
     assert page.page_errors == []
 
 

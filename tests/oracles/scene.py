@@ -211,7 +211,7 @@ class Scene:
         return {"rows": [[row[0] == self.line, *map(str, row)] for row in rows]}
 
     @property
-    def told(self) -> str:
+    def who(self) -> str:
         """Whose step it is: the block and the chosen thread."""
         dims = n_dims(self.trace)
         block, thread = self.timeline.block, coordinates(self.thread, self.trace.block)
@@ -234,7 +234,7 @@ class Scene:
 
     def data(self) -> dict[str, Any]:
         """All parts, as JSON holds them: what a page must show for the same step."""
-        names = "says told line truth ticks costs found broken source registers changed strips".split()
+        names = "says who line truth ticks costs found broken source registers changed strips".split()
         found = {name: getattr(self, name) for name in names} | {
             "where": [self.timeline.block, self.thread, self.position, len(self.timeline)],
             "findings": self.findings_now,

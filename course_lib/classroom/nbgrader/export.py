@@ -79,7 +79,7 @@ def _graded(gradebook: Gradebook, names: tuple[str, str, str, str], said: dict[s
     """What nbgrader and the judge have on one cell of a submission: (cell, notebook, assignment, student)."""
     *_, assignment, student = names
     submission = gradebook.find_submission(assignment, student)
-    grade, told = gradebook.find_grade(*names), said.get(names[0], {"status": NOT_GRADED})
+    grade, verdict = gradebook.find_grade(*names), said.get(names[0], {"status": NOT_GRADED})
     try:
         comment = gradebook.find_comment(*names).comment
     except MissingEntry:  # a test has none
@@ -88,9 +88,9 @@ def _graded(gradebook: Gradebook, names: tuple[str, str, str, str], said: dict[s
     late, penalty = submission.total_seconds_late, submission.late_submission_penalty
     return {
         "points": f"{grade.score:g}" if given else "",
-        "status": BY_HAND if grade.manual_score is not None else told["status"],
+        "status": BY_HAND if grade.manual_score is not None else verdict["status"],
         "waits": "yes" if grade.needs_manual_grade else "",
-        "hint": told.get("hint", ""),
+        "hint": verdict.get("hint", ""),
         "comment": comment or "",
         "timestamp": submission.timestamp or "",
         "seconds_late": f"{late:.0f}" if late else "",

@@ -90,8 +90,8 @@ function judged(guess, answer, choices, question = "") {
 }
 const models = [];
 function score() {
-  const told = models.filter(({ state }) => state.right);
-  return `${told.filter(({ state }) => state.right === "yes").length} of ${models.length} predictions right on this page, ${models.length - told.length} open; kept in this browser`;
+  const judged = models.filter(({ state }) => state.right);
+  return `${judged.filter(({ state }) => state.right === "yes").length} of ${models.length} predictions right on this page, ${models.length - judged.length} open; kept in this browser`;
 }
 for (const place of document.querySelectorAll("script.tile-by-tile-predict")) {
   const state = { guess: "", right: "", problem: "", score: "", ...JSON.parse(place.textContent) };

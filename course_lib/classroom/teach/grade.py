@@ -162,9 +162,9 @@ def _waits(row: Judged) -> bool:
 
 def commonest(rows: Sequence[Judged]) -> list[tuple[str, int]]:
     """Return three hints as one file has them, and in how many files they are; those of one id count as one."""
-    told = [row for row in rows if row.hint and row.status != MISSING]
-    first = {row.hint_id or _sentence(row.hint): _sentence(row.hint) for row in reversed(told)}
-    counted = Counter(row.hint_id or _sentence(row.hint) for row in told)
+    with_hints = [row for row in rows if row.hint and row.status != MISSING]
+    first = {row.hint_id or _sentence(row.hint): _sentence(row.hint) for row in reversed(with_hints)}
+    counted = Counter(row.hint_id or _sentence(row.hint) for row in with_hints)
     return [(first[id], number) for id, number in counted.most_common(3)]
 
 

@@ -82,7 +82,7 @@ def _limit(limits: Limits) -> None:
 
 
 def outcome(do: Callable[[], Any], limits: Limits) -> bytes:
-    """Return what ``do`` returns, or why it does not, as a line of JSON for `told`; what it prints is not shown."""
+    """Return what ``do`` returns, or why it does not, as a line of JSON for `result_in`; what it prints is not shown."""
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             return json.dumps({"result": do()}, default=asdict).encode()
@@ -95,7 +95,7 @@ def outcome(do: Callable[[], Any], limits: Limits) -> bytes:
     return json.dumps({"stopped": said}).encode()
 
 
-def told(line: bytes) -> Any:
+def result_in(line: bytes) -> Any:
     """Return the result in a line of `outcome`; raise ValueError or Stopped if it says so."""
     match json.loads(line):
         case {"result": result}:
@@ -139,7 +139,7 @@ class Worker(contextlib.AbstractContextManager["Worker"]):
             process.stdin.flush()
         line = self._reply(process, seconds)
         if line:
-            return told(line)
+            return result_in(line)
         self._end()
         if line is None:
             raise Stopped(f"it was not judged within {seconds:g} seconds, and its process was ended")

@@ -116,10 +116,10 @@ def _shrink(figure: Figure) -> None:
 
 def _covered(figure: Figure) -> int:
     """Return how many pairs of texts cover each other; many where what is drawn has no room left."""
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         figure.draw_without_rendering()
-    if told:
+    if warned:
         return _NO_ROOM
     if any(ax.bbox.width < _NARROW * figure.get_tightbbox().width * figure.dpi for ax in figure.axes):
         return _NO_ROOM

@@ -44,7 +44,7 @@ class Exchanged:
             return f"{self.operation}: {len(lanes)} lanes compare their values; the result is {result}."
         return f"{self.operation}: {self.gave.count('yes')} of {len(lanes)} lanes vote yes; the result is {result}."
 
-    def told(self, lane: int) -> tuple[str, str] | None:
+    def action(self, lane: int) -> tuple[str, str] | None:
         """A verb and what a lane did: ``gets``, ``3 from lane 5``; None if it takes no part."""
         gave, source, got = self.gave[lane], self.source[lane], self.got[lane]
         if gave is None:

@@ -92,9 +92,9 @@ def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
     timelines = [Timeline.of(trace, at) for at in numbers]
     names = ("kind", "severity", "line", "other_line", "array", "index", "message", "count", "counted")
     findings = [{name: getattr(finding, name) for name in names} for finding in trace.findings]
-    for told, finding in zip(findings, trace.findings, strict=True):
+    for row, finding in zip(findings, trace.findings, strict=True):
         places = locate(trace, finding)
-        told["at"] = [{"block": numbers[at.block], "step": at.position, "thread": at.thread} for at in places]
+        row["at"] = [{"block": numbers[at.block], "step": at.position, "thread": at.thread} for at in places]
     return {
         "version": VERSION,
         "hardware": {"warp": WARP_SIZE, "sector": SECTOR_BYTES, "banks": BANKS, "word": WORD_BYTES},

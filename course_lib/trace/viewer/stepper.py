@@ -22,7 +22,7 @@ from .page import STEPPER, page
 from .payload import encode
 from .picture import StaticPicture
 from .results import wrong_elements
-from .strip import HINT, Told, picture
+from .static_picture import HINT, PicturedRun, picture
 from .words import element, sentence, summary
 
 if TYPE_CHECKING:
@@ -205,26 +205,26 @@ class Stepper(WithFallback, anywidget.AnyWidget):
     def _not_beyond_its_end(self, change: object) -> None:
         self.step = min(self.step, self._last)
 
-    def _told(self) -> Told:
+    def _described(self) -> PicturedRun:
         """What the text tells of: the chosen step, the first one that breaks a rule, or a telling one."""
         timeline, thread, step = self.timeline, linear(self.thread, self.trace.block), self._statement[0]
         if not step and not thread and self.block == (0, 0, 0):
             for found in filter(None, (locate(self.trace, finding) for finding in self.trace.findings)):
                 block = found[0].block
-                return self._telling(Timeline.of(self.trace, block), *(at[1:] for at in found if at.block == block))
-        return self._telling(timeline, (step or timeline.telling_step(thread), thread))
+                return self._at_step(Timeline.of(self.trace, block), *(at[1:] for at in found if at.block == block))
+        return self._at_step(timeline, (step or timeline.representative_step(thread), thread))
 
-    def _views(self, step: int | None = None) -> list[Told]:
+    def _views(self, step: int | None = None) -> list[PicturedRun]:
         """What the static picture shows: the animation, or a step that somebody chose, or that breaks a rule."""
         if self._beside is not None:
-            return [Told(self.timeline), Told(Timeline.of(self._beside.trace, (0, 0, 0)))]
+            return [PicturedRun(self.timeline), PicturedRun(Timeline.of(self._beside.trace, (0, 0, 0)))]
         if step:
-            return [self._telling(self.timeline, (step, linear(self.thread, self.trace.block)))]
+            return [self._at_step(self.timeline, (step, linear(self.thread, self.trace.block)))]
         if step is None and (self.step or self.trace.findings):
-            return [self._told()]
-        return [Told(self.timeline)]
+            return [self._described()]
+        return [PicturedRun(self.timeline)]
 
-    def _telling(self, timeline: Timeline, *places: tuple[int, int]) -> Told:
+    def _at_step(self, timeline: Timeline, *places: tuple[int, int]) -> PicturedRun:
         """Tell of the places, and of the findings and wrong values of the first one's step and threads."""
         position, who = places[0][0], [thread for at, thread in places if at == places[0][0]]
         notes = [
@@ -241,10 +241,10 @@ class Stepper(WithFallback, anywidget.AnyWidget):
                     holds, wanted = elements[str(flat)]
                     place = element(name, flat, self.trace.arrays[name].shape)
                     notes.append(f"{place} holds {holds} in the end, and {wanted} was wanted.")
-        return Told(timeline, position, places, tuple(notes))
+        return PicturedRun(timeline, position, places, tuple(notes))
 
     def picture(self, step: int | None = None, *, hint: str = HINT) -> StaticPicture:
-        """Draw a strip of the animation's frames, or the step that is chosen or given; ``hint`` is written below it.
+        """Draw a few of the animation's frames, or the step that is chosen or given; ``hint`` is written below it.
 
         A run that breaks a rule is drawn at the first step that does, with the threads that take part.
         """
@@ -301,14 +301,14 @@ class Stepper(WithFallback, anywidget.AnyWidget):
         return [self.trace, *([self._beside.trace] if self._beside is not None else [])]
 
     def __repr__(self) -> str:
-        view = self._told()
+        view = self._described()
         said = sentence(view.timeline, *view.places[0])
-        told = [f"step {view.position} of {len(view.timeline)}: {said}", *view.notes]
-        texts = ["\n".join([summary(self.trace), *told])]
+        lines = [f"step {view.position} of {len(view.timeline)}: {said}", *view.notes]
+        texts = ["\n".join([summary(self.trace), *lines])]
         for trace in self._traces[1:]:
             other = Timeline.of(trace, (0, 0, 0))
             position = self._statement[1]
-            position = position if 0 < position <= len(other) else other.telling_step(0)
+            position = position if 0 < position <= len(other) else other.representative_step(0)
             texts.append(f"{summary(trace)}\nstep {position} of {len(other)}: {sentence(other, position, 0)}")
         return "\n\n".join(texts)
 

@@ -74,13 +74,13 @@ def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, l
         text = f"{element(array.name, flat, array.shape, access.width)} = {values}"
         done[access.op].append(text + " (stored by another block)" * (access.op == "load" and values != was))
     lane = np.flatnonzero(step.threads == thread)
-    told = (exchanged(exchange).told(thread % WARP_SIZE) for exchange in step.exchanges)
+    actions = (exchanged(exchange).action(thread % WARP_SIZE) for exchange in step.exchanges)
     sets = [f"{name} = {number(np.asarray(values)[lane[0]])}" for name, values in step.variables.items()]
     starts = timeline.first + position - 1 in timeline.trace.columns.product["step"]
     return [
         ("finds", conditions(step, thread)),
         (STARTS if starts else "reads", done["load"]),
-        *((verb, [what]) for verb, what in filter(None, told)),
+        *((verb, [what]) for verb, what in filter(None, actions)),
         ("writes", done["store"]),
         ("receives", done["result"]),
         ("updates", _updates(timeline, position, thread)),

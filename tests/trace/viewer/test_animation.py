@@ -19,9 +19,9 @@ from traitlets.config import Config
 from course_lib import simulate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
+from course_lib.trace.viewer.captions import facts_of, says
 from course_lib.trace.viewer.payload import encode
-from course_lib.trace.viewer.shots import facts_of, says
-from course_lib.trace.viewer.strip import strip_of
+from course_lib.trace.viewer.static_picture import chosen_frames
 
 WEB = Path(__file__).parents[3] / "course_lib" / "trace" / "viewer" / "web"
 FILMS = """
@@ -174,7 +174,7 @@ def check_static_picture(trace, at, animation):
     drawn = Timeline(trace, tuple(at)).animation
     assert [(frame["from"], frame["to"]) for frame in animation["frames"]] == drawn.frames
     assert [frame["says"] for frame in animation["frames"]] == [*map(says, facts_of(drawn))]
-    for title, said, _ in strip_of(drawn.recorded):
+    for title, said, _ in chosen_frames(drawn.recorded):
         number, of = map(int, title.split(" of "))
         assert (of, animation["frames"][number - 1]["says"]) == (len(animation["frames"]), said)
 

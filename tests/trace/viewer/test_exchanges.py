@@ -72,7 +72,7 @@ def test_each_lane_gives_and_gets_what_cuda_defines(warp):
             assert shown == part, (line, exchange.operation, name)
 
 
-def told(line, thread, warp=0):
+def sentences(line, thread, warp=0):
     """The scene's sentence of a thread after its n-th exchange, and that of the picture."""
     timeline = Timeline(launch("exchanges").trace, (1, 0, 0))
     steps = [p for p in range(1, len(timeline) + 1) if timeline.step(p).exchanges and timeline.step(p).warp == warp]
@@ -82,7 +82,7 @@ def told(line, thread, warp=0):
 
 def test_the_sentences():
     """The chosen thread's part with its lane, and how many lanes do what."""
-    mine, all_ = told(2, 5)
+    mine, all_ = sentences(2, 5)
     assert f"gets {number(A[3])} from lane 3" in mine
     named = [lane for lane in range(32) if lane % 5 != 2]
     silent = sum(lane >= 2 and (lane - 2) % 5 == 2 for lane in named)
@@ -92,10 +92,10 @@ def test_the_sentences():
         f"shfl_up_sync: {other} of {len(named)} lanes take another lane's value, {own} keep their own, "
         f"{silent} take from a lane that gives none."
     )
-    assert "gets an undefined value from lane 2, which gives none" in told(2, 4)[0]
-    assert f"gets its own {number(A[1])}" in told(2, 1)[0]
+    assert "gets an undefined value from lane 2, which gives none" in sentences(2, 4)[0]
+    assert f"gets its own {number(A[1])}" in sentences(2, 1)[0]
     yes = sum(A[lane] > 3 for lane in named)
-    assert told(5, 0)[1] == f"all_sync: {yes} of {len(named)} lanes vote yes; the result is false."
-    assert "votes " in told(5, 0)[0] and " in all_sync: false" in told(5, 0)[0]
-    assert told(8, 0)[1] == f"match_any_sync: {len(named)} lanes in 3 groups of equal values."
-    assert "Thread 2 takes no part" in told(3, 2)[0]
+    assert sentences(5, 0)[1] == f"all_sync: {yes} of {len(named)} lanes vote yes; the result is false."
+    assert "votes " in sentences(5, 0)[0] and " in all_sync: false" in sentences(5, 0)[0]
+    assert sentences(8, 0)[1] == f"match_any_sync: {len(named)} lanes in 3 groups of equal values."
+    assert "Thread 2 takes no part" in sentences(3, 2)[0]

@@ -101,6 +101,6 @@ def test_any_intrinsic_that_has_fragments_is_shown():
         ("x", 1, 32, tuple((lane,) for lane in range(32)))
     ]
     scenes = [scene_of(Stepper(run, step=step, thread=(7, 0))) for step in range(1, len(Stepper(run).timeline) + 1)]
-    (told,) = [scene for scene in scenes if scene.matrices]
-    assert told.step.accesses
-    assert told.matrices[0].says == "For exchange, lane 7 holds x: [0, 7]."
+    (scene,) = [scene for scene in scenes if scene.matrices]
+    assert scene.step.accesses
+    assert scene.matrices[0].says == "For exchange, lane 7 holds x: [0, 7]."

@@ -58,7 +58,7 @@ function says(operation, lanes, gave, source, got) {
  * @param {number} lane
  * @returns {[string, string[]] | null}
  */
-export function toldOf({ operation, gave, source, got }, lane) {
+export function actionOf({ operation, gave, source, got }, lane) {
   if (gave[lane] === null) return null;
   const from = source[lane];
   if (from === null) return ["votes", [`${gave[lane]} in ${operation}: ${got[lane]}`]];

@@ -1,7 +1,7 @@
 // The texts of values, lines of Python and steps.
 
 import { html } from "./dom.js";
-import { exchanged, toldOf } from "./exchanges.js";
+import { exchanged, actionOf } from "./exchanges.js";
 import { LOAD, lanesOf, RESULT, STORE, WARP } from "./trace.js";
 
 /** @typedef {import("./trace.js").Value} Value */
@@ -128,8 +128,8 @@ export function sentence(replay) {
     ["finds", tested(replay).map(({ said, filled, holds }) => `${said}${filled ? `: ${filled}` : ""} is ${holds}`)],
     [starts ? STARTS : "reads", done(LOAD)],
     ...replay.exchanges.flatMap((exchange) => {
-      const told = toldOf(exchanged(exchange, full), replay.thread % WARP);
-      return told ? [told] : [];
+      const action = actionOf(exchanged(exchange, full), replay.thread % WARP);
+      return action ? [action] : [];
     }),
     ["writes", done(STORE)],
     ["receives", done(RESULT)],

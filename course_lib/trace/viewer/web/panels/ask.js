@@ -22,7 +22,7 @@ export class Ask {
     this.asked = null;
     this.known = ""; // whose accesses are in `uses`
     /** @type {string[]} */
-    this.told = [];
+    this.texts = [];
     /** @type {import("../history.js").Use[]} */
     this.uses = [];
   }
@@ -52,14 +52,14 @@ export class Ask {
     const key = [replay.blockNumber, local ? replay.thread : "", array, element].join();
     if (this.known !== key) this.uses = usesOf(replay, array, element);
     this.known = key;
-    this.told = elementSays(replay, array, element, this.uses);
-    node.replaceChildren(...this.told.map((text, i) => html(i ? "p" : "b", {}, text)));
+    this.texts = elementSays(replay, array, element, this.uses);
+    node.replaceChildren(...this.texts.map((text, i) => html(i ? "p" : "b", {}, text)));
     this.place(asked);
-    // told of the focused element, unless the page plays
+    // of the focused element, unless the page plays
     const { layer } = asked.plane;
     const { root } = this;
     if (root && layer === document.activeElement && part(root, "say").getAttribute("aria-live") !== "off") {
-      set(layer, "aria-description", this.told.join(" "));
+      set(layer, "aria-description", this.texts.join(" "));
     }
   }
 

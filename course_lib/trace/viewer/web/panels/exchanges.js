@@ -1,7 +1,7 @@
 // The picture of a shuffle or a vote: the lanes of the warp, what each gives and gets, and lines from one to another.
 
 import { html, svg } from "../dom.js";
-import { exchanged, toldOf, UNDEFINED } from "../exchanges.js";
+import { exchanged, actionOf, UNDEFINED } from "../exchanges.js";
 import { beside as fitting, draw } from "../rows.js";
 import { full, short } from "../text.js";
 import { WARP } from "../trace.js";
@@ -21,11 +21,11 @@ export function picture(exchange, mine, room) {
   const [texts, cells] = [exchanged(exchange, full), exchanged(exchange, short)];
   const rows = (WARP / beside) * (CELL + BAND);
   const shuffle = exchange.source !== null;
-  const told = (/** @type {number} */ lane) => (toldOf(texts, lane) ?? []).flat().join(" ");
+  const action = (/** @type {number} */ lane) => (actionOf(texts, lane) ?? []).flat().join(" ");
   const node = svg("svg", {
     class: "tt-lanes tt-flows",
     role: "img",
-    "aria-label": `${texts.operation}: ${exchange.lanes.map((lane) => `lane ${lane} ${told(lane)}`).join("; ")}`,
+    "aria-label": `${texts.operation}: ${exchange.lanes.map((lane) => `lane ${lane} ${action(lane)}`).join("; ")}`,
   });
   draw(node, beside * CELL + 2, shuffle ? 2 * rows + FLOW : rows);
   const across = (/** @type {number} */ lane) => 1 + ((lane % beside) + 0.5) * CELL;
@@ -48,7 +48,7 @@ export function picture(exchange, mine, room) {
     });
   if (!shuffle) {
     const group = texts.operation === "match_any_sync" && mine >= 0 ? texts.got[mine] : null;
-    row("tt-gets", cells.gave, true, told, (lane) => lane === mine || (group !== null && texts.got[lane] === group));
+    row("tt-gets", cells.gave, true, action, (lane) => lane === mine || (group !== null && texts.got[lane] === group));
   } else {
     for (const lane of [...exchange.lanes].sort((x, y) => Number(x === mine) - Number(y === mine))) {
       const from = texts.source[lane] ?? lane;
@@ -72,7 +72,7 @@ export function picture(exchange, mine, room) {
       (lane) => `gives ${texts.gave[lane]}`,
       (lane) => mine >= 0 && texts.source[mine] === lane,
     );
-    row("tt-gets", cells.got, true, told, (lane) => lane === mine);
+    row("tt-gets", cells.got, true, action, (lane) => lane === mine);
   }
   const hint = shuffle ? "Above: what each lane gives; below: what it gets." : "Below each lane: what it gives.";
   return html("div", { class: "tt-exchange" }, html("p", {}, html("b", {}, texts.says), ` ${hint}`), node);

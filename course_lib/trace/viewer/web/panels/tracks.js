@@ -44,9 +44,9 @@ export class Tracks {
         : "in the order of the statements, one warp after another, not in time";
     const pairs = this.shown.filter(({ tracks }) => tracks.multiplies.some(({ pair }) => pair !== null));
     const ahead = pairs.map(({ run, tracks }) => ({ run, counts: aheadIn(tracks) }));
-    const told = ahead.map(({ run, counts }) => `${two ? `${run.trace.name} ` : ""}${counts.join(" of ")}`);
+    const texts = ahead.map(({ run, counts }) => `${two ? `${run.trace.name} ` : ""}${counts.join(" of ")}`);
     const also = ahead.some(({ counts }) => counts[0])
-      ? ["; pairs of tiles multiplied while another is loaded: ", html("b", {}, told.join(", "))]
+      ? ["; pairs of tiles multiplied while another is loaded: ", html("b", {}, texts.join(", "))]
       : [];
     this.says.replaceChildren(when, ...also);
     this.says.title = order ? "" : ORDER;

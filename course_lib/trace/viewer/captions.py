@@ -206,8 +206,8 @@ def says(facts: Facts) -> str:
     if facts.updated:
         done.append(f"update{s} {plural(facts.updated, 'number')} of {_listed(facts.into)}")
     *rest, last = done or [f"compute{s}"]
-    told = f"{', '.join(rest)}{',' if len(rest) > 1 else ''} and {last}" if rest else last
-    return f"{plural(facts.threads, 'thread')} {told}{later}."
+    listed = f"{', '.join(rest)}{',' if len(rest) > 1 else ''} and {last}" if rest else last
+    return f"{plural(facts.threads, 'thread')} {listed}{later}."
 
 
 def _times(number: int) -> str:

@@ -18,7 +18,7 @@ from course_lib.trace.replay import Timeline
 from course_lib.trace.structure import shown_source
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.shapes import HUES, Box, Pixels, Text, rgb, tint
-from course_lib.trace.viewer.strip import FEWEST, FRAMES, Told, strip_of
+from course_lib.trace.viewer.static_picture import FEWEST, FRAMES, PicturedRun, chosen_frames
 
 
 @pytest.mark.parametrize("name", [at_night(name) if name in SLOW else name for name in LAUNCHES])
@@ -30,7 +30,7 @@ def test_all_steps_are_in_one_frame(name):
         assert [begin for begin, _ in frames] == [0, *(end for _, end in frames[:-1])]
         assert frames[-1][1] == len(timeline)
         assert all(begin < end for begin, end in frames)
-        assert min(FEWEST, len(frames)) <= len(strip_of(timeline)) <= FRAMES
+        assert min(FEWEST, len(frames)) <= len(chosen_frames(timeline)) <= FRAMES
         check_order(timeline, timeline.frame_of_step.tolist())
 
 
@@ -41,7 +41,7 @@ def test_a_frame_of_a_race_shows_what_was_read(kernel):
     run = simulate(kernel, trace=True, strict=False)[grid, block](*(a.copy() for a in arguments))
     timeline = Timeline(run.trace, (0, 0, 0))
     check_order(timeline, timeline.frame_of_step.tolist())
-    said = Told(timeline).told
+    said = PicturedRun(timeline).description
     assert ("32 empty elements" in said) == (kernel in (kernels.races_over, kernels.races_in_a_loop)), said
 
 
@@ -49,7 +49,7 @@ def test_tiles_are_copied_and_read():
     """16×16 in tiles of 4: four times a copy and a product, then the store; each with the numbers of the formula."""
     timeline = Timeline(launch("tiled_16").trace, (0, 0, 0))
     assert len(timeline.animation.frames) == 2 * 16 // 4 + 1
-    said = re.split(r" frame \d of 9: ", Told(timeline).told)[1:]
+    said = re.split(r" frame \d of 9: ", PicturedRun(timeline).description)[1:]
     copy = f"16 threads copy {2 * 4 * 4} numbers of A and B to shared memory; each will be read 4 times."
     read = f"16 threads read {2 * 4 * 4} numbers in shared memory, {2 * 4 * 16} times in all, for {4**3} multiply-adds."
     assert said == [copy, read, copy, read, "16 threads store 16 numbers of C."]

@@ -16,6 +16,7 @@ from ..palette import INK
 from ..replay import Timeline
 from ..structure import roles, shown_source
 from ..trace import TraceArray
+from .captions import facts_of, says
 from .digits import short
 from .picture import Layout, StaticPicture
 from .shapes import (
@@ -35,12 +36,11 @@ from .shapes import (
     rgb,
     tint,
 )
-from .shots import facts_of, says
 from .words import label, n_dims, sentence
 
 #: The hint on a static picture, for a reader who can run the notebook.
 HINT = "A still picture: run this cell to play the launch."
-#: The most frames in a strip, and the fewest that make room for numbers; in pixels the largest side of an element, the
+#: The most frames side by side, and the fewest that make room for numbers; in pixels the largest side of an element, the
 #: size of the smallest digits, and the height of the matrices.
 FRAMES, FEWEST, LARGEST, LEGIBLE, TALLEST = 5, 3, 34.0, 8.9, 520.0
 #: The size of a digit, in sides of its element, and that of all digits of a number together.
@@ -51,25 +51,25 @@ GAP = 10.0
 ALL = WIDTH - 16 + GAP  # pixels of the frames, each with a gap after it
 
 
-def strip_of(timeline: Timeline) -> list[tuple[str, str, tuple[int, int]]]:
+def chosen_frames(timeline: Timeline) -> list[tuple[str, str, tuple[int, int]]]:
     """The first frames and the last, each with its number, as "1 of 9", and what it says.
 
     There are fewer where numbers then become legible.
     """
     frames = timeline.animation.frames
     across = sum(timeline.trace.arrays[name].shape[1] for name, role in roles(timeline.trace).items() if role in "AB")
-    strips = [[*frames[: most - 1], *frames[most - 1 :][-1:]] for most in range(FRAMES, FEWEST - 1, -1)]
-    legible = (strip for strip in strips if across * LEGIBLE <= DIGIT * (ALL / len(strip) - 2 * GAP))
+    choices = [[*frames[: most - 1], *frames[most - 1 :][-1:]] for most in range(FRAMES, FEWEST - 1, -1)]
+    legible = (some for some in choices if across * LEGIBLE <= DIGIT * (ALL / len(some) - 2 * GAP))
     facts = facts_of(timeline.animation)
-    chosen = [frames.index(frame) for frame in next(legible, strips[0])]
+    chosen = [frames.index(frame) for frame in next(legible, choices[0])]
     return [(f"{n + 1} of {len(frames)}", says(facts[n]), frames[n]) for n in chosen]
 
 
 @dataclass(frozen=True)
-class Told:
+class PicturedRun:
     """One run in a static picture: its block, and a position, 0 for the animation.
 
-    ``places`` are (position, thread) of what is told, ``notes`` what is wrong with it.
+    ``places`` are (position, thread) of what is described, ``notes`` what is wrong with it.
     """
 
     timeline: Timeline
@@ -84,12 +84,12 @@ class Told:
         return [text if at == self.position else f"Step {at}: {text}" for at, text in said]
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What the picture shows, in words."""
         trace = self.timeline.trace
         if self.position:
             return f"{trace.kernel_name}, step {self.position}: {' '.join([*self.sentences, *self.notes])}"
-        said = (f"frame {title}: {text}" for title, text, _ in strip_of(self.timeline))
+        said = (f"frame {title}: {text}" for title, text, _ in chosen_frames(self.timeline))
         return f"{trace.kernel_name}, {' '.join(said)}"
 
     @cached_property
@@ -100,20 +100,20 @@ class Told:
 
 def frames_layout(timeline: Timeline) -> Layout:
     """Lay out the frames beside each other, each with its number and sentence above the arrays."""
-    strip, shapes = strip_of(timeline), _title(timeline, "")
-    width, bottom = ALL / len(strip) - GAP, 0.0
-    left = [8 + place * (width + GAP) for place in range(len(strip))]
-    for x, (title, text, _) in zip(left, strip, strict=True):
+    chosen, shapes = chosen_frames(timeline), _title(timeline, "")
+    width, bottom = ALL / len(chosen) - GAP, 0.0
+    left = [8 + place * (width + GAP) for place in range(len(chosen))]
+    for x, (title, text, _) in zip(left, chosen, strict=True):
         lines = _wrapped(text, max(22, round(width / 6.6)))
         shapes.append(Text(x, 44, title, 12.5, HEADING, bold=True))
         shapes += [Text(x, 62 + 15 * row, line, 11.5, HEADING) for row, line in enumerate(lines)]
         bottom = max(bottom, 58 + 15 * len(lines))
-    drawn = [Arrays(shapes, timeline.animation, *frame) for _, _, frame in strip]
+    drawn = [Arrays(shapes, timeline.animation, *frame) for _, _, frame in chosen]
     ends = [arrays.place(x, bottom + 16, width) for x, arrays in zip(left, drawn, strict=True)]
     return Layout(shapes, max(ends) + 10)
 
 
-def step_layout(view: Told) -> Layout:
+def step_layout(view: PicturedRun) -> Layout:
     """Lay out one step: what it does and breaks, the arrays on the left, the lines around it on the right."""
     timeline, y = view.timeline, 40.0
     shapes = _title(timeline, f", step {view.position} of {len(timeline)}")
@@ -234,11 +234,11 @@ def _parts(array: TraceArray) -> list[tuple[int, int]]:
     return [(rows, columns)] * (array.size // (rows * columns) if rows * columns else 0)
 
 
-def picture(views: list[Told], hint: str = HINT) -> StaticPicture:
+def picture(views: list[PicturedRun], hint: str = HINT) -> StaticPicture:
     """The static picture of one run, or of two below each other."""
     layouts = [view.layout for view in views]
     if hint:
         last = layouts[-1]
         note = Text(8, last.height + 6, hint, 12, HEADING)
         layouts[-1] = Layout([*last.shapes, note], last.height + 20)
-    return StaticPicture(tuple(layouts), "; ".join(view.told for view in views))
+    return StaticPicture(tuple(layouts), "; ".join(view.description for view in views))
