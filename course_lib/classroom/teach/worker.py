@@ -82,7 +82,7 @@ def _limit(limits: Limits) -> None:
 
 
 def outcome(do: Callable[[], Any], limits: Limits) -> bytes:
-    """Return what ``do`` returns, or why it does not, as a line of JSON for `result_in`; what it prints is not shown."""
+    """Return what ``do`` returns, or why it does not, as a line of JSON for `result_in`; without what it prints."""
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             return json.dumps({"result": do()}, default=asdict).encode()

@@ -23,7 +23,7 @@ from course_lib.trace.viewer.static_picture import FEWEST, FRAMES, PicturedRun, 
 
 @pytest.mark.parametrize("name", [at_night(name) if name in SLOW else name for name in LAUNCHES])
 def test_all_steps_are_in_one_frame(name):
-    """Frames follow each other from the first step to the last, and a strip has two to five of them."""
+    """Frames follow each other from the first step to the last, and a picture has two to five of them."""
     for block in launch(name).trace.columns.blocks.tolist()[:2]:
         timeline = Timeline(launch(name).trace, tuple(block))
         frames = timeline.animation.frames
