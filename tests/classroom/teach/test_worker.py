@@ -6,7 +6,7 @@ import sys
 import pytest
 from nightly import at_night
 
-from course_lib.classroom.teach.worker import STANDARD, Limits, Stopped, Worker, outcome, told
+from course_lib.classroom.teach.worker import STANDARD, Limits, Stopped, Worker, outcome, result_in
 
 
 def wrong():
@@ -31,9 +31,9 @@ def test_what_comes_back(task, want, capfd):
     line = outcome(task, STANDARD)
     if isinstance(want, Exception):
         with pytest.raises(type(want), match=str(want)):
-            told(line)
+            result_in(line)
     else:
-        assert told(line) == want
+        assert result_in(line) == want
     assert capfd.readouterr() == ("", "")
 
 
