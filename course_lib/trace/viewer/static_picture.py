@@ -6,9 +6,10 @@ script runs.
 """
 
 import textwrap
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -40,15 +41,30 @@ from .words import label, n_dims, sentence
 
 #: The hint on a static picture, for a reader who can run the notebook.
 HINT = "A still picture: run this cell to play the launch."
-#: The most frames side by side, and the fewest that make room for numbers; in pixels the largest side of an element, the
-#: size of the smallest digits, and the height of the matrices.
-FRAMES, FEWEST, LARGEST, LEGIBLE, TALLEST = 5, 3, 34.0, 8.9, 520.0
-#: The size of a digit, in sides of its element, and that of all digits of a number together.
-DIGIT, DIGITS = 0.62, 1.38
-#: Elements that are drawn one by one; a larger array is a picture of pixels.
-MOST_CELLS = 1100
-GAP = 10.0
-ALL = WIDTH - 16 + GAP  # pixels of the frames, each with a gap after it
+#: The most frames side by side, and the fewest that make room for numbers.
+FRAMES, FEWEST = 5, 3
+#: In pixels, the largest side of an element, and the largest height of the matrices.
+LARGEST, TALLEST = 34.0, 520.0
+#: The size of the smallest digits that are drawn; in sides of an element, that of a digit and of all digits of a number.
+LEGIBLE, DIGIT, DIGITS = 8.9, 0.62, 1.38
+#: Elements that are drawn one by one; a larger array, or one of smaller elements, is a picture of pixels.
+MOST_CELLS, LEAST_CELL = 1100, 3
+#: White space in pixels: at the left and right edge, between arrays or frames, above an array for its name, at the end.
+MARGIN, GAP, NAME, END = 8, 10.0, 22, 10
+#: Pixels of the frames, each with a gap after it.
+ALL = WIDTH - 2 * MARGIN + GAP
+#: The title's height on the page; below it, those of a frame's number and of the first line of its sentence.
+TITLE, NUMBER, SENTENCE = 16, 44, 62
+#: Pixels from line to line of a frame's sentence, and of a character of it.
+LINE, CHARACTER = 15, 6.6
+#: A single step: pixels from line to line of text and source, the characters of a line of text.
+STEP_LINE, STEP_CHARACTERS = 18, 132
+#: The width of a single step's arrays; where its source begins, the right end of line numbers, the beginning of the code.
+ARRAYS, SOURCE, NUMBERS, CODE = 560, 590, 618, 628
+#: Lines of the source around the current one, and the characters of a line.
+AROUND, CODE_CHARACTERS = 5, 56
+#: How strong the colour of an element is: accessed sometime in the launch, accessed by now, accessed now.
+EVER, BY_NOW, NOW = 0.2, 0.48, 1.0
 
 
 def chosen_frames(timeline: Timeline) -> list[tuple[str, str, tuple[int, int]]]:
@@ -102,42 +118,53 @@ def frames_layout(timeline: Timeline) -> Layout:
     """Lay out the frames beside each other, each with its number and sentence above the arrays."""
     chosen, shapes = chosen_frames(timeline), _title(timeline, "")
     width, bottom = ALL / len(chosen) - GAP, 0.0
-    left = [8 + place * (width + GAP) for place in range(len(chosen))]
+    left = [MARGIN + place * (width + GAP) for place in range(len(chosen))]
     for x, (title, text, _) in zip(left, chosen, strict=True):
-        lines = _wrapped(text, max(22, round(width / 6.6)))
-        shapes.append(Text(x, 44, title, 12.5, HEADING, bold=True))
-        shapes += [Text(x, 62 + 15 * row, line, 11.5, HEADING) for row, line in enumerate(lines)]
-        bottom = max(bottom, 58 + 15 * len(lines))
+        lines = _wrapped(text, max(22, round(width / CHARACTER)))
+        shapes.append(Text(x, NUMBER, title, 12.5, HEADING, bold=True))
+        shapes += [Text(x, SENTENCE + LINE * row, line, 11.5, HEADING) for row, line in enumerate(lines)]
+        bottom = max(bottom, SENTENCE - 4 + LINE * len(lines))
     drawn = [Arrays(shapes, timeline.animation, *frame) for _, _, frame in chosen]
     ends = [arrays.place(x, bottom + 16, width) for x, arrays in zip(left, drawn, strict=True)]
-    return Layout(shapes, max(ends) + 10)
+    return Layout(shapes, max(ends) + END)
 
 
 def step_layout(view: PicturedRun) -> Layout:
     """Lay out one step: what it does and breaks, the arrays on the left, the lines around it on the right."""
-    timeline, y = view.timeline, 40.0
-    shapes = _title(timeline, f", step {view.position} of {len(timeline)}")
-    said = [(text, INK) for text in view.sentences]
-    rows = [(line, ink) for text, ink in [*said, *((n, WRONG) for n in view.notes)] for line in _wrapped(text, 132)]
-    shapes.append(Box(1, y - 8, WIDTH - 2, 12 + 18 * len(rows), CARD, CARD_EDGE, round=6))
+    timeline, shapes = view.timeline, _title(view.timeline, f", step {view.position} of {len(view.timeline)}")
+    below = _texts(view, shapes, 40.0)
+    threads = {thread for _, thread in view.places}
+    arrays = Arrays(shapes, timeline, view.position - 1, view.position, threads)
+    ends = arrays.place(MARGIN, below + 24, ARRAYS), _source(view, shapes, below + 14)
+    return Layout(shapes, max(ends) + END)
+
+
+def _texts(view: PicturedRun, shapes: list[Shape], y: float) -> float:
+    """Add a card with the sentences of a step and what is wrong with it; return the next y."""
+    texts = [*((text, INK) for text in view.sentences), *((note, WRONG) for note in view.notes)]
+    rows = [(line, ink) for text, ink in texts for line in _wrapped(text, STEP_CHARACTERS)]
+    shapes.append(Box(1, y - 8, WIDTH - 2, 12 + STEP_LINE * len(rows), CARD, CARD_EDGE, round=6))
     for line, ink in rows:
         shapes.append(Text(12, y + 7, line, 12.5, ink, bold=ink == WRONG))
-        y += 18
-    threads = {thread for _, thread in view.places}
-    end = Arrays(shapes, timeline, view.position - 1, view.position, threads).place(8, y + 24, 560)
-    lines, now = list(shown_source(timeline.trace)), timeline.step(view.position).line
+        y += STEP_LINE
+    return y
+
+
+def _source(view: PicturedRun, shapes: list[Shape], y: float) -> float:
+    """Add the lines of the source around that of a step; return the next y."""
+    lines, now = list(shown_source(view.timeline.trace)), view.timeline.step(view.position).line
     at = next((i for i, (line, _) in enumerate(lines) if line == now), 0)
-    top = y + 14
-    for number, code in lines[max(0, at - 5) : at + 6]:
-        inner = " " * min(len(code) - len(code.lstrip()) + 8, 40)
-        parts = textwrap.wrap(code, 56, subsequent_indent=inner, break_on_hyphens=False) or [""]
+    for number, code in lines[max(0, at - AROUND) : at + AROUND + 1]:
+        indent = " " * min(len(code) - len(code.lstrip()) + 8, 40)
+        parts = textwrap.wrap(code, CODE_CHARACTERS, subsequent_indent=indent, break_on_hyphens=False) or [""]
         if number == now:
-            shapes.append(Box(590, top, WIDTH - 591, 18 * len(parts), tint(CURRENT, 0.17)))
-        shapes.append(Text(618, top + 9, str(number), 11, SOFT if number == now else HEADING, "right", mono=True))
+            shapes.append(Box(SOURCE, y, WIDTH - SOURCE - 1, STEP_LINE * len(parts), tint(CURRENT, 0.17)))
+        ink = SOFT if number == now else HEADING
+        shapes.append(Text(NUMBERS, y + STEP_LINE / 2, str(number), 11, ink, "right", mono=True))
         for part in parts:
-            shapes.append(Text(628, top + 9, part, 11, INK if number == now else HEADING, mono=True))
-            top += 18
-    return Layout(shapes, max(end, top) + 10)
+            shapes.append(Text(CODE, y + STEP_LINE / 2, part, 11, INK if number == now else HEADING, mono=True))
+            y += STEP_LINE
+    return y
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -148,8 +175,8 @@ def _title(timeline: Timeline, where: str) -> list[Shape]:
     trace, dims = timeline.trace, n_dims(timeline.trace)
     here, grid, block = (label(each, dims) for each in (timeline.block, trace.grid, trace.block))
     launch = f"block {here} of grid {grid}, each of {block} threads"
-    name = Text(8, 16, trace.kernel_name, 15, HEADING, mono=True, bold=True)
-    return [name, Text(WIDTH - 8, 16, launch + where, 12, HEADING, "right")]
+    name = Text(MARGIN, TITLE, trace.kernel_name, 15, HEADING, mono=True, bold=True)
+    return [name, Text(WIDTH - MARGIN, TITLE, launch + where, 12, HEADING, "right")]
 
 
 @dataclass(frozen=True)
@@ -167,62 +194,84 @@ class Arrays:
 
     def place(self, left: float, y: float, width: float) -> float:
         """Add all of them; return the next y."""
-        arrays = self.timeline.trace.arrays.values()
         role = {r: self.timeline.trace.arrays[name] for name, r in roles(self.timeline.trace).items()}
         if role:
-            (m, k), n = role["A"].shape, role["B"].shape[1]
-            side = min(LARGEST, (width - GAP) / (k + n), TALLEST / (k + m))
-            x, low = left + k * side + GAP, y + k * side + GAP + 12
-            for name, corner in (("A", (left, low)), ("B", (x, y)), ("C", (x, low))):
-                self._add(role[name], *corner, side)
-            y = low + m * side + 22
+            y = self._product(role, left, y, width)
         x, deep = left, y
-        for array in arrays:
+        for array in self.timeline.trace.arrays.values():
             if array.space == "local" or array in role.values():
                 continue
             for part, (rows, columns) in enumerate(_parts(array)):
                 side = min(LARGEST * 0.7, (width - GAP) / 2 / columns if rows > 1 else width / columns)
                 wide = max(columns * side, 7.5 * len(array.name))
                 if x > left and x + wide > left + width:
-                    x, y = left, deep + 22
+                    x, y = left, deep + NAME
                 self._add(array, x, y, side, part)
                 x, deep = x + wide + GAP, max(deep, y + rows * side)
         return deep
 
+    def _product(self, role: Mapping[str, TraceArray], left: float, y: float, width: float) -> float:
+        """Add A on the left, B above and C beside it; return the next y."""
+        (m, k), n = role["A"].shape, role["B"].shape[1]
+        side = min(LARGEST, (width - GAP) / (k + n), TALLEST / (k + m))
+        x, low = left + k * side + GAP, y + k * side + GAP + 12
+        for name, corner in (("A", (left, low)), ("B", (x, y)), ("C", (x, low))):
+            self._add(role[name], *corner, side)
+        return low + m * side + NAME
+
     def _add(self, array: TraceArray, x: float, y: float, side: float, part: int = 0) -> None:
-        """Add one array, or one part of it, under its name: what is accessed now is full, what was accessed is pale."""
-        shapes, parts, touches = self.shapes, _parts(array), self.timeline.touches(array.name)
+        """Add one array, or one part of it, under its name, in the colour of its role."""
+        parts = _parts(array)
         rows, columns = parts[part]
-        role = roles(self.timeline.trace).get(array.name, array.space)
-        hue = HUES[role]
-        now = touches.between(self.begin, self.end)
-        strength = np.zeros(array.size)
-        strength[touches.element] = 0.2 if array.space == "global" else 0.0
-        strength[touches.element[touches.between(0, self.end)]] = 0.48
-        strength[touches.element[now]] = 1.0
-        part_of = slice(part * rows * columns, min(array.size, (part + 1) * rows * columns))
-        strength, values = strength[part_of], self.timeline.values(array.name, self.end)[part_of]
+        elements = slice(part * rows * columns, min(array.size, (part + 1) * rows * columns))
+        strength = self._strength(array)[elements]
+        hue = HUES[roles(self.timeline.trace).get(array.name, array.space)]
         name = f"{array.name}[{part}]" if len(parts) > 1 else array.name
-        shapes.append(Text(x, y - 8, name, 11.5, HEADING, mono=True, bold=True))
-        if len(strength) > MOST_CELLS or side < 3:
-            fills = {s: [*rgb(tint(hue, s) if s else PLAIN_CELL), 255] for s in set(strength.tolist())}
-            colours = [fills[s] for s in strength.tolist()] + [[0] * 4] * (rows * columns - len(strength))
-            pixels = np.array(colours, np.uint8).reshape(rows, columns, 4)
-            shapes.append(Pixels(x, y, columns * side, rows * side, pixels))
-            return
+        self.shapes.append(Text(x, y - 8, name, 11.5, HEADING, mono=True, bold=True))
+        if len(strength) > MOST_CELLS or side < LEAST_CELL:
+            self.shapes.append(_pixels(x, y, side, (rows, columns), strength, hue))
+        else:
+            self._cells(array, elements, (x, y), side, strength, hue)
+
+    def _strength(self, array: TraceArray) -> np.ndarray:
+        """Return how strong the colour of each element is: full where it is accessed now."""
+        touches, strength = self.timeline.touches(array.name), np.zeros(array.size)
+        strength[touches.element] = EVER if array.space == "global" else 0.0
+        strength[touches.element[touches.between(0, self.end)]] = BY_NOW
+        strength[touches.element[touches.between(self.begin, self.end)]] = NOW
+        return strength
+
+    def _cells(
+        self, array: TraceArray, elements: slice, corner: tuple[float, float], side: float, strength: Any, hue: str
+    ) -> None:
+        """Add a box for each of these elements of an array, with its value where that is legible."""
+        touches = self.timeline.touches(array.name)
+        now = touches.between(self.begin, self.end)
         mine = {int(e) for t in self.threads for e in touches.element[now][touches.thread[now] == t]}
+        values = self.timeline.values(array.name, self.end)[elements]
+        is_result = roles(self.timeline.trace).get(array.name) == "C"
         # what a kernel is to store, and a lesson has filled with NaN, is empty as in the stepper
-        empty = np.ma.getmaskarray(values) | ((role == "C") & (strength < 0.48) & np.isnan(np.ma.getdata(values)))
+        empty = np.ma.getmaskarray(values) | (is_result & (strength < BY_NOW) & np.isnan(np.ma.getdata(values)))
         texts = ["" if nothing else short(value) for value, nothing in zip(values, empty, strict=True)]
         longest = max((len(line) for text in texts for line in text.split("\n")), default=0)
         size = side * min(DIGIT, DIGITS / max(1, longest))
+        columns = _parts(array)[0][1]
         for i, (s, text) in enumerate(zip(strength.tolist(), texts, strict=True)):
-            box = x + i % columns * side + 0.5, y + i // columns * side + 0.5, side - 1, side - 1
-            edge = INK if i + part_of.start in mine else None
-            shapes.append(Box(*box, tint(hue, s) if s else PLAIN_CELL, edge, 2.0))
+            left, top = corner[0] + i % columns * side + 0.5, corner[1] + i // columns * side + 0.5
+            edge = INK if i + elements.start in mine else None
+            self.shapes.append(Box(left, top, side - 1, side - 1, tint(hue, s) if s else PLAIN_CELL, edge, 2.0))
             if size >= LEGIBLE and text:
-                ink = "#ffffff" if s == 1.0 and hue == HUES["A"] else INK if s >= 0.48 else SOFT
-                shapes.append(Text(box[0] + side / 2, box[1] + side / 2, text, size, ink, "middle"))
+                ink = "#ffffff" if s == NOW and hue == HUES["A"] else INK if s >= BY_NOW else SOFT
+                self.shapes.append(Text(left + side / 2, top + side / 2, text, size, ink, "middle"))
+
+
+def _pixels(x: float, y: float, side: float, shape: tuple[int, int], strength: np.ndarray, hue: str) -> Pixels:
+    """Return elements as a picture with a pixel for each; those that fill the last row up are transparent."""
+    rows, columns = shape
+    fills = {s: [*rgb(tint(hue, s) if s else PLAIN_CELL), 255] for s in set(strength.tolist())}
+    colours = [fills[s] for s in strength.tolist()] + [[0] * 4] * (rows * columns - len(strength))
+    pixels = np.array(colours, np.uint8).reshape(rows, columns, 4)
+    return Pixels(x, y, columns * side, rows * side, pixels)
 
 
 def _parts(array: TraceArray) -> list[tuple[int, int]]:
