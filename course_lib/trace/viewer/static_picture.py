@@ -45,7 +45,7 @@ HINT = "A still picture: run this cell to play the launch."
 FRAMES, FEWEST = 5, 3
 #: In pixels, the largest side of an element, and the largest height of the matrices.
 LARGEST, TALLEST = 34.0, 520.0
-#: The size of the smallest digits that are drawn; in sides of an element, that of a digit and of all digits of a number.
+#: The size of the smallest digits; in sides of an element, that of a digit and of all digits of a number together.
 LEGIBLE, DIGIT, DIGITS = 8.9, 0.62, 1.38
 #: Elements that are drawn one by one; a larger array, or one of smaller elements, is a picture of pixels.
 MOST_CELLS, LEAST_CELL = 1100, 3
@@ -59,7 +59,7 @@ TITLE, NUMBER, SENTENCE = 16, 44, 62
 LINE, CHARACTER = 15, 6.6
 #: A single step: pixels from line to line of text and source, the characters of a line of text.
 STEP_LINE, STEP_CHARACTERS = 18, 132
-#: The width of a single step's arrays; where its source begins, the right end of line numbers, the beginning of the code.
+#: A single step: the width of its arrays, where its source begins, where line numbers end, and where code begins.
 ARRAYS, SOURCE, NUMBERS, CODE = 560, 590, 618, 628
 #: Lines of the source around the current one, and the characters of a line.
 AROUND, CODE_CHARACTERS = 5, 56
