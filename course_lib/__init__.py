@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .exercises.predict import predict
     from .exercises.products import matrices, multiply
     from .exercises.progress import score
-    from .machine import dials, figures, measurements, model, timing_model
+    from .machine import figures, measurements, model, sliders, timing_model
     from .machine.languages import tabs
     from .machine.machine_code.show import show_machine_code
     from .machine.profile.profiling import profile
@@ -42,7 +42,7 @@ __all__ = [
     "attempts",
     "check",
     "compare",
-    "dials",
+    "sliders",
     "explain",
     "explore",
     "figures",
@@ -72,7 +72,7 @@ __getattr__, __dir__ = lazily(
         "explore": ".trace.viewer.explorer",
         "ladder": ".classroom.course_map",
         "palette": ".trace.palette",
-        **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model", "timing_model")},
+        **{name: f".machine.{name}" for name in ("figures", "measurements", "model", "sliders", "timing_model")},
         "profile": ".machine.profile.profiling",
         "show_machine_code": ".machine.machine_code.show",
         "tabs": ".machine.languages",

@@ -30,8 +30,8 @@ BUNDLES = {
     SOURCES / "style" / "index.css": SOURCES.parent / "stepper.css",
     SOURCES / "waiting.js": PACKAGE / "machine" / "timing_model" / "waiting.js",
     SOURCES / "style" / "waiting.css": PACKAGE / "machine" / "timing_model" / "waiting.css",
-    SOURCES / "dials.js": PACKAGE / "machine" / "dials" / "dials.js",
-    SOURCES / "style" / "dials.css": PACKAGE / "machine" / "dials" / "dials.css",
+    SOURCES / "sliders.js": PACKAGE / "machine" / "sliders" / "sliders.js",
+    SOURCES / "style" / "sliders.css": PACKAGE / "machine" / "sliders" / "sliders.css",
     SOURCES / "predict.js": PACKAGE / "exercises" / "predict.js",
 }
 TOKENS = SOURCES / "style" / "tokens.css"

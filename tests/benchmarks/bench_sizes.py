@@ -5,8 +5,8 @@ from pathlib import Path
 
 from launches import samples
 
-from course_lib.machine import dials, figures, measurements, timing_model
-from course_lib.machine.dials.widget import recorded
+from course_lib.machine import sliders, figures, measurements, timing_model
+from course_lib.machine.sliders.widget import recorded
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.payload import encode
 
@@ -33,10 +33,10 @@ def bench_waiting(measured):
     measured("plan of Waiting", kilobytes(widget._plan), 100, "kB")
 
 
-def bench_dial(measured):
-    widget = dials.sectors(2, 1)
-    measured("picture of a dial", kilobytes(picture(widget)), 25, "kB")
-    measured("all settings of a dial", kilobytes(recorded(widget.get_state())["_sketches"]), 120, "kB")
+def bench_sliders(measured):
+    widget = sliders.sectors(2, 1)
+    measured("picture of a slider", kilobytes(picture(widget)), 25, "kB")
+    measured("all settings of a slider", kilobytes(recorded(widget.get_state())["_sketches"]), 120, "kB")
 
 
 def bench_figure(measured):

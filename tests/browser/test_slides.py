@@ -29,7 +29,7 @@ MEASURE = """() => {
     const at = walk.currentNode.parentElement;
     const style = getComputedStyle(at);
     const seen = walk.currentNode.textContent.trim() && at.getClientRects().length && style.visibility !== "hidden";
-    if (!seen || at.closest("aside, script, style, .anchor-link, svg.tt-dialled")) continue;
+    if (!seen || at.closest("aside, script, style, .anchor-link, svg.tt-sliders-picture")) continue;
     const scale = at.ownerSVGElement ? at.getScreenCTM().d / unit : 1;
     const kind = at.closest(".live") ? "stepper" : at.closest("pre, .table") ? "code" : "text";
     sizes[kind].push(parseFloat(style.fontSize) * scale);

@@ -63,9 +63,11 @@ def test_the_improved_kernel_of_lesson_2_is_the_one_that_was_measured():
 
 def test_the_pictures_with_sliders_say_what_the_rules_give():
     """Lesson 6: 32 neighbours are 128 bytes. Lesson 9: 65,536 registers. Lesson 12: three kernels in a row."""
-    assert f"in {128 // 32} sectors of 32 bytes" in _said("06", "sectors-dials")
-    assert f"{65536 // (256 * 64)} blocks of {256 // 32} warps, limited by registers" in _said("09", "occupancy-dials")
-    said = _said("12", "queue-dials")
+    assert f"in {128 // 32} sectors of 32 bytes" in _said("06", "sectors-sliders")
+    assert f"{65536 // (256 * 64)} blocks of {256 // 32} warps, limited by registers" in _said(
+        "09", "occupancy-sliders"
+    )
+    said = _said("12", "queue-sliders")
     assert f"no synchronise {3 * 20} µs, synchronise {20 + 3 * 100} µs" in said
 
 

@@ -19,8 +19,8 @@ from nbformat.v4 import new_code_cell
 from traitlets.config import Config
 
 from ...exercises.predict import PREDICTION
-from ...machine.dials.widget import BUNDLE as DIALS
-from ...machine.dials.widget import recorded as recorded_dials
+from ...machine.sliders.widget import BUNDLE as SLIDERS
+from ...machine.sliders.widget import recorded as recorded_sliders
 from ...machine.timing_model.widget import BUNDLE as WAITING
 from ...machine.timing_model.widget import recorded
 from ...trace.outputs import HTML, VIEW
@@ -97,7 +97,7 @@ def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
     }
     lively = living(notebook)
     shown = [output.get("data", {}).get(HTML, "") for cell in lively.cells for output in cell.get("outputs", ())]
-    for bundle in (WAITING, DIALS):
+    for bundle in (WAITING, SLIDERS):
         if any(bundle.mark in text for text in shown):
             for part, bring in (("style", style), ("module", module)):
                 resources["tile_by_tile"][part] += bring(bundle)
@@ -105,7 +105,7 @@ def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
     return str(text)
 
 
-def living(notebook: Any, bundles: Sequence[Bundle] = (STEPPER, WAITING, DIALS)) -> Any:
+def living(notebook: Any, bundles: Sequence[Bundle] = (STEPPER, WAITING, SLIDERS)) -> Any:
     """Return a copy of an executed notebook with places for live widgets, those of ``bundles``, instead of their views.
 
     Steppers, the timing model and pictures with sliders are live; the explorer gets menus of recorded launches.
@@ -155,8 +155,8 @@ def alive(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str, 
         yield state, STEPPER
     elif kind == "Waiting":
         yield recorded(state), WAITING
-    elif kind == "Dials":
-        yield recorded_dials(state), DIALS
+    elif kind == "Sliders":
+        yield recorded_sliders(state), SLIDERS
     elif kind == "Prediction":
         yield state, PREDICTION
     launches = recorded_launches(state) if "_recipe" in state else []

@@ -37,7 +37,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from ...exercises.predict import PREDICTION
-from ...machine.dials.widget import BUNDLE as DIALS
+from ...machine.sliders.widget import BUNDLE as SLIDERS
 from ...machine.timing_model.widget import BUNDLE as WAITING
 from ...simulator.formatting import as_code
 from ...trace.figures.canvas import TALL
@@ -477,7 +477,7 @@ WIDTH, HEIGHT = 1280, 720
 def page(slides: Sequence[Slide], title: str, theme: str = "light") -> str:
     """Return a deck as one file, which loads nothing: → leads on, Enter into a widget, s opens the notes, d is dark."""
     body = "".join(part for slide in slides for part in slide.parts)
-    bundles = [bundle for bundle in (STEPPER, WAITING, DIALS) if bundle.mark in body]
+    bundles = [bundle for bundle in (STEPPER, WAITING, SLIDERS) if bundle.mark in body]
     sheets = [_file("reveal/reveal.css"), own("theme.css"), colours(), *(bundle.read("css") for bundle in bundles)]
     size = f"const size = {{ width: {WIDTH}, height: {HEIGHT} }};\n"
     template = Environment(autoescape=True, trim_blocks=True).from_string(_file("slides.html.j2"))

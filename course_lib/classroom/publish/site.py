@@ -18,7 +18,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 
 from ...exercises.predict import PREDICTION
 from ...kernels import rung
-from ...machine.dials.widget import BUNDLE as DIALS
+from ...machine.sliders.widget import BUNDLE as SLIDERS
 from ...machine.timing_model.widget import BUNDLE as WAITING
 from ...trace.viewer import Stepper, compare
 from ...trace.viewer.explorer import run_product
@@ -40,7 +40,7 @@ SERVICES = {
     "Binder": "https://mybinder.org/v2/gh/{}/HEAD?urlpath=lab/tree/{}",
     "Colab": "https://colab.research.google.com/github/{}/blob/HEAD/{}",
 }
-BUNDLES = (STEPPER, WAITING, DIALS, PREDICTION)
+BUNDLES = (STEPPER, WAITING, SLIDERS, PREDICTION)
 _HEADING = re.compile(r"<h([23]) id=\"([^\"]+)\">(.*?)(?:<a class=\"anchor-link\".*?</a>)?</h\1>", re.DOTALL)
 #: What a section's entry in the search has of its text, in characters.
 _SEARCHED = 500

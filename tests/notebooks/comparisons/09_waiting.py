@@ -92,7 +92,7 @@ assert 5 * 256 == 32 * 40, "five pieces"
 line = 600 * plan(H200, 600, 2, 8, 1).bandwidth
 assert max(play.in_flight for play in played.values()) < line / 3, "below a third of the line"
 gains = {
-    (warps, path): dials.early_load(80, 20, warps, path).sketch.says[-1] for warps in range(1, 17) for path in (0, 30)
+    (warps, path): sliders.early_load(80, 20, warps, path).sketch.says[-1] for warps in range(1, 17) for path in (0, 30)
 }
 told = {case: float(text.split()[1].rstrip(";")) for case, text in gains.items()}
 assert [told[warps, 0] > 1 for warps in (1, 4, 5, 6)] == [True, True, False, False], "with 5 warps it gains nothing"

@@ -20,7 +20,7 @@ from ...trace.viewer.shapes import WIDTH, Box, Polygon, Text
 from .sketches import KINDS, Sketch
 
 BUNDLE = Bundle(
-    "dials", pathlib.Path(__file__).parent, ("_sketch", "_sketches", "_offers", "setting"), "tile-by-tile-dials"
+    "sliders", pathlib.Path(__file__).parent, ("_sketch", "_sketches", "_offers", "setting"), "tile-by-tile-sliders"
 )
 
 
@@ -28,15 +28,15 @@ BUNDLE = Bundle(
 _NAMES = {Box: "box", Text: "text", Polygon: "polygon"}
 
 
-class Dials(WithFallback, anywidget.AnyWidget):
+class Sliders(WithFallback, anywidget.AnyWidget):
     """A picture with a slider for each number of ``setting``, which can also be set from Python.
 
     ``kind`` is one of `KINDS`, ``fixed`` what its picture needs beside the setting. Raises TraitError for a value that
     no slider offers.
     """
 
-    _esm = BUNDLE.folder / "dials.js"
-    _css = BUNDLE.folder / "dials.css"
+    _esm = BUNDLE.folder / "sliders.js"
+    _css = BUNDLE.folder / "sliders.css"
     setting = traitlets.Dict().tag(sync=True)
     _sketch = traitlets.Unicode().tag(sync=True)
     _offers = traitlets.Unicode().tag(sync=True)
@@ -44,21 +44,21 @@ class Dials(WithFallback, anywidget.AnyWidget):
 
     def __init__(self, kind: str, setting: Mapping[str, int], fixed: Mapping[str, Any] | None = None) -> None:
         self._kind = KINDS[kind]
-        dials = {
-            name: {"values": dial.values, "says": [dial.says(value) for value in dial.values]}
-            for name, dial in self._kind.dials.items()
+        sliders = {
+            name: {"values": slider.values, "says": [slider.says(value) for value in slider.values]}
+            for name, slider in self._kind.sliders.items()
         }
-        offers = json.dumps({"kind": kind, "title": self._kind.title, "dials": dials})
+        offers = json.dumps({"kind": kind, "title": self._kind.title, "sliders": sliders})
         super().__init__(_offers=offers, _fixed=json.dumps(dict(fixed or {})), setting=dict(setting))
         self._redraw()
 
     @traitlets.validate("setting")
     def _offered(self, proposal: dict[str, Any]) -> dict[str, int]:
         setting: dict[str, int] = proposal["value"]
-        if set(setting) != set(self._kind.dials):
-            raise traitlets.TraitError(f"a setting has {', '.join(self._kind.dials)}, not {', '.join(setting)}")
+        if set(setting) != set(self._kind.sliders):
+            raise traitlets.TraitError(f"a setting has {', '.join(self._kind.sliders)}, not {', '.join(setting)}")
         for name, value in setting.items():
-            values = self._kind.dials[name].values
+            values = self._kind.sliders[name].values
             if value not in values:
                 raise traitlets.TraitError(f"{name} is {value}; choose from {', '.join(map(str, values))}")
         return setting
@@ -88,20 +88,20 @@ def encoded(sketch: Sketch, setting: Mapping[str, int]) -> str:
 
 
 def recorded(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the state of `Dials` (its traits by name) with recorded pictures, for a page without a kernel.
+    """Return the state of `Sliders` (its traits by name) with recorded pictures, for a page without a kernel.
 
     `_offers` then holds the values with pictures, and `_sketches` every picture by its setting, its values joined by
     commas, as base64 of zlib's compressed JSON.
     """
     offers, fixed = json.loads(state["_offers"]), json.loads(state["_fixed"])
     kind, current = KINDS[offers["kind"]], state["setting"]
-    values = {name: sorted({*dial.recorded, current[name]}) for name, dial in kind.dials.items()}
+    values = {name: sorted({*slider.recorded, current[name]}) for name, slider in kind.sliders.items()}
     sketches = {}
     for chosen in product(*values.values()):
         setting = dict(zip(values, chosen, strict=True))
         sketches[",".join(map(str, chosen))] = json.loads(encoded(kind.draw(**fixed, **setting), setting))
-    for name, dial in kind.dials.items():
-        offers["dials"][name] = {"values": values[name], "says": [dial.says(value) for value in values[name]]}
+    for name, slider in kind.sliders.items():
+        offers["sliders"][name] = {"values": values[name], "says": [slider.says(value) for value in values[name]]}
     packed = zlib.compress(json.dumps(sketches, separators=(",", ":")).encode(), 6)
     return {
         **state,
@@ -110,44 +110,44 @@ def recorded(state: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def sectors(stride: int = 1, first: int = 0) -> Dials:
+def sectors(stride: int = 1, first: int = 0) -> Sliders:
     """Return a picture of a warp's load, with sliders: lane i loads element ``first + stride * i`` of float32."""
-    return Dials("sectors", {"stride": stride, "first": first})
+    return Sliders("sectors", {"stride": stride, "first": first})
 
 
-def occupancy(gpu: Mapping[str, Any], threads: int = 256, registers: int = 32, shared: int = 8) -> Dials:
+def occupancy(gpu: Mapping[str, Any], threads: int = 256, registers: int = 32, shared: int = 8) -> Sliders:
     """Return a picture of the blocks that a multiprocessor holds, with sliders; ``shared`` is in KiB for each block.
 
     ``gpu`` is a recording's provenance. The rules are those of `model.occupancy`.
     """
     names = ("gpu", "threads_per_multiprocessor", "registers_per_multiprocessor", "shared_bytes_per_multiprocessor")
     setting = {"threads": threads, "registers": registers, "shared": shared}
-    return Dials("occupancy", setting, {"gpu": {name: gpu[name] for name in names}})
+    return Sliders("occupancy", setting, {"gpu": {name: gpu[name] for name in names}})
 
 
-def early_load(latency: int = 80, work: int = 20, warps: int = 1, path: int = 0) -> Dials:
+def early_load(latency: int = 80, work: int = 20, warps: int = 1, path: int = 0) -> Sliders:
     """Return a picture of what a load one iteration earlier gains, with sliders: one scheduler of a multiprocessor.
 
     An iteration of a warp starts ``work`` instructions, one in each cycle, and waits ``latency`` cycles from the start
     of its load. It uses the scheduler's share of the path to L1 and shared memory for ``path`` cycles.
     """
-    return Dials("early_load", {"latency": latency, "work": work, "warps": warps, "path": path})
+    return Sliders("early_load", {"latency": latency, "work": work, "warps": warps, "path": path})
 
 
-def queue(launches: int = 3, kernel: int = 100, launch: int = 20, filled: bool = False) -> Dials:
+def queue(launches: int = 3, kernel: int = 100, launch: int = 20, filled: bool = False) -> Sliders:
     """Return a picture of launches that wait in the GPU's queue, with sliders; times are in microseconds."""
-    return Dials("queue", {"launches": launches, "kernel": kernel, "launch": launch, "filled": int(filled)})
+    return Sliders("queue", {"launches": launches, "kernel": kernel, "launch": launch, "filled": int(filled)})
 
 
-def layout(layout: int = 0, piece: int = 0) -> Dials:
+def layout(layout: int = 0, piece: int = 0) -> Sliders:
     """Return a picture of the banks of a tile for tensor cores, with sliders: its layout and the piece that is read."""
-    return Dials("layout", {"layout": layout, "piece": piece})
+    return Sliders("layout", {"layout": layout, "piece": piece})
 
 
-def cube(tile: int = 4) -> Dials:
+def cube(tile: int = 4) -> Sliders:
     """Return the cube of the 16³ multiply-adds of C = A·B, with a slider for the side of a tile.
 
     The sub-cube of one pair of tiles is lit: its faces are the numbers that are loaded, its volume the multiply-adds
     that use them, so each is used ``tile`` times. Raises TraitError for a tile that no slider offers.
     """
-    return Dials("cube", {"tile": tile})
+    return Sliders("cube", {"tile": tile})

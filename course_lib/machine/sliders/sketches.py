@@ -37,7 +37,7 @@ class Sketch:
 
 
 @dataclass(frozen=True)
-class Dial:
+class Slider:
     """A slider: its values, in words, and those for which a page without a kernel has a picture."""
 
     values: tuple[int, ...]
@@ -47,10 +47,10 @@ class Dial:
 
 @dataclass(frozen=True)
 class Kind:
-    """A picture with sliders: ``draw`` takes a value for each of ``dials``, and what does not change."""
+    """A picture with sliders: ``draw`` takes a value for each of ``sliders``, and what does not change."""
 
     title: str
-    dials: Mapping[str, Dial]
+    sliders: Mapping[str, Slider]
     draw: Callable[..., Sketch]
 
 
@@ -285,51 +285,51 @@ _KERNELS, _LAUNCHES = (2, 5, 10, 20, 50, 100, 200), (5, 10, 20, 40)
 KINDS = {
     "cube": Kind(
         "The multiply-adds of a product, and those of a tile",
-        {"tile": Dial(TILES, TILES, lambda n: f"tile: {n} × {n}")},
+        {"tile": Slider(TILES, TILES, lambda n: f"tile: {n} × {n}")},
         lambda tile, **of_earlier_versions: Sketch(*draw_cube(tile)),
     ),
     "sectors": Kind(
         "The sectors of a warp's load",
         {
-            "stride": Dial(_STRIDES, (0, 1, 2, 3, 4, 8, 16, 32), lambda n: f"stride: {n}"),
-            "first": Dial(tuple(range(25)), (0, 1, 4, 8), lambda n: f"first element: {n}"),
+            "stride": Slider(_STRIDES, (0, 1, 2, 3, 4, 8, 16, 32), lambda n: f"stride: {n}"),
+            "first": Slider(tuple(range(25)), (0, 1, 4, 8), lambda n: f"first element: {n}"),
         },
         draw_sectors,
     ),
     "occupancy": Kind(
         "The blocks and warps of a multiprocessor",
         {
-            "threads": Dial(_THREADS, (64, 128, 256, 512, 1024), lambda n: f"threads of a block: {n}"),
-            "registers": Dial(_REGISTERS, (32, 64, 128, 255), lambda n: f"registers of a thread: {n}"),
-            "shared": Dial(_SHARED, (0, 8, 32, 64, 100), lambda n: f"shared memory of a block: {n} KiB"),
+            "threads": Slider(_THREADS, (64, 128, 256, 512, 1024), lambda n: f"threads of a block: {n}"),
+            "registers": Slider(_REGISTERS, (32, 64, 128, 255), lambda n: f"registers of a thread: {n}"),
+            "shared": Slider(_SHARED, (0, 8, 32, 64, 100), lambda n: f"shared memory of a block: {n} KiB"),
         },
         draw_occupancy,
     ),
     "early_load": Kind(
         "What a load one iteration earlier gains",
         {
-            "latency": Dial(tuple(range(20, 401, 20)), (80, 160, 320), lambda n: f"latency: {n} cycles"),
-            "work": Dial(tuple(range(10, 101, 10)), (20, 40), lambda n: f"instructions of an iteration: {n}"),
-            "warps": Dial(tuple(range(1, 17)), (1, 2, 4, 8, 16), lambda n: f"warps: {n}"),
-            "path": Dial(tuple(range(0, 101, 10)), (0, 20, 40), lambda n: f"path, for an iteration: {n} cycles"),
+            "latency": Slider(tuple(range(20, 401, 20)), (80, 160, 320), lambda n: f"latency: {n} cycles"),
+            "work": Slider(tuple(range(10, 101, 10)), (20, 40), lambda n: f"instructions of an iteration: {n}"),
+            "warps": Slider(tuple(range(1, 17)), (1, 2, 4, 8, 16), lambda n: f"warps: {n}"),
+            "path": Slider(tuple(range(0, 101, 10)), (0, 20, 40), lambda n: f"path, for an iteration: {n} cycles"),
         },
         draw_early_load,
     ),
     "queue": Kind(
         "The host, the queue and the GPU",
         {
-            "launches": Dial(tuple(range(1, 9)), (1, 3, 8), lambda n: f"launches: {n}"),
-            "kernel": Dial(_KERNELS, _KERNELS, lambda n: f"a kernel takes: {n} µs"),
-            "launch": Dial(_LAUNCHES, (10, 40), lambda n: f"a launch takes: {n} µs"),
-            "filled": Dial((0, 1), (0, 1), lambda n: "queue: filled first" if n else "queue: empty at first"),
+            "launches": Slider(tuple(range(1, 9)), (1, 3, 8), lambda n: f"launches: {n}"),
+            "kernel": Slider(_KERNELS, _KERNELS, lambda n: f"a kernel takes: {n} µs"),
+            "launch": Slider(_LAUNCHES, (10, 40), lambda n: f"a launch takes: {n} µs"),
+            "filled": Slider((0, 1), (0, 1), lambda n: "queue: filled first" if n else "queue: empty at first"),
         },
         draw_queue,
     ),
     "layout": Kind(
         "The banks of a tile for tensor cores",
         {
-            "layout": Dial((0, 1, 2), (0, 1, 2), lambda n: f"layout: {list(LAYOUTS)[n]}"),
-            "piece": Dial(tuple(range(8)), tuple(range(8)), lambda n: f"piece that is read: {n}"),
+            "layout": Slider((0, 1, 2), (0, 1, 2), lambda n: f"layout: {list(LAYOUTS)[n]}"),
+            "piece": Slider(tuple(range(8)), tuple(range(8)), lambda n: f"piece that is read: {n}"),
         },
         draw_layout,
     ),

@@ -13,8 +13,8 @@ from numba import cuda, float32
 
 from course_lib import simulate
 from course_lib.kernels import swizzled
-from course_lib.machine import dials, measurements
-from course_lib.machine.dials.sketches import (
+from course_lib.machine import measurements, sliders
+from course_lib.machine.sliders.sketches import (
     KINDS,
     LAYOUTS,
     draw_early_load,
@@ -25,7 +25,7 @@ from course_lib.machine.dials.sketches import (
     iterations,
     queue_times,
 )
-from course_lib.machine.dials.widget import encoded, recorded
+from course_lib.machine.sliders.widget import encoded, recorded
 from course_lib.trace.outputs import HTML
 from course_lib.trace.palette import COLOURS, ISSUING
 from course_lib.trace.viewer.shapes import Box, Polygon, Text, tint
@@ -136,11 +136,11 @@ def test_an_early_load_gains_what_a_played_schedule_gains(setting, early):
 
 
 WIDGETS = {
-    "cube": dials.cube,
-    "early_load": dials.early_load,
-    "sectors": lambda: dials.sectors(2, 1),
-    "occupancy": lambda: dials.occupancy(GPU),
-    "queue": lambda: dials.queue(filled=True),
+    "cube": sliders.cube,
+    "early_load": sliders.early_load,
+    "sectors": lambda: sliders.sectors(2, 1),
+    "occupancy": lambda: sliders.occupancy(GPU),
+    "queue": lambda: sliders.queue(filled=True),
 }
 
 
@@ -149,7 +149,7 @@ def test_text_and_picture_say_the_same_every_time(kind):
     """Whatever was set before."""
     widget, other = WIDGETS[kind](), WIDGETS[kind]()
     start = dict(other.setting)
-    other.setting = {name: dial.values[-1] for name, dial in KINDS[kind].dials.items()}
+    other.setting = {name: slider.values[-1] for name, slider in KINDS[kind].sliders.items()}
     assert repr(other) != repr(widget)
     other.setting = start
     data, again = widget._repr_mimebundle_()[0], other._repr_mimebundle_()[0]
@@ -161,9 +161,9 @@ def test_text_and_picture_say_the_same_every_time(kind):
 @pytest.mark.parametrize("kind", WIDGETS)
 def test_every_shape_is_inside_the_picture_at_the_ends_of_all_sliders(kind):
     fixed = {"gpu": GPU} if kind == "occupancy" else {}
-    ends = [(dial.values[0], dial.values[-1]) for dial in KINDS[kind].dials.values()]
+    ends = [(slider.values[0], slider.values[-1]) for slider in KINDS[kind].sliders.values()]
     for setting in np.array(np.meshgrid(*ends)).T.reshape(-1, len(ends)).tolist():
-        sketch = KINDS[kind].draw(**fixed, **dict(zip(KINDS[kind].dials, setting, strict=True)))
+        sketch = KINDS[kind].draw(**fixed, **dict(zip(KINDS[kind].sliders, setting, strict=True)))
         for shape in sketch.shapes:
             if isinstance(shape, Polygon):
                 assert all(0 <= x <= 1000 and 0 <= y <= sketch.height for x, y in shape.points), (setting, shape)
@@ -177,19 +177,19 @@ def test_a_page_without_a_kernel_holds_every_setting_that_it_offers(kind):
     widget = WIDGETS[kind]()
     state = recorded(widget.get_state())
     offers, held = json.loads(state["_offers"]), json.loads(zlib.decompress(base64.b64decode(state["_sketches"])))
-    assert len(held) == prod(len(dial["values"]) for dial in offers["dials"].values()) >= 5
+    assert len(held) == prod(len(slider["values"]) for slider in offers["sliders"].values()) >= 5
     current = ",".join(str(value) for value in widget.setting.values())
     assert held[current] == json.loads(encoded(widget.sketch, widget.setting))
 
 
 def test_what_no_slider_offers_is_refused():
     with pytest.raises(traitlets.TraitError, match="stride is 33; choose from 0, 1"):
-        dials.sectors(33)
-    widget = dials.occupancy(GPU)
+        sliders.sectors(33)
+    widget = sliders.occupancy(GPU)
     with pytest.raises(traitlets.TraitError, match="threads is 100; choose from 32, 64"):
         widget.setting = {**widget.setting, "threads": 100}
     with pytest.raises(traitlets.TraitError, match="a setting has launches, kernel, launch, filled, not launches"):
-        dials.queue().setting = {"launches": 1}
+        sliders.queue().setting = {"launches": 1}
 
 
 @pytest.mark.parametrize("layout", range(3))

@@ -54,7 +54,7 @@ function picture(sketch) {
   const box = `0 0 ${WIDE} ${sketch.height}`;
   return svg(
     "svg",
-    { viewBox: box, class: "tt-dialled", role: "img", "aria-label": label },
+    { viewBox: box, class: "tt-sliders-picture", role: "img", "aria-label": label },
     ...sketch.shapes.map(drawn),
   );
 }
@@ -63,7 +63,7 @@ function picture(sketch) {
 function render({ model, el }) {
   const offers = JSON.parse(model.get("_offers"));
   const sketches = offers.recorded ? inflated(model.get("_sketches")).json() : null;
-  const names = Object.keys(offers.dials);
+  const names = Object.keys(offers.sliders);
   const ask = (/** @type {string} */ name) => async (/** @type {number} */ value) => {
     model.set("setting", { ...model.get("setting"), [name]: value });
     if (!sketches) return model.save_changes();
@@ -72,7 +72,7 @@ function render({ model, el }) {
   };
   const sliders = Object.fromEntries(
     names.map((name) => {
-      const { values, says } = offers.dials[name];
+      const { values, says } = offers.sliders[name];
       return [name, slider(name, values, (value) => says[values.indexOf(value)], ask(name))];
     }),
   );
