@@ -265,8 +265,8 @@ class Scene:
 
 
 def scene_of(stepper: Any, step: int | None = None) -> Scene:
-    """Return the scene of a stepper's step, by default that of which its text tells."""
-    view = stepper._told()
+    """Return the scene of a stepper's step, by default the one that its text describes."""
+    view = stepper._described()
     thread = linear(stepper.thread, stepper.trace.block)
     if step is None:
         return Scene(view.timeline, view.position, thread if stepper.step else view.places[0][1], stepper._wrong)
