@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -182,59 +182,46 @@ class TraceEncoder:
         return {"step": step[item, block], **each}
 
     def _accesses(self, chunk: Events, numbers: Mapping[str, int]) -> Table:
-        blocks = self._row.shape[1]
-        known: dict[tuple[int, int], int] = {}  # (pattern, further properties) -> row of the table of patterns
-        kept = []  # keeps them alive, so that no id is reused
-        plains: dict[str, bool] = {}  # array -> whether it is in C order
-        laid: list[tuple[np.ndarray, ...]] = []
-        which, bases = [], []
-        values, old, given = (np.full((len(chunk.accesses), blocks), c.NONE, np.int64) for _ in range(3))
-        operation = np.full(len(chunk.accesses), c.NONE)
+        """Return the rows of all accesses: what each lane accesses and stores, and what the request costs.
+
+        ``numbers``: the number of each array.
+        """
+        shape = len(chunk.accesses), self._row.shape[1]
+        layouts, rows, bases = _Layouts(self), np.zeros(shape[0], np.intp), np.zeros(shape[0], np.int64)
+        values, old, given = np.full((3, *shape), c.NONE, np.int64)
+        operation = np.full(shape[0], c.NONE)
         for i, (event, op, pattern, base, value, update) in enumerate(chunk.accesses):
-            array = pattern.array
-            phase = (base * array.itemsize + array.origin) % SECTOR_BYTES if array.space != "local" else 0
-            plain = plains.get(array.name)
-            if plain is None:
-                plain = plains[array.name] = array.strides == c_strides(array.shape)
-            key = (id(pattern), phase) if plain else (id(pattern), -1 - base)
             lanes = self._warps[chunk.warps[event]]
-            row = known.get(key)
-            if row is None:
-                row = known[key] = len(laid)
-                kept.append(pattern)
-                laid.append(self._lay(lanes, pattern, base, phase, plain))
-            which.append(row)
-            bases.append(base if plain else 0)
+            rows[i], bases[i] = layouts.find(lanes, pattern, base)
+            active = layouts.found[rows[i]].lanes
             if update is not None:
-                name, found, operands = update
+                name, before, operands = update
                 operation[i] = self._operations.setdefault(name, len(self._operations))
-                old[i] = self._stored(lanes, laid[row][0], pattern, found)
-                given[i] = self._value(lanes, laid[row][0], operands)
+                old[i] = self._stored(lanes, active, pattern, before)
+                given[i] = self._value(lanes, active, operands)
             if op != "load":
-                values[i] = self._stored(lanes, laid[row][0], pattern, value)
-        for i, found in self._from_other_blocks(chunk).items():
+                values[i] = self._stored(lanes, active, pattern, value)
+        for i, blocks in self._from_other_blocks(chunk).items():
             event, _, pattern, _, value, _ = chunk.accesses[i]
-            lanes, bits = self._warps[chunk.warps[event]], laid[which[i]][0]
-            values[i] = np.where(found, self._stored(lanes, np.where(found, bits, 0), pattern, value), c.NONE)
-        shape = len(laid), blocks
-        bits, first, further, sectors, wavefronts, conflicts = (
-            np.array([entry[part] for entry in laid]).reshape(shape)[which] for part in range(6)
-        )
+            lanes, active = self._warps[chunk.warps[event]], layouts.found[rows[i]].lanes
+            stored = self._stored(lanes, np.where(blocks, active, 0), pattern, value)
+            values[i] = np.where(blocks, stored, c.NONE)
+        layout = layouts.columns(shape[1])
         return self._table(
             chunk.accesses,
-            bits,
+            layout["lanes"][rows],
             op=np.array([OPS.index(op) for _, op, *_ in chunk.accesses]),
             array=np.array([numbers[pattern.array.name] for _, _, pattern, *_ in chunk.accesses]),
             width=np.array([pattern.width for _, _, pattern, *_ in chunk.accesses]),
-            base=np.array(bases)[:, None] + first,
-            pattern=further,
+            base=bases[:, None] + layout["first"][rows],
+            pattern=layout["pattern"][rows],
             values=values,
             old=old,
             given=given,
             operation=operation,
-            sectors=sectors,
-            wavefronts=wavefronts,
-            conflicts=conflicts,
+            sectors=layout["sectors"][rows],
+            wavefronts=layout["wavefronts"][rows],
+            conflicts=layout["conflicts"][rows],
         )
 
     def _from_other_blocks(self, chunk: Events) -> dict[int, np.ndarray]:
@@ -269,20 +256,20 @@ class TraceEncoder:
                 found.setdefault(i, np.zeros(self._row.shape[1], bool))[at] = True
         return found
 
-    def _lay(self, lanes: PackedLanes, pattern: Any, base: int, phase: int, plain: bool) -> tuple[Any, ...]:
-        """Return (lanes, first element, list of further elements, sectors, wavefronts, conflicts) for each block."""
-        bits = lanes.bits(pattern.mask)
-        if plain:
+    def layout(self, lanes: PackedLanes, pattern: Any, base: int, phase: int) -> "Layout":
+        """Return the layout of an access by ``lanes``; ``base`` matters only in an array that is not in C order."""
+        active = lanes.bits(pattern.mask)
+        if _is_plain(pattern.array):
             flat = lanes.flat(0 if pattern.offsets is None else pattern.offsets)
         else:
             at = np.asarray(pattern.elements(base))
             flat = lanes.flat(np.ravel_multi_index(pattern.array.index_of(at), pattern.array.shape))
         first, lists = np.zeros(lanes.blocks, np.int64), np.full(lanes.blocks, c.NONE)
-        for block, row in _active(bits, flat):
+        for block, row in _active(active, flat):
             first[block] = row[0]
             beyond = (row - row[0]).astype(np.int32)
             lists[block] = self.lists.add(beyond if beyond.any() else beyond[:1])
-        return bits, first, lists, *self._figures(pattern, phase)
+        return Layout(active, first, lists, *self._figures(pattern, phase))
 
     def _stored(self, lanes: PackedLanes, bits: np.ndarray, pattern: Any, value: Any) -> Any:
         dtype = pattern.array.dtype
@@ -339,6 +326,62 @@ class TraceEncoder:
                 end[i, done] = self._row[at, done]
             group[i] = product.group.max(axis=(0, 1)).reshape(-1)
         return self._table(chunk.products, end=end, group=group)
+
+
+class Layout(NamedTuple):
+    """Where the lanes of a warp access an array, relative to the access's base, and what that costs; for each block.
+
+    ``first``: the element of the first active lane; ``pattern``: the list of the lanes' elements relative to that.
+    """
+
+    lanes: np.ndarray
+    first: np.ndarray
+    pattern: np.ndarray
+    sectors: np.ndarray
+    wavefronts: np.ndarray
+    conflicts: np.ndarray
+
+
+class _Layouts:
+    """The layouts of a chunk's accesses, each made once.
+
+    In an array in C order an access has the layout of any other with its pattern and its phase (the place of its first
+    byte in a sector). In another array each base has layouts of its own.
+    """
+
+    def __init__(self, encoder: TraceEncoder):
+        self.found: list[Layout] = []
+        self._encoder = encoder
+        self._rows: dict[tuple[int, int], int] = {}
+        self._plain: dict[str, bool] = {}
+        self._kept: list[Any] = []  # patterns are kept alive, so that no id is reused
+
+    def find(self, lanes: PackedLanes, pattern: Any, base: int) -> tuple[int, int]:
+        """Return the row of an access's layout, and the base to which that is relative."""
+        array = pattern.array
+        phase = (base * array.itemsize + array.origin) % SECTOR_BYTES if array.space != "local" else 0
+        plain = self._plain.get(array.name)
+        if plain is None:
+            plain = self._plain[array.name] = _is_plain(array)
+        key = (id(pattern), phase if plain else -1 - base)
+        row = self._rows.get(key)
+        if row is None:
+            row = self._rows[key] = len(self.found)
+            self._kept.append(pattern)
+            self.found.append(self._encoder.layout(lanes, pattern, base, phase))
+        return row, base if plain else 0
+
+    def columns(self, blocks: int) -> dict[str, np.ndarray]:
+        """Return each field of the layouts, as (layouts, blocks)."""
+        shape = len(self.found), blocks
+        return {
+            name: np.array([getattr(layout, name) for layout in self.found]).reshape(shape) for name in Layout._fields
+        }
+
+
+def _is_plain(array: Any) -> bool:
+    """Return whether an array is in C order without gaps."""
+    return bool(array.strides == c_strides(array.shape))
 
 
 def _active(bits: np.ndarray, flat: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
