@@ -187,7 +187,7 @@ class TraceEncoder:
         ``numbers``: the number of each array.
         """
         shape = len(chunk.accesses), self._row.shape[1]
-        layouts, rows, bases = _Layouts(self), np.zeros(shape[0], np.intp), np.zeros(shape[0], np.int64)
+        layouts, rows, bases = _AccessLayouts(self), np.zeros(shape[0], np.intp), np.zeros(shape[0], np.int64)
         values, old, given = np.full((3, *shape), c.NONE, np.int64)
         operation = np.full(shape[0], c.NONE)
         for i, (event, op, pattern, base, value, update) in enumerate(chunk.accesses):
@@ -256,7 +256,7 @@ class TraceEncoder:
                 found.setdefault(i, np.zeros(self._row.shape[1], bool))[at] = True
         return found
 
-    def layout(self, lanes: PackedLanes, pattern: Any, base: int, phase: int) -> "Layout":
+    def layout(self, lanes: PackedLanes, pattern: Any, base: int, phase: int) -> "AccessLayout":
         """Return the layout of an access by ``lanes``; ``base`` matters only in an array that is not in C order."""
         active = lanes.bits(pattern.mask)
         if _is_plain(pattern.array):
@@ -269,7 +269,7 @@ class TraceEncoder:
             first[block] = row[0]
             beyond = (row - row[0]).astype(np.int32)
             lists[block] = self.lists.add(beyond if beyond.any() else beyond[:1])
-        return Layout(active, first, lists, *self._figures(pattern, phase))
+        return AccessLayout(active, first, lists, *self._figures(pattern, phase))
 
     def _stored(self, lanes: PackedLanes, bits: np.ndarray, pattern: Any, value: Any) -> Any:
         dtype = pattern.array.dtype
@@ -328,7 +328,7 @@ class TraceEncoder:
         return self._table(chunk.products, end=end, group=group)
 
 
-class Layout(NamedTuple):
+class AccessLayout(NamedTuple):
     """Where the lanes of a warp access an array, relative to the access's base, and what that costs; for each block.
 
     ``first``: the element of the first active lane; ``pattern``: the list of the lanes' elements relative to that.
@@ -342,7 +342,7 @@ class Layout(NamedTuple):
     conflicts: np.ndarray
 
 
-class _Layouts:
+class _AccessLayouts:
     """The layouts of a chunk's accesses, each made once.
 
     In an array in C order an access has the layout of any other with its pattern and its phase (the place of its first
@@ -350,7 +350,7 @@ class _Layouts:
     """
 
     def __init__(self, encoder: TraceEncoder):
-        self.found: list[Layout] = []
+        self.found: list[AccessLayout] = []
         self._encoder = encoder
         self._rows: dict[tuple[int, int], int] = {}
         self._plain: dict[str, bool] = {}
@@ -375,7 +375,7 @@ class _Layouts:
         """Return each field of the layouts, as (layouts, blocks)."""
         shape = len(self.found), blocks
         return {
-            name: np.array([getattr(layout, name) for layout in self.found]).reshape(shape) for name in Layout._fields
+            name: np.array([getattr(layout, name) for layout in self.found]).reshape(shape) for name in AccessLayout._fields
         }
 
 

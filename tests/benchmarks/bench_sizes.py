@@ -5,7 +5,7 @@ from pathlib import Path
 
 from launches import samples
 
-from course_lib.machine import sliders, figures, measurements, timing_model
+from course_lib.machine import figures, measurements, sliders, timing_model
 from course_lib.machine.sliders.widget import recorded
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.payload import encode
