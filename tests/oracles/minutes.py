@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2]
 WORD = re.compile(r"<[^>]*>|\]\([^)]*\)")
 WORDS_A_MINUTE, LINES_A_MINUTE, PREDICTION, EXERCISE, EXPLANATION, CHANGE = 100, 4, 2, 2, 4, 4
 PICTURE, PLAY = 1, 3
-#: What is played with: a stepper, the sliders of a dial or of the timing model.
+#: What is played with: a stepper, the sliders of a picture or of the timing model.
 PLAYED = re.compile(r"^(Stepper|compare|Waiting|sliders\.\w+)\(", re.MULTILINE)
 DRAWN = re.compile(r"^(figures\.show|ladder)\(", re.MULTILINE)
 
