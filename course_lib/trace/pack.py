@@ -373,10 +373,8 @@ class _AccessLayouts:
 
     def columns(self, blocks: int) -> dict[str, np.ndarray]:
         """Return each field of the layouts, as (layouts, blocks)."""
-        shape = len(self.found), blocks
-        return {
-            name: np.array([getattr(layout, name) for layout in self.found]).reshape(shape) for name in AccessLayout._fields
-        }
+        names, shape = AccessLayout._fields, (len(self.found), blocks)
+        return {name: np.array([getattr(layout, name) for layout in self.found]).reshape(shape) for name in names}
 
 
 def _is_plain(array: Any) -> bool:
