@@ -206,6 +206,32 @@ def test_a_descriptor_beyond_all_tiles_is_a_finding_and_without_any_an_error():
         simulate(without)[1, 128](np.zeros(1, np.float32))
 
 
+def test_other_blocks_get_their_products_where_a_descriptor_is_wrong():
+    """Of two blocks that run together, the first one's descriptor is beyond its tile; the tile has ones in bfloat16."""
+    wait = wait_for_products(8)
+
+    @cuda.jit
+    def kernel(C):
+        tile = cuda.shared.array(1024, uint16, 1024)
+        acc = cuda.local.array(4, float32)
+        t, block = cuda.threadIdx.x, cuda.blockIdx.x
+        for i in range(t, 1024, 128):
+            tile[i] = 0x3F80
+        fence_proxy()
+        cuda.syncthreads()
+        fence_registers()
+        b = descriptor(tile, 4096 if block == 0 else 0, 128, 256, 0)
+        multiply_by_8(acc, descriptor(tile, 0, 1024, 128, 0), b, 0)
+        commit_products()
+        wait(acc, 0)
+        C[block, t] = acc[0]
+
+    C = np.zeros((2, 128), np.float32)
+    findings = simulate(kernel, strict=False)[2, 128](C).findings
+    assert "out-of-bounds" in {finding.kind for finding in findings}
+    np.testing.assert_array_equal(C[1], 16)
+
+
 def test_columns_that_the_hardware_lacks_are_refused():
     with pytest.raises(ValueError, match="not by 12"):
         products(BF16, 12)

@@ -46,6 +46,28 @@ def test_nested_device_functions_are_compiled_once_each():
     assert prepared.compiled.text.count("    def ") == 17
 
 
+def test_a_variable_of_one_branch_keeps_no_values_of_other_lanes():
+    """Nothing reads it outside its branch; where something does, the lanes outside keep what they had."""
+
+    @cuda.jit
+    def inside(x):
+        i = cuda.grid(1)
+        if i < x.size:
+            value = x[i]
+            x[i] = value + value
+
+    @cuda.jit
+    def outside(x):
+        i = cuda.grid(1)
+        value = 0.0
+        if i < x.size:
+            value = x[i]
+        x[i % x.size] = value
+
+    blends = [prepare(kernel, 1, 32, (np.zeros(8),)).compiled.text.count("blend(") for kernel in (inside, outside)]
+    assert blends == [0, 1]
+
+
 def test_local_memory_is_counted_once():
     """16 floats are 64 bytes, however often their function is called, and in a loop whose types change."""
 

@@ -280,6 +280,9 @@ out[0] = a
 a, b, c, d = load4(A, 0, -4)  #? out-of-bounds A (0, -4)
 out[0] = a
 
+# of a vector access the threads count whose own address is no multiple of its size @ 1, 2 : A=zeros(1, 16, "f4")
+load4(A, 0, 1 + 3 * cuda.threadIdx.x)  #? misaligned-access A (0, 1) x1
+
 # a vector access of one index : A=zeros(4, 4, "f4")
 load4(A, 0)  #! load4 2 indices
 

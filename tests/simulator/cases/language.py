@@ -279,6 +279,18 @@ cuda.atomic.min(ends, 0, i - 5)
 cuda.atomic.max(ends, 1, out[i])
 cuda.atomic.cas(ends, 2, 0, i + 1)
 
+# an atomic counter begins anew after its bound, one that counts down after 0 @ 1, 8
+#: a=np.array([2, 2], "u4"), out=zeros(2, 8, "u4")
+#= (out.tolist(), a.tolist()) == ([[2, 3, 0, 1] * 2, [2, 1, 0, 3] * 2], [2, 2])
+i = cuda.threadIdx.x
+out[0, i] = cuda.atomic.inc(a, 0, 3)
+out[1, i] = cuda.atomic.dec(a, 1, 3)
+
+# a tuple is true if it has items : out=zeros(2)
+#= out.tolist() == [1, 2]
+out[0] = 1 if PAIRS else 0
+out[1] = 0 if PAIRS[3:] else 2
+
 # two buffers that swap names @ 1, 64 : a=F, out=zeros(64)
 #= out == np.roll(F, -3)
 front = cuda.shared.array(64, float32)

@@ -210,6 +210,14 @@ def kernel(a, b, out):
     out[1] = same(b[0])
     out[2] = same(b[0] + a[0])
 
+# a device function that returns what its signature does not say : a=zeros(1, "i8")
+#: ; result in x,x x*1j
+@cuda.jit("int64(int64)", device=True)
+def returns(x):  #! signature
+    return $result
+def kernel(a):
+    a[0] = returns(a[0])
+
 # arrays of another type : a=zeros(1), n=1
 #! LaunchError kernel
 @cuda.jit("void(float32[:], int32)")

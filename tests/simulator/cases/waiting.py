@@ -101,6 +101,17 @@ if t == 0:
         cuda.threadfence()
         out[b] = x[0]
 
+# a block that counts while it waits keeps no other block from its turn @ 90, 1
+#: flag=zeros(1, "i4"), out=zeros(1, "i4")
+#= out[0] > 0
+if b == 0:
+    looks = 0
+    while cuda.atomic.add(flag, 0, 0) == 0:
+        looks += 1
+    out[0] = looks
+elif b == cuda.gridDim.x - 1:
+    cuda.atomic.exch(flag, 0, 1)
+
 # blocks with barriers in their loop, of which 16 run together, wait for one that begins later @ 20, 1024
 #: x=zeros(1, "i4"), flag=zeros(1, "i4"), out=zeros(20 * 1024, "i4")
 #= (out.tolist(), run.findings) == ([7] * 19 * 1024 + [0] * 1024, ())
