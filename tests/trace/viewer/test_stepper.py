@@ -7,11 +7,13 @@ import re
 import numpy as np
 import pytest
 from launches.samples import launch, matrices, numbers
+from numba import cuda
 from oracles.replay import State
 from oracles.scene import scene_of
 from traitlets import TraitError
 
 import course_lib.trace.viewer
+from course_lib import simulate
 from course_lib.trace.outputs import HTML
 from course_lib.trace.png import packed_in
 from course_lib.trace.replay import Timeline
@@ -131,3 +133,15 @@ def test_atomics_of_one_of_several_blocks(block):
     assert [int(state.counts("global", op).sum()) for op in ("atomic", "store")] == [thread + 1, 0]
     if block == 0:
         np.testing.assert_array_equal(state.values("counts"), np.bincount(x[:32], minlength=10))
+
+
+def test_an_atomic_in_a_condition_is_told_of_the_threads_that_execute_it():
+    @cuda.jit
+    def kernel(counts, out):
+        i = cuda.threadIdx.x
+        out[i] = cuda.atomic.add(counts, 0, 1) if i < 2 else 7
+
+    run = simulate(kernel, trace=True)[1, 4](np.zeros(1, np.int32), np.zeros(4, np.int32))
+    timeline = Timeline(run.trace, (0, 0, 0))
+    told = ["updates" in sentence(timeline, len(timeline), thread) for thread in range(4)]
+    assert told == [True, True, False, False]
