@@ -52,6 +52,20 @@ for i in range(a.shape[0]):
             if i + 1 == a.shape[0] and j + 1 == a.shape[1] and k + 1 == a.shape[2]:
                 a[i, j, k] = 1  #? race a
 
+# a race names the last write, also after many reads of the same word, of which a log keeps one : out=zeros(2)
+#= run.findings[0].other_line == line("# last")
+s = cuda.shared.array(1, int32)
+if i == 0:
+    for k in range(3):
+        if k % 2 == 0:
+            s[0] = k  # last
+        else:
+            s[0] = -k
+    for _ in range(5000):
+        out[0] += s[0]
+elif i == 32:
+    out[1] = s[0]  #? race s
+
 # a race within one line is told from two writes @ 1, 32 : a=zeros(32)
 #= run.findings[0].other_line == run.findings[0].line and said("read")
 a[i] = a[i + 1] if i < 31 else a[i]  #? race a
@@ -266,7 +280,7 @@ a[0] = i  #? race a (0,)
 """)  # fmt: skip
 
 WIDE = Table(None, header=f"""{IMPORTS}
-from course_lib.kernels.vector import load4
+from course_lib.kernels.vector import load2, load4
 from course_lib.kernels.async_copy import commit_copies, copy4_async, copy_async, wait_copies
 from course_lib.kernels.bulk_copy import init_barrier, tile_copy
 copy = tile_copy(64, 64)
@@ -282,6 +296,15 @@ out[0] = a
 
 # of a vector access the threads count whose own address is no multiple of its size @ 1, 2 : A=zeros(1, 16, "f4")
 load4(A, 0, 1 + 3 * cuda.threadIdx.x)  #? misaligned-access A (0, 1) x1
+
+# two neighbours of one array or of another @ 1, 4
+#: A=np.arange(8.0, dtype="f4").reshape(1, 8), B=np.ones((1, 8), "f4"), out=zeros(4, 2)
+#= (out.tolist(), run.findings) == ([[0, 1], [1, 1], [4, 5], [1, 1]], ())
+i = cuda.threadIdx.x
+chosen = A
+if i % 2:
+    chosen = B
+out[i, 0], out[i, 1] = load2(chosen, 0, 2 * i)
 
 # a vector access of one index : A=zeros(4, 4, "f4")
 load4(A, 0)  #! load4 2 indices
