@@ -62,6 +62,20 @@ def test_roles_go_by_name(tiled_run):
     assert {"A": "A", "B": "B", "C": "C"} == roles(tiled_run(*matrices(3, 5, 4)).trace)
 
 
+def test_roles_go_by_stores_and_loads_where_no_name_says_them():
+    """The array that is stored is C, the first one loaded is A; an update of C loads it, too."""
+
+    @cuda.jit
+    def product(left, right, out):
+        row, col = cuda.grid(2)
+        if row < out.shape[0] and col < out.shape[1]:
+            for k in range(left.shape[1]):
+                out[row, col] += left[row, k] * right[k, col]
+
+    run = simulate(product, trace=True)[1, (4, 4)](*matrices(3, 5, 4))
+    assert {"left": "A", "right": "B", "out": "C"} == roles(run.trace)
+
+
 def test_barriers_open_at_the_last_arrival(tiled_run):
     """Two warps of a block of 8×8: each release is a barrier step of warp 1, two per tile of K."""
     timeline = Timeline(tiled_run(*matrices(8, 16, 8), 8).trace, (0, 0, 0))

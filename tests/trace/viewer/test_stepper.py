@@ -37,6 +37,15 @@ def test_text_says_what_the_launch_did(tiled_run):
     ]
 
 
+def test_text_counts_atomics_where_there_are_some():
+    """Loads and stores are counted in any launch: this one has 50 atomics in 64 threads, and no store."""
+    lines = str(Stepper(launch("histogram"))).splitlines()
+    assert "global stores: none" in lines
+    assert [line for line in lines if line.startswith("global atomics: ")] == [
+        "global atomics: 0 to 1 per thread (counts 0 to 1), 18 to 32 per block, 50 in all"
+    ]
+
+
 def test_text_gives_the_range_where_threads_differ(naive_run):
     """At the ragged edge some threads load nothing."""
     text = str(Stepper(naive_run(*matrices(3, 5, 3))))
