@@ -416,6 +416,19 @@ def test_a_changed_kernel_is_what_its_text_says(tmp_path):
     assert ast.dump(source.tree) == before
 
 
+def test_a_verdict_on_unshared_work_says_how_much_each_thread_should_do(tmp_path):
+    """The first block does all: in a launch of two blocks 8 elements in a thread, where 4 are enough."""
+    verdict = _verdict(
+        "side-by-side",
+        tmp_path,
+        "@cuda.jit\ndef first_block(A, C):\n    if cuda.blockIdx.x == 0:\n"
+        "        for i in range(cuda.threadIdx.x, A.size, 32):\n            C[i] = float32(2) * A[i]\n",
+    )
+    assert verdict.hint_id == "work-not-shared"
+    (failed,) = [check for check in verdict.checks if check.passed is False]
+    assert re.findall(r"\d+ elements", failed.text) == ["8 elements", "4 elements"]
+
+
 def test_remarks_are_no_faults(tmp_path):
     verdict = _verdict("transposed", tmp_path, [("acc = float32(0)", "acc = 0.0"), ("@cuda.jit\n", "")])
     assert verdict.passed

@@ -44,6 +44,14 @@ def test_row_major_counts_sectors_with_the_size_of_an_element(itemsize, sectors)
     assert f"in {sectors} sector" in ax.get_title()
 
 
+def test_the_name_of_a_matrix_is_beside_its_elements():
+    ax = figures.row_major((3, 4), [(0, 0)])
+    (name,) = [text for text in ax.texts if text.get_text() == "A"]
+    ax.figure.draw_without_rendering()
+    around = name.get_window_extent()
+    assert not any(around.overlaps(patch.get_window_extent()) for patch in ax.patches)
+
+
 def _trace(index, shape, dtype="float32", **step):
     access = SimpleNamespace(op="load", array="B", index=np.array(index))
     held = SimpleNamespace(space="global", dtype=dtype, shape=shape)
