@@ -54,7 +54,7 @@ both from A: = B[row, col] -> = A[row, col] ? one-name-or-number
 barrier in another guard ? barrier-out-of-an-if
 - {BARRIER} ->
 - B_shared[row, col] = B[row, col]\n -> B_shared[row, col] = B[row, col]\n        cuda.syncthreads()\n
-leaves before it: {BARRIER} ->     if row >= M or col >= N:\n        return\n{BARRIER} ? leaves-before-a-barrier
+leaves before it: {BARRIER} ->     if row >= M or col >= N:\n        return\n{BARRIER} ? leaves-before-a-barrier: threads that return
 
 # block-sums
 one thread adds all ? shared-loads-per-thread
