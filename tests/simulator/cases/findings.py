@@ -505,6 +505,11 @@ x, y = cuda.grid(2)
 if x < 6 and y < 4:
     C[y * 6 + x] = 1  #? missing-dimension C
 
+# such rows, computed from block and thread @ 1, 32 : C=zeros(24, "f4")
+x, y = cuda.threadIdx.x, cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+if x < 6 and y < 4:
+    C[y * 6 + x] = 1  #? missing-dimension C
+
 # the number of dimensions has a name, inside or outside the kernel @ 1, 32 : C=zeros(4, 6, "f4") ; name in TWO own
 #= said("cuda.grid($name)")
 own = 2
