@@ -34,7 +34,13 @@ WGMMA = (wgmma.RUNG, wgmma_swizzled.RUNG, wgmma_staged.RUNG, wgmma_bulk.RUNG, wg
 
 
 def rung(name: str) -> Rung:
-    """Return the rung called `name`; raise KeyError with the known names."""
+    """Return the rung called `name`; raise KeyError with the known names.
+
+    >>> A, B, C = matrices(16, 16, 16)
+    >>> run = simulate(rung("tiled").make(tile_width=8))[(2, 2), (8, 8)](A, B, C)
+    >>> bool((C == A @ B).all())
+    True
+    """
     rungs = (*LADDER, *TENSOR_CORES, *WGMMA)
     for candidate in rungs:
         if candidate.name == name:

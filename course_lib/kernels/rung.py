@@ -79,6 +79,10 @@ class Rung:
 
     lesson is the name of the lesson that explains the kernel, empty where it is no milestone of the course's map;
     change says in a few words what the kernel changes, and from which rung.
+
+    >>> tiled = rung("tiled")
+    >>> tiled.launch(64, 64, 64), tiled.tile(**tiled.params)
+    (((4, 4), (16, 16)), (16, 16))
     """
 
     name: str

@@ -12,6 +12,10 @@ class Occupancy:
     """Blocks and warps that a multiprocessor holds at once, their share of the maximum, and the limiting resource.
 
     ``room`` maps each resource to the blocks that it alone would allow.
+
+    >>> held = model.occupancy(256, 128, 16384, measurements.load("ladder").provenance)
+    >>> held.blocks, held.share, held.limit
+    (2, 0.25, 'registers')
     """
 
     blocks: int
@@ -28,6 +32,9 @@ def occupancy(threads: int, registers: int, shared_bytes: int, gpu: Mapping[str,
     shared_bytes_per_multiprocessor, as a recording's provenance does; the recording `occupancy` has what a driver says.
     A warp has all its registers in the file of its scheduler, so each file holds whole warps.
     Raises ValueError for a block without threads.
+
+    >>> model.occupancy(256, 128, 16384, measurements.load("ladder").provenance).blocks
+    2
     """
     if threads < 1:
         raise ValueError(f"a block has at least one thread, not {threads}")

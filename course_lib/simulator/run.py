@@ -35,6 +35,10 @@ class TrafficRow:
     rounds: of atomics, the most lanes on one word, summed over the requests; serialized: those that a GPU serves one by
     one, because the compiler's code does not combine the lanes before; atomic_wavefronts: the passes that shared memory
     needs for them (atomics; else 0).
+
+    >>> run = simulate(rung("naive").make())[(2, 2), (16, 16)](*matrices(32, 32, 32))
+    >>> run.traffic.rows[0].array, run.traffic.rows[0].accesses, run.traffic.rows[0].bytes
+    ('A', 32768, 131072)
     """
 
     line: int
@@ -194,6 +198,11 @@ class AnnotatedSource:
     """The source of the kernel and its device functions, each line with its memory traffic and its findings.
 
     The traffic of a device function of another file or notebook cell is counted on the line that calls it.
+
+    >>> run = simulate(rung("naive").make())[(2, 2), (16, 16)](*matrices(32, 32, 32))
+    >>> stores = [line for line in str(run.source.only("accesses")).splitlines() if "C[row, col] =" in line]
+    >>> stores[0].split()[1:]
+    ['1,024', 'C[row,', 'col]', '=', 'acc']
     """
 
     lines: Lines

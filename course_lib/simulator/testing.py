@@ -19,7 +19,11 @@ __all__ = ["Exceeded", "assert_clean", "differs", "exceeded", "not_allowed"]
 
 @dataclass(frozen=True)
 class Exceeded:
-    """A budget that a launch exceeds: a count of the whole launch, and what it may be at most."""
+    """A budget that a launch exceeds: a count of the whole launch, and what it may be at most.
+
+    >>> Exceeded("sectors", limit=100, value=128)
+    Exceeded(count='sectors', limit=100, value=128)
+    """
 
     count: str
     limit: int
@@ -35,7 +39,12 @@ class Exceeded:
 
 
 def not_allowed(run: Run, allowed: Sequence[str] = ()) -> list[Finding]:
-    """Return the findings of other kinds than these; raise ValueError for a kind that does not exist."""
+    """Return the findings of other kinds than these; raise ValueError for a kind that does not exist.
+
+    >>> run = simulate(rung("naive").make())[(2, 2), (16, 16)](*matrices(32, 32, 32))
+    >>> not_allowed(run)
+    []
+    """
     if isinstance(allowed, str) or not isinstance(allowed, Iterable):
         raise ValueError(f"allow is {allowed!r}; give a list of kinds, as allow=['float64'], or () for none")
     if unknown := [kind for kind in allowed if kind not in KINDS]:
@@ -44,7 +53,12 @@ def not_allowed(run: Run, allowed: Sequence[str] = ()) -> list[Finding]:
 
 
 def exceeded(run: Run, budgets: Mapping[str, int]) -> list[Exceeded]:
-    """Return the budgets that a launch exceeds; raise ValueError for a count that a run does not have."""
+    """Return the budgets that a launch exceeds; raise ValueError for a count that a run does not have.
+
+    >>> run = simulate(rung("naive").make())[(2, 2), (16, 16)](*matrices(32, 32, 32))
+    >>> exceeded(run, {"accesses": 1000, "bank_conflicts": 0})
+    [Exceeded(count='accesses', limit=1000, value=66560)]
+    """
     if budgets:
         known_counts(tuple(budgets))
     every = [Exceeded(count, limit, getattr(run.traffic, count)) for count, limit in budgets.items()]
@@ -74,7 +88,11 @@ def assert_clean(run: Run, *, allow: Sequence[str] = (), **budgets: int) -> None
 
 
 def differs(held: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return where two arrays differ: floats by more than 1e-3 of an element and 1e-5 of the largest, others at all."""
+    """Return where two arrays differ: floats by more than 1e-3 of an element and 1e-5 of the largest, others at all.
+
+    >>> differs(np.float32([1, 2, 3]), np.float32([1, 2, 4]))
+    array([False, False,  True])
+    """
     if not {held.dtype.kind, right.dtype.kind} & set("fc"):
         return np.asarray(held != right)
     scale = float(np.abs(right[np.isfinite(right)]).max(initial=0))

@@ -22,6 +22,11 @@ class TraceArray:
 
     ``space`` is "global", "shared", "local" or "constant"; ``shape`` and ``strides`` are in elements. ``initial`` and
     ``final`` are copies of a global array's contents before and after the launch, None in other spaces.
+
+    >>> run = simulate(rung("naive").make(), trace=True)[(2, 2), (16, 16)](*matrices(32, 32, 32))
+    >>> array = run.trace.arrays["C"]
+    >>> array.space, array.shape, array.dtype
+    ('global', (32, 32), 'float32')
     """
 
     name: str
@@ -48,6 +53,11 @@ class TraceAccess:
     them. Of an atomic, ``operation`` is "add" or another of ``cuda.atomic``, ``old`` (n,) what each lane found, in the
     simulated order, and ``given`` (n, operands) its operands. ``sectors``, ``wavefronts`` and ``conflicts`` are those
     of the warp's request.
+
+    >>> run = simulate(rung("naive").make(), trace=True)[(2, 2), (16, 16)](*matrices(32, 32, 32))
+    >>> step = next(step for step in run.trace.steps if step.accesses)
+    >>> [(access.op, access.array, access.sectors) for access in step.accesses]
+    [('load', 'A', 2), ('load', 'B', 2)]
     """
 
     op: str
@@ -66,7 +76,13 @@ class TraceAccess:
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition that a step evaluated: its text, the evaluating lanes, those for which it held, and the operands."""
+    """A condition that a step evaluated: its text, the evaluating lanes, those for which it held, and the operands.
+
+    >>> run = simulate(rung("naive").make(), trace=True)[(2, 2), (16, 16)](*matrices(32, 32, 32))
+    >>> step = next(step for step in run.trace.steps if step.conditions)
+    >>> [(condition.text, bool(condition.truth.all())) for condition in step.conditions]
+    [('row < M', True), ('col < N', True)]
+    """
 
     text: str
     threads: np.ndarray
@@ -95,6 +111,11 @@ class Step:
 
     ``threads`` (n,) are the active linear thread ids; ``variables`` maps each name that the statement assigned to its
     new values, one per active thread; those of a device function are named ``function.name``.
+
+    >>> run = simulate(rung("naive").make(), trace=True)[(2, 2), (16, 16)](*matrices(32, 32, 32))
+    >>> step = run.trace.steps[0]
+    >>> step.warp, len(step.threads), [*step.variables]
+    (0, 32, ['row'])
     """
 
     line: int
@@ -156,6 +177,10 @@ class Trace:
     functions of its file; ``matrices`` are the operations on matrices in the registers of a warp; ``program`` is the
     kernel's typed program, None for a trace that no launch has made; ``scalars`` are the arguments that are numbers;
     ``timelines`` are those of the blocks that were looked at (:meth:`.replay.Timeline.of`).
+
+    >>> run = simulate(rung("naive").make(), trace=True)[(2, 2), (16, 16)](*matrices(32, 32, 32))
+    >>> run.trace.kernel_name, len(run.trace.steps)
+    ('naive', 2272)
     """
 
     kernel_name: str

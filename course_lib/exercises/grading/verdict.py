@@ -40,6 +40,10 @@ class Verdict:
     ``points`` of ``of`` were reached. ``opens`` and `show` open the viewer at the step of the mistake, with these
     ``views``.
     ``ticks`` makes the boxes in which a reader ticks the points of an answer in words.
+
+    >>> verdict = Verdict("addresses", "failed", hint="count rows first")
+    >>> bool(verdict), verdict.hint
+    (False, 'count rows first')
     """
 
     exercise: str

@@ -25,6 +25,9 @@ def machine(
     ``latency``: cycles to a value from "shared", "L1", "L2" and "DRAM"; ``bandwidth``: bytes per cycle from "L2" and
     "DRAM" to each multiprocessor while all load, both as in `model.multiprocessor.Multiprocessor`. With latencies the
     picture also shows how the blocks of a grid are assigned to multiprocessors, and bars as long as the latencies.
+
+    >>> print(str(figures.show(figures.machine(measurements.load("ladder").provenance))).splitlines()[0])
+    Figure: Small and near, or large and far: where a number can be stored.
     """
     cycles = {place: f", {number:.0f} cycles" for place, number in (latency or {}).items()}
     for place, rate in (bandwidth or {}).items():

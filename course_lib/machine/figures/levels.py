@@ -115,6 +115,9 @@ def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
     A roof divides the launch's flop by the time that one level alone would need: DRAM at the recorded speed of a copy;
     L2 at the recorded bytes per cycle of all multiprocessors; L1 and shared memory at the recorded cycles per request;
     instructions at one a cycle from each of a multiprocessor's schedulers; arithmetic at the recorded ceiling.
+
+    >>> [level.rung for level in figures.levels("naive", "tiled")]
+    ['naive', 'tiled']
     """
     ladder, counters = measurements.load("ladder", gpu), measurements.load("counters", gpu)
     ceilings = {result["ceiling"]: result for result in measurements.load("ceilings", gpu).results}
@@ -170,6 +173,9 @@ def roofs(found: Sequence[Level]) -> Axes:
 
     The longest bar is the lowest roof, the limit set by these levels; if it is much shorter than the measured time,
     something else limits the kernel. Beside the line are the time and its share of the measured one.
+
+    >>> print(str(figures.show(figures.roofs(figures.levels("tiled")))).splitlines()[0])
+    Figure: The level that needs most time is the limit.
     """
     ax = new_axes(9.5, 1.9 * len(found) + 1.1)
     ticks: dict[float, str] = {}

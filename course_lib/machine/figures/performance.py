@@ -24,6 +24,11 @@ def race(traces: Mapping[str, Trace], array: str) -> Axes:
     The last entry is the right kernel; the others lack a barrier. A read that does not get the same number as there,
     because it comes too early or too late, is marked with a cross. The horizontal axis is the order in which the
     simulator executed the statements: one warp after the other, each up to its next barrier. A GPU may choose another.
+
+    >>> kernel = rung("tiled").make(tile_width=4)
+    >>> run = simulate(kernel, trace=True)[(1, 1), (4, 4)](*matrices(4, 4, 8))
+    >>> print(str(figures.show(figures.race({"tiled": run.trace}, "A_tile"))).splitlines()[0])
+    Figure: Two warps store to A_tile and read it.
     """
     *_, right = histories = [_history(trace, array) for trace in traces.values()]
     counts = [len({warp for warp, *_ in history}) for history in histories]
@@ -83,7 +88,13 @@ def _history(trace: Trace, array: str) -> list[tuple[int, str, dict[tuple[int, .
 
 
 def spans(rows: Sequence[tuple[str, Sequence[Span]]], colours: Mapping[str, str], title: str, unit: str) -> Axes:
-    """Draw what each row does over time, with a legend: what of ``colours`` it does, from when on, how long, a text."""
+    """Draw what each row does over time, with a legend: what of ``colours`` it does, from when on, how long, a text.
+
+    >>> rows = [("warp 0", [("load", 0, 20, ""), ("multiply", 20, 8, "")])]
+    >>> figures.show(figures.spans(rows, {"load": "#0072B2", "multiply": "#D55E00"}, "A warp", "cycles"))
+    Figure: A warp.
+      warp 0: load 20, multiply 8.
+    """
     ax = new_axes(9.5, 1.3 + 0.34 * len(rows))
     fills = {what: mixed(colour, 0.6) if colour else "none" for what, colour in colours.items()}
     end = max(first + length for _, found in rows for _, first, length, _ in found)
@@ -113,6 +124,10 @@ def early_loads(results: Sequence[Mapping[str, Any]], gpu: str) -> Axes:
     `kernels.prefetch_variants` with one buffer and as many resident warps: once with the loads behind the barrier that
     ends the products, once with the loads before the products. The line is 1 / use: a kernel that needs as many
     wavefronts cannot be faster, since no path is used in more than all cycles.
+
+    >>> early = measurements.load("prefetching")
+    >>> print(str(figures.show(figures.early_loads(early.results, early.provenance["gpu"]))).split(".")[0])
+    Figure: No gain is more than the path to shared memory leaves free
     """
     ax = new_axes(8, 4.6)
     shared = {"buffers": 1, "barriers": 2}

@@ -19,6 +19,10 @@ def roofline(ladder: Recording, ceilings: Recording, counters: Recording | None 
     this size (or, failing that, of another), counted_n is the size, flop_per_dram_byte the operations per byte loaded
     from DRAM after the caches, issue_percent the share of cycles in which an instruction issued, and waits_for what
     warps mostly wait for.
+
+    >>> rows = gpu.roofline(measurements.load("ladder"), measurements.load("ceilings"))
+    >>> [row["rung"] for row in rows][:3]
+    ['per_row', 'per_column', 'uncoalesced']
     """
     rate = {result["ceiling"]: result for result in ceilings.results}
     arithmetic, memory = rate["float32"]["flop_per_second"], rate["copy"]["bytes_per_second"]

@@ -12,7 +12,11 @@ class NoGPUError(RuntimeError):
 
 
 def available() -> bool:
-    """Return whether numba finds a CUDA GPU. Its own CPU simulator (NUMBA_ENABLE_CUDASIM) is not one."""
+    """Return whether numba finds a CUDA GPU. Its own CPU simulator (NUMBA_ENABLE_CUDASIM) is not one.
+
+    >>> gpu.available() in (True, False)
+    True
+    """
     try:
         from numba import config, cuda
     except ImportError:
@@ -38,7 +42,11 @@ def l2_bytes() -> int:
 
 
 def describe() -> dict[str, Any]:
-    """Return the provenance of a recording: GPU, driver, versions, date."""
+    """Return the provenance of a recording: GPU, driver, versions, date.
+
+    >>> not gpu.available() or "driver" in gpu.describe()
+    True
+    """
     cuda = require()
     gpu = cuda.get_current_device()
     name = gpu.name.decode() if isinstance(gpu.name, bytes) else gpu.name

@@ -17,7 +17,12 @@ MAX_SETS = 64
 
 @dataclass(frozen=True)
 class Timing:
-    """Milliseconds of every repeat of one launch that computes an M×K by K×N product."""
+    """Milliseconds of every repeat of one launch that computes an M×K by K×N product.
+
+    >>> timing = gpu.Timing(64, 64, 64, (0.5, 0.25, 0.75))
+    >>> timing.median, round(timing.gflops, 3)
+    (0.5, 1.049)
+    """
 
     M: int
     N: int
@@ -102,7 +107,15 @@ def time_shuffled(
 
 
 def time(rung: Rung, M: int, N: int, K: int, *, dtype: Any = np.float32, repeats: int = 20, **params: Any) -> Timing:
-    """Return the Timing of the rung on random matrices. Raise NoGPUError without a GPU. The result is not verified."""
+    """Return the Timing of the rung on random matrices. Raise NoGPUError without a GPU. The result is not verified.
+
+    >>> if gpu.available():
+    ...     timing = gpu.time(rung("naive"), 64, 64, 64, repeats=3)
+    ... else:
+    ...     timing = gpu.Timing(64, 64, 64, (0.5, 0.25, 0.75))
+    >>> len(timing.milliseconds)
+    3
+    """
     require()
     kernel, grid, block, params = prepare(rung, M, N, K, dtype=dtype, **params)
     sets = input_sets(M, N, K, dtype)

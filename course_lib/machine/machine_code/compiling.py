@@ -34,7 +34,11 @@ def versions() -> dict[str, str]:
 
 
 def available() -> bool:
-    """Whether kernels can be compiled here: all are installed, and numba's own simulator is not in their place."""
+    """Whether kernels can be compiled here: all are installed, and numba's own simulator is not in their place.
+
+    >>> machine_code.available() in (True, False)
+    True
+    """
     try:
         versions()
     except PackageNotFoundError:

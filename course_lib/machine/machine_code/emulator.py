@@ -40,7 +40,15 @@ Note = Callable[[int, np.ndarray, WarpAccess | None], None]
 
 @dataclass
 class BlockRun:
-    """What the warps of a block executed: `executed[w]` are indices of instructions, `accesses[w]` by their places."""
+    """What the warps of a block executed: `executed[w]` are indices of instructions, `accesses[w]` by their places.
+
+    >>> A, B, C = matrices(8, 8, 8)
+    >>> naive = rung("naive").make()
+    >>> code = machine_code.machine_code(naive, (A, B, C))
+    >>> block = machine_code.run_block(code, (A, B, C), (8, 8, 1))
+    >>> len(block.executed)
+    2
+    """
 
     code: MachineCode
     executed: list[list[int]]
@@ -68,6 +76,13 @@ def run_block(
     look for products of zeros, and for zeros in shared memory: those take no time, and such accesses are not in the
     result. Raise ValueError for an instruction that is not known, an access outside of the arrays, and a block that
     does not end within `most` instructions.
+
+    >>> A, B, C = matrices(8, 8, 8)
+    >>> naive = rung("naive").make()
+    >>> code = machine_code.machine_code(naive, (A, B, C))
+    >>> block = machine_code.run_block(code, (A, B, C), (8, 8, 1))
+    >>> bool(np.allclose(C, A @ B))
+    True
     """
     memory = _parameters(arguments, names, pointers)
     launch = _Launch(code, *memory, (*block, 1, 1)[:3], (*grid, 1, 1)[:3], dynamic_bytes)

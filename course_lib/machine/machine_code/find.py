@@ -16,7 +16,18 @@ _found: dict[str, MachineCode] = {}
 
 
 class NoMachineCode(ValueError):
-    """There is neither a compiler nor recorded code for a kernel."""
+    """There is neither a compiler nor recorded code for a kernel.
+
+    >>> @cuda.jit
+    ... def unknown(x):
+    ...     x[0] = 41
+    >>> try:
+    ...     found = machine_code.machine_code(unknown, (np.zeros(1, np.float32),)).registers > 0
+    ... except machine_code.NoMachineCode:
+    ...     found = not machine_code.available()
+    >>> found
+    True
+    """
 
 
 def how() -> str:
@@ -31,6 +42,10 @@ def machine_code(kernel: Any, arguments: Any) -> MachineCode:
     arguments: what a launch would give it, arrays and numbers, or a numba signature, as a text or a tuple of types.
     The code is what a launch with the same numba-cuda would run; it is kept for the same text. Raise NoMachineCode if
     it is not recorded and no compiler is installed, and ValueError for a kernel that the compiler refuses.
+
+    >>> code = machine_code.machine_code(rung("naive").make(), matrices(8, 8, 8))
+    >>> len(code.instructions) > 50
+    True
     """
     types = types_of(arguments)
     try:

@@ -35,6 +35,10 @@ class MachineInstruction(NamedTuple):
     waits: the counters that must be down before. places: the source that it comes from, the innermost function first
     and the kernel last; empty where the compiler names none. target: of a branch or a call, an index into the
     instructions, else -1.
+
+    >>> code = machine_code.machine_code(rung("naive").make(), matrices(8, 8, 8))
+    >>> any("FFMA" in instruction.text for instruction in code.instructions)
+    True
     """
 
     text: str
@@ -65,6 +69,10 @@ class MachineCode:
     ``spilled_bytes`` are what spilling stores. ``first_lines`` has, for each function in the instructions' places, its
     file and the line on which it begins. ``versions`` names compiler packages; ``recorded``: whether this code was
     recorded, not compiled here.
+
+    >>> code = machine_code.machine_code(rung("naive").make(), matrices(8, 8, 8))
+    >>> code.kernel, code.shared_bytes, code.spilled_bytes
+    ('naive', 0, 0)
     """
 
     kernel: str

@@ -32,6 +32,10 @@ class Multiprocessor:
 
     No kernel measures `schedulers`, `max_warps`, `max_blocks` and `l1_bytes`, with shared memory: they are those that
     the CUDA C++ Programming Guide gives for compute capability 9.0.
+
+    >>> H200 = timing_model.Multiprocessor.measured(measurements.load("latencies"))
+    >>> H200.latency["L2"] > H200.latency["L1"] > H200.latency["shared"]
+    True
     """
 
     gpu: str

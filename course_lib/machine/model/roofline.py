@@ -6,7 +6,11 @@ from fractions import Fraction
 
 @dataclass(frozen=True)
 class Bound:
-    """The upper bound in operations per second, and the resource that sets it."""
+    """The upper bound in operations per second, and the resource that sets it.
+
+    >>> model.attainable(1 / 4, 60e12, 4e12)
+    Bound(flop_per_second=1000000000000.0, limit='memory')
+    """
 
     flop_per_second: float
     limit: str
@@ -17,6 +21,9 @@ def attainable(flop_per_byte: float | Fraction, flop_per_second: float, bytes_pe
 
     Source: Williams, Waterman and Patterson, "Roofline: an insightful visual performance model", 2009. The bytes are
     those that the kernel requests; caches can serve some of them, so a kernel may exceed a bound by memory.
+
+    >>> model.attainable(1 / 4, 60e12, 4e12).limit, model.attainable(100, 60e12, 4e12).limit
+    ('memory', 'arithmetic')
     """
     by_memory = float(flop_per_byte) * bytes_per_second
     if by_memory < flop_per_second:
@@ -32,5 +39,8 @@ def peak_flop_per_second(multiprocessors: int, clock_hertz: float) -> float:
     """Return the theoretical maximum of a GPU in float32: a multiply-add, two operations, per lane and cycle.
 
     Source: NVIDIA, "CUDA C++ Programming Guide", the throughput of arithmetic instructions.
+
+    >>> model.peak_flop_per_second(132, 1.98e9)
+    66908160000000.0
     """
     return 2 * FLOAT32_LANES * multiprocessors * clock_hertz

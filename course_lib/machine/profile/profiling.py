@@ -40,6 +40,10 @@ class Residency:
     """The blocks that a multiprocessor holds. ``registers`` of a thread: None where nobody has compiled the kernel.
 
     ``spare``: the most registers of a thread with which the occupancy stays what it is.
+
+    >>> launch = profile(rung("tiled").make(tile_width=16), (1, 1), (16, 16), *matrices(16, 16, 16))
+    >>> launch.residency.blocks, launch.residency.shared_bytes
+    (1, 2048)
     """
 
     gpu: str
@@ -71,6 +75,10 @@ class Time:
     """The prediction of the timing model: cycles of one multiprocessor, and the time of the launch in microseconds.
 
     ``waits``: the share of the warps' cycles by reason.
+
+    >>> launch = profile(rung("tiled").make(tile_width=16), (1, 1), (16, 16), *matrices(16, 16, 16))
+    >>> launch.time.cycles > 0
+    True
     """
 
     cycles: float
@@ -96,6 +104,10 @@ class Profile:
     than they need, and ``repair`` is a change of the kernel that was launched, and helps. ``loop`` is
     the inner loop in machine code, None where nobody compiled it; ``compared`` has the counts of the machine code
     beside those of the source, if that was asked for.
+
+    >>> launch = profile(rung("tiled").make(tile_width=16), (1, 1), (16, 16), *matrices(16, 16, 16))
+    >>> launch.run.traffic.select(space="global", op="load").accesses
+    512
     """
 
     run: Run

@@ -33,6 +33,9 @@ class Sliders(WithFallback, anywidget.AnyWidget):
 
     ``kind`` is one of `KINDS`, ``fixed`` what its picture needs beside the setting. Raises TraitError for a value that
     no slider offers.
+
+    >>> sliders.sectors(stride=2).setting
+    {'stride': 2, 'first': 0}
     """
 
     _esm = BUNDLE.folder / "sliders.js"
@@ -111,7 +114,11 @@ def recorded(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sectors(stride: int = 1, first: int = 0) -> Sliders:
-    """Return a picture of a warp's load, with sliders: lane i loads element ``first + stride * i`` of float32."""
+    """Return a picture of a warp's load, with sliders: lane i loads element ``first + stride * i`` of float32.
+
+    >>> sliders.sectors(stride=8).sketch.says[1]
+    'Of 256 numbers that are fetched, the warp uses 32: 12.5 %'
+    """
     return Sliders("sectors", {"stride": stride, "first": first})
 
 
@@ -119,6 +126,9 @@ def occupancy(gpu: Mapping[str, Any], threads: int = 256, registers: int = 32, s
     """Return a picture of the blocks that a multiprocessor holds, with sliders; ``shared`` is in KiB for each block.
 
     ``gpu`` is a recording's provenance. The rules are those of `model.occupancy`.
+
+    >>> sliders.occupancy(measurements.load("ladder").provenance, threads=256, registers=64).sketch.says[2]
+    'Occupancy: 32 of 64 warps, 50 %'
     """
     names = ("gpu", "threads_per_multiprocessor", "registers_per_multiprocessor", "shared_bytes_per_multiprocessor")
     setting = {"threads": threads, "registers": registers, "shared": shared}
@@ -130,17 +140,28 @@ def early_load(latency: int = 80, work: int = 20, warps: int = 1, path: int = 0)
 
     An iteration of a warp starts ``work`` instructions, one in each cycle, and waits ``latency`` cycles from the start
     of its load. It uses the scheduler's share of the path to L1 and shared memory for ``path`` cycles.
+
+    >>> sliders.early_load(latency=80, work=20, warps=4).sketch.says[1:3]
+    ('load, then use: 40 iterations in 1,000 cycles', 'one iteration earlier: 50 iterations in 1,000 cycles')
     """
     return Sliders("early_load", {"latency": latency, "work": work, "warps": warps, "path": path})
 
 
 def queue(launches: int = 3, kernel: int = 100, launch: int = 20, filled: bool = False) -> Sliders:
-    """Return a picture of launches that wait in the GPU's queue, with sliders; times are in microseconds."""
+    """Return a picture of launches that wait in the GPU's queue, with sliders; times are in microseconds.
+
+    >>> sliders.queue(launches=3, kernel=100, launch=20).sketch.says[1]
+    'The clocks show: no synchronise 60 µs, synchronise 320 µs, events 320 µs'
+    """
     return Sliders("queue", {"launches": launches, "kernel": kernel, "launch": launch, "filled": int(filled)})
 
 
 def layout(layout: int = 0, piece: int = 0) -> Sliders:
-    """Return a picture of the banks of a tile for tensor cores, with sliders: its layout and the piece that is read."""
+    """Return a picture of the banks of a tile for tensor cores, with sliders: its layout and the piece that is read.
+
+    >>> sliders.layout(layout=2, piece=5).sketch.says[2]
+    'Piece 5 of the 8 rows, which are read together, takes 1 pass'
+    """
     return Sliders("layout", {"layout": layout, "piece": piece})
 
 
@@ -149,5 +170,8 @@ def cube(tile: int = 4) -> Sliders:
 
     The sub-cube of one pair of tiles is lit: its faces are the numbers that are loaded, its volume the multiply-adds
     that use them, so each is used ``tile`` times. Raises TraitError for a tile that no slider offers.
+
+    >>> sliders.cube(tile=8).setting
+    {'tile': 8}
     """
     return Sliders("cube", {"tile": tile})

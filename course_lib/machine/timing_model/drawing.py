@@ -28,6 +28,14 @@ def draw(
 
     ``timings``: by name, what :func:`.timing.simulate_blocks` computed. ``shown``: the first and the last cycle, by
     default all; ``warps``: how many of each, by default all.
+
+    >>> A, B, C = matrices(16, 16, 16)
+    >>> kernel = rung("tiled").make(tile_width=8)
+    >>> run = simulate(kernel, trace=True)[(2, 2), (8, 8)](A, B, C)
+    >>> H200 = timing_model.Multiprocessor.measured(measurements.load("latencies"))
+    >>> timing = timing_model.simulate_blocks(kernel, run.trace, H200)
+    >>> print(str(figures.show(timing_model.draw({"tiled": timing}))).splitlines()[0])
+    Figure: What warps wait for, in a model.
     """
     first, last = shown or (0.0, max(timing.cycles for timing in timings.values()))
     rows: list[tuple[str, list[Span]]] = []

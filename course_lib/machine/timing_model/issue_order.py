@@ -44,6 +44,13 @@ def orders(kernel: Any, trace: Trace, multiprocessor: Multiprocessor) -> dict[st
     `traced_streams`.
 
         Stepper(run, orders=timing_model.orders(kernel, run.trace, multiprocessor))
+
+    >>> A, B, C = matrices(16, 16, 16)
+    >>> kernel = rung("tiled").make(tile_width=8)
+    >>> run = simulate(kernel, trace=True)[(2, 2), (8, 8)](A, B, C)
+    >>> H200 = timing_model.Multiprocessor.measured(measurements.load("latencies"))
+    >>> [*timing_model.orders(kernel, run.trace, H200)]
+    ["the model's", "the model's, all latencies hidden"]
     """
     run = block_run(kernel, trace)
     warps = block_streams(run)

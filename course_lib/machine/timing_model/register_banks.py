@@ -29,6 +29,9 @@ def bank_queue(code: Sequence[str]) -> list[tuple[int, list[int], list[int]]]:
     register in a cycle. What `.reuse` kept is not
     delivered again. A multiply-add starts a cycle after the one before it, or as soon as the banks that it reads have
     delivered what was asked for before.
+
+    >>> timing_model.bank_queue(["FFMA R4, R2, R3, R4", "FFMA R6, R2, R8, R6"])
+    [(0, [2, 4], [3]), (2, [2, 8, 6], [])]
     """
     queue, kept, start = list[tuple[int, list[int], list[int]]](), dict[int, str](), -1
     free = [0, 0]
@@ -42,6 +45,10 @@ def bank_queue(code: Sequence[str]) -> list[tuple[int, list[int], list[int]]]:
 
 
 def lost_in_queues(code: Sequence[str]) -> float:
-    """Return the cycles that a multiply-add loses on average in the queues at the banks (`bank_queue`)."""
+    """Return the cycles that a multiply-add loses on average in the queues at the banks (`bank_queue`).
+
+    >>> timing_model.lost_in_queues(["FFMA R4, R2, R8, R4", "FFMA R6, R2, R10, R6"])
+    1.0
+    """
     queue = bank_queue(code)
     return (queue[-1][0] + 1) / len(queue) - 1 if queue else 0.0

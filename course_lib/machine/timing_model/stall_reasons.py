@@ -38,6 +38,11 @@ def reasons(results: Iterable[Result]) -> Reasons:
 
     Of a reason that sums up several stalls, those of at least 5 % of the waiting follow by the names of Nsight
     Compute, in percent where they are several. The reasons of a kernel that was not counted are "not recorded".
+
+    >>> results = measurements.load("predictions").results
+    >>> counted = [result for result in results if result["what"] == "ladder"]
+    >>> len(timing_model.reasons(counted).rows) == len(counted)
+    True
     """
 
     def largest(waits: Result | None, stalls: Result) -> str:
@@ -78,6 +83,12 @@ def stalls_of(r: Result) -> Result:
 
     The stalls that the model does not have are left out, as in the result's own reasons. Raise KeyError if the launch
     of the result was not counted.
+
+    >>> results = measurements.load("predictions").results
+    >>> tiled = next(each for each in results if each["what"] == "ladder" and each["rung"] == "tiled")
+    >>> stalls = timing_model.stalls_of(tiled)
+    >>> stalls["mio_throttle"] > stalls["short_scoreboard"]
+    True
     """
     if r["what"] == "ladder":
         counted = counted_of(r, measurements.load("counters"))

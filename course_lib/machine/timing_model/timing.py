@@ -117,6 +117,15 @@ def simulate_blocks(
     With tracing it takes less than 2 seconds of a processor for some 35,000 instructions: two tiles of `best`, the
     largest of the ladder. Tracing is more than half of that; the simulation itself is a hundredth, after the first one,
     for which numba compiles it once.
+
+    >>> A, B, C = matrices(16, 16, 16)
+    >>> kernel = rung("tiled").make(tile_width=8)
+    >>> run = simulate(kernel, trace=True)[(2, 2), (8, 8)](A, B, C)
+    >>> H200 = timing_model.Multiprocessor.measured(measurements.load("latencies"))
+    >>> one = timing_model.simulate_blocks(kernel, run.trace, H200, blocks=1)
+    >>> two = timing_model.simulate_blocks(kernel, run.trace, H200, blocks=2)
+    >>> one.cycles < two.cycles < 2 * one.cycles
+    True
     """
     from .traced_block import shared_bytes, traced_streams  # the compiler: imported only by readers who simulate
 
@@ -144,6 +153,11 @@ def simulate_warps(
     loaded_by: how many of the blocks that run at the same time, on all multiprocessors, load the same data of an array,
     by its name; DRAM delivers it once. By default each block loads data of its own. in_step: whether these blocks ask
     for it at the same time, so that all wait for DRAM; else each request is the first of them in its turn.
+
+    >>> H200 = timing_model.Multiprocessor.measured(measurements.load("latencies"))
+    >>> from course_lib.machine.timing_model.instruction_streams import Instruction
+    >>> timing_model.simulate_warps([[Instruction("multiply-add", 0)] * 64], H200).cycles
+    64.0
     """
     if not isinstance(multiprocessor, Multiprocessor):
         raise TypeError(

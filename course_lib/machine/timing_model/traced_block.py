@@ -19,6 +19,12 @@ def traced_streams(kernel: Any, trace: Trace | None) -> list[list[Instruction]]:
 
     Raise ValueError if the trace is not of a launch of this kernel, if there is no machine code for it
     (`machine_code.NoMachineCode`), and for an instruction that the model does not know.
+
+    >>> A, B, C = matrices(16, 16, 16)
+    >>> kernel = rung("tiled").make(tile_width=8)
+    >>> run = simulate(kernel, trace=True)[(2, 2), (8, 8)](A, B, C)
+    >>> len(timing_model.traced_streams(kernel, run.trace))
+    2
     """
     return block_streams(block_run(kernel, trace))
 

@@ -193,6 +193,12 @@ def plan(multiprocessor: Multiprocessor, latency: int, warps: int, tile_width: i
     """Simulate a setting on one scheduler of the multiprocessor.
 
     The second-level cache serves every load that misses the first, each after the same `latency` cycles.
+
+    >>> H200 = timing_model.Multiprocessor.measured(measurements.load("latencies"))
+    >>> one = timing_model.plan(H200, latency=400, warps=2, tile_width=8, buffers=1)
+    >>> two = timing_model.plan(H200, latency=400, warps=2, tile_width=8, buffers=2)
+    >>> two.timing.cycles < one.timing.cycles
+    True
     """
     share = {level: rate / multiprocessor.schedulers for level, rate in multiprocessor.bytes_per_cycle.items()}
     latencies = {**multiprocessor.latency, "L2": float(latency)}
@@ -237,6 +243,10 @@ class Waiting(WithFallback, anywidget.AnyWidget):
     blocks; ``tile_width``: 4, 8, 16 or 32; ``buffers``: 1 (tiled) or 2 (prefetched). All but the multiprocessor can be
     set from Python and follow the reader's sliders.
     Raises TraitError for a setting that the sliders do not offer.
+
+    >>> H200 = timing_model.Multiprocessor.measured(measurements.load("latencies"))
+    >>> timing_model.Waiting(H200, warps=4, tile_width=8).warps
+    4
     """
 
     # as text: of a path, anywidget keeps each widget for changes of the file

@@ -45,7 +45,11 @@ class Slides:
 
 @dataclass(frozen=True, repr=False)
 class Picture:
-    """A figure as Jupyter shows it: a PNG, and a text that says the same."""
+    """A figure as Jupyter shows it: a PNG, and a text that says the same.
+
+    >>> isinstance(figures.show(figures.footprint(4, 4, 4, (1, 2))), figures.Picture)
+    True
+    """
 
     ax: Axes
 
@@ -129,7 +133,12 @@ def _covered(figure: Figure) -> int:
 
 
 def show(ax: Axes) -> Picture:
-    """Return the figure of ``ax`` for display: ``figures.show(figures.tile_pairs(...))``."""
+    """Return the figure of ``ax`` for display: ``figures.show(figures.tile_pairs(...))``.
+
+    >>> figures.show(figures.thread_map(2, 4, block=(2, 2)))
+    Figure: 2 blocks of 2×2 threads cover C (2×4): threadIdx x,y in each element.
+      8 threads, 8 elements, 0 threads outside C.
+    """
     return Picture(ax)
 
 

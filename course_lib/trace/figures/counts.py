@@ -27,6 +27,11 @@ def explored(
 
     ``by_n`` maps n to {kernel: (loads, sectors)} at ``tile_width``, ``by_width`` a tile width to the same at ``n``.
     With ``sectors`` false only loads are drawn. Kernels with equal counts share a dashed line; axes are logarithmic.
+
+    >>> by_n = {8: {"naive": (1024, 160)}, 16: {"naive": (8192, 1100)}}
+    >>> figures.explored(by_n, {4: {"naive": (1024, 160)}}, 8, 4)
+    Figure: loads and sectors at n = 8, T = 4.
+      naive: 1,024 loads, 160 sectors.
     """
     rows = ("global loads", "sectors of them")[: 1 + sectors]
     figure = Figure(figsize=(10, 1.2 + 2.6 * len(rows)), facecolor="none", layout="constrained")
@@ -80,6 +85,10 @@ def bars(
     ``colours`` maps a label to its colour; the others are grey. There are no error bars: a measured value is a median.
     ``rivals``: what the lines across bars mean, and where each is, by the bar's label. Such a bar's share is written,
     too.
+
+    >>> figures.show(figures.bars({"naive": 2.0, "tiled": 4.0}, "Speed", "TFLOP/s"))
+    Figure: Speed.
+      naive: 2; tiled: 4 (TFLOP/s).
     """
     ax = new_axes(9, (0.55 if len(values) <= 10 else 0.22) * len(values) + 1.2)
     places = range(len(values) - 1, -1, -1)
@@ -113,6 +122,10 @@ def pairs(
     """Draw two bars for each entry of ``values``; after the second is how many times the first one it is.
 
     ``names`` are two kernels with a colour in `palette.KERNELS`, or maps what the two bars are to their colours.
+
+    >>> figures.show(figures.pairs({"n = 64": (2.0, 3.0)}, ("naive", "tiled"), "Speed", "TFLOP/s"))
+    Figure: Speed.
+      n = 64: 2 and 3, × 1.5.
     """
     colours = dict(names) if isinstance(names, Mapping) else {name: KERNELS[name] for name in names}
     ax = new_axes(9, 0.62 * len(values) + 1.2)
@@ -133,7 +146,12 @@ def pairs(
 
 
 def scatter(points: Mapping[str, tuple[float, float]], title: str, units: tuple[str, str]) -> Axes:
-    """Draw a named dot for each entry of ``points``, {name: (x, y)}, on axes from 0 on; ``units`` label the axes."""
+    """Draw a named dot for each entry of ``points``, {name: (x, y)}, on axes from 0 on; ``units`` label the axes.
+
+    >>> figures.show(figures.scatter({"naive": (1.0, 2.0)}, "Speed by occupancy", ("warps", "TFLOP/s")))
+    Figure: Speed by occupancy.
+      naive: 1 warps, 2 TFLOP/s.
+    """
     ax = new_axes(9, 4.6)
     ax.plot(*zip(*points.values(), strict=True), "o", color=SKY, ms=8)
     ax.set(xlim=(0, 1.2 * max(x for x, _ in points.values())), ylim=(0, None), xlabel=units[0], ylabel=units[1])
@@ -150,6 +168,10 @@ def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit:
     ``log``: whether the values are on a logarithmic axis, too, or on one from 0 on.
 
     Labels that are kernels of `palette.KERNELS` have their colours. Where nothing was measured there is no point.
+
+    >>> figures.show(figures.lines_against_n({"naive": {8: 1.0, 16: 2.0}}, "Loads", "loads"))
+    Figure: Loads.
+      naive: 8 → 1, 16 → 2.
     """
     ax = new_axes(9, 5)
     series = {label: values for label, values in series.items() if values}

@@ -25,7 +25,12 @@ _LINED = 32
 
 
 def loads_of(trace: Trace) -> dict[str, np.ndarray]:
-    """Return how often a launch loads each element of the arrays in global memory that it loads, in their shapes."""
+    """Return how often a launch loads each element of the arrays in global memory that it loads, in their shapes.
+
+    >>> run = simulate(rung("naive").make(), trace=True)[(2, 2), (16, 16)](*matrices(32, 32, 32))
+    >>> figures.loads_of(run.trace)["A"][0, :4]
+    array([32, 32, 32, 32])
+    """
     found = {}
     blocks = [tuple(at) for at in trace.columns.blocks.tolist()]
     for name, array in trace.arrays.items():
@@ -44,7 +49,9 @@ def loads(traces: Mapping[str, Trace]) -> Axes:
     ``traces`` maps a label to the trace of a launch, of all its blocks. One scale, which is below, is for all of them:
     the more loads, the stronger the array's colour. Raise ValueError if no launch loads anything.
 
-    >>> ax = loads({"naive": naive_run.trace, "tiled": tiled_run.trace})
+    >>> run = simulate(rung("naive").make(), trace=True)[(1, 1), (4, 4)](*matrices(4, 4, 4))
+    >>> print(str(figures.show(figures.loads({"naive": run.trace}))).splitlines()[0])
+    Figure: How often each element is loaded from global memory.
     """
     counted = {label: loads_of(trace) for label, trace in traces.items()}
     most = max((int(counts.max()) for arrays in counted.values() for counts in arrays.values()), default=0)

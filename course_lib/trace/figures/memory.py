@@ -26,6 +26,10 @@ def row_major(
 
     ``shape`` is (rows, columns) in elements, ``itemsize`` the bytes of one; the matrix starts on a sector. With
     ``outlined=False`` sectors are neither drawn nor mentioned.
+
+    >>> figures.show(figures.row_major((4, 8), cells=[(row, 2) for row in range(4)]))
+    Figure: 4 elements of A are in 4 sectors of 32 bytes.
+      A has 4 rows of 8; the coloured elements are at index 2, 10, 18, 26.
     """
     rows, cols = shape
     ax = new_axes(9.5, 0.55 * rows + 2.2)
@@ -54,7 +58,11 @@ def row_major(
 
 
 def sectors_of(addresses: Sequence[int]) -> list[int]:
-    """Return the distinct 32-byte sectors, in order, that hold these byte addresses."""
+    """Return the distinct 32-byte sectors, in order, that hold these byte addresses.
+
+    >>> figures.sectors_of([0, 4, 8, 64])
+    [0, 2]
+    """
     return sorted({int(address) // SECTOR_BYTES for address in addresses})
 
 
@@ -62,6 +70,10 @@ def lane_addresses(trace: Trace, array: str, op: str = "load") -> np.ndarray:
     """Return the byte addresses, from the array's base, of the first request to ``array``: one per active lane.
 
     The array must be row-major. Raise ValueError if the trace has no such request.
+
+    >>> run = simulate(rung("naive").make(), trace=True)[(2, 2), (16, 16)](*matrices(32, 32, 32))
+    >>> figures.lane_addresses(run.trace, "B")[:4]
+    array([ 0,  4,  8, 12])
     """
     for step in trace.steps:
         for access in step.accesses:
@@ -77,6 +89,10 @@ def warp_sectors(requests: Mapping[str, tuple[str, Sequence[int]]]) -> Axes:
 
     ``requests`` maps a label to (array, the byte address of the 4 bytes that each lane requests). What is used of a
     sector is dark, the rest light; memory between two sectors is left out.
+
+    >>> figures.show(figures.warp_sectors({"a row": ("B", range(0, 128, 4))}))
+    Figure: 32 lanes, one load each: 4 sectors.
+      a row: 32 lanes, 4 sectors.
     """
     ax = new_axes(9.5, 2.5 * len(requests) + 0.4)
     counts = {label: sectors_of(addresses) for label, (_, addresses) in requests.items()}
@@ -125,6 +141,10 @@ def bank_strips(requests: Mapping[str, Sequence[int]]) -> Axes:
 
     ``requests`` maps a label to the word that each lane requests, counted from the start of shared memory in 4-byte
     words. Lanes that request the same word are served together; the fullest bank determines the wavefronts.
+
+    >>> figures.show(figures.bank_strips({"stride 2": range(0, 64, 2)}))
+    Figure: Different words that 32 lanes read from each bank.
+      stride 2: 2 wavefronts.
     """
     ax = new_axes(11, 1.05 * len(requests) + 0.7)
     wavefronts = {}

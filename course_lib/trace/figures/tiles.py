@@ -24,6 +24,10 @@ def thread_map(M: int, N: int, block: tuple[int, int]) -> Axes:
     """Draw C (M × N) with, in each element, the (x, y) of the thread that computes it; blocks outlined and named.
 
     ``block`` is blockDim as (x, y). Threads of the last blocks that are outside C are drawn grey.
+
+    >>> figures.show(figures.thread_map(4, 4, block=(2, 2)))
+    Figure: 4 blocks of 2×2 threads cover C (4×4): threadIdx x,y in each element.
+      16 threads, 16 elements, 0 threads outside C.
     """
     bx, by = block
     gx, gy = -(-N // bx), -(-M // by)
@@ -50,6 +54,12 @@ def tile_pairs(M: int, N: int, K: int, tile_width: int, tile: tuple[int, int]) -
 
     ``tile`` is the (row, column) of the tile of C, counted in tiles; each pair has its number. If the tile width does
     not divide a size, the tiles at the right and at the bottom are narrower.
+
+    >>> figures.show(figures.tile_pairs(4, 4, 4, tile_width=2, tile=(1, 1)))
+    Figure: Tile C(1,1) needs 2 tile pairs.
+      C(1,1) = A(1,0)·B(0,1) + A(1,1)·B(1,1).
+      8 numbers of A, each used 2 times.
+      8 numbers of B, each used 2 times.
     """
     row, col = tile
     high, wide = (min(tile_width, size - tile_width * at) for size, at in ((M, row), (N, col)))
@@ -61,7 +71,12 @@ def tile_pairs(M: int, N: int, K: int, tile_width: int, tile: tuple[int, int]) -
 
 
 def footprint(M: int, N: int, K: int, element: tuple[int, int]) -> Axes:
-    """Draw A left of C and B above it, with the row and the column that the thread of element (row, col) reads."""
+    """Draw A left of C and B above it, with the row and the column that the thread of element (row, col) reads.
+
+    >>> figures.show(figures.footprint(4, 4, 4, (1, 2)))
+    Figure: C[1, 2] reads 8 elements.
+      row 1 of A, 4 elements, and column 2 of B, 4 elements.
+    """
     row, col = element
     ax, _ = _product((M, N, K), 1, element, "", f"for each k: A[{row}, k]·B[k, {col}]")
     ax.set_title(f"C[{row}, {col}] reads {2 * K} elements")
@@ -90,6 +105,10 @@ def register_tiles(traces: Mapping[str, Trace], thread: int = 0) -> Axes:
 
     ``traces`` maps a label to the trace of a launch that stores C. Above and left of the tile are the columns of B and
     the rows of A that the ``thread`` needs for its results.
+
+    >>> run = simulate(rung("naive").make(), trace=True)[(2, 2), (16, 16)](*matrices(32, 32, 32))
+    >>> print(str(figures.show(figures.register_tiles({"naive": run.trace}))).splitlines()[0])
+    Figure: What a block, a warp and a thread compute.
     """
     ax = new_axes(4.8 * len(traces), 5.9)
     sentences = []
@@ -145,6 +164,13 @@ def split_k(M: int, N: int, K: int, shares: int) -> Axes:
     """Draw a product whose inner dimension is divided among ``shares`` blocks; C is the sum of what they compute.
 
     A is left of C and B above it; a share is a range of columns of A and the same range of rows of B.
+
+    >>> figures.show(figures.split_k(4, 4, 8, shares=2))
+    Figure: 2 shares of K give 2 times as many blocks.
+      A is 4×8, B is 8×4, C is 4×4.
+      share 0: k from 0 to 3, an M×N matrix of partial sums.
+      share 1: k from 4 to 7, an M×N matrix of partial sums.
+      C is the sum of 2 shares.
     """
     gap = 0.08 * max(M, N, K)
     ax = new_axes(9, 9 * (K + M + 3 * gap) / (K + N + M + 8 * gap))

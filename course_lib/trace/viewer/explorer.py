@@ -50,6 +50,10 @@ class Explorer(WithFallback, ipywidgets.VBox):  # type: ignore[misc]  # ipywidge
     launch has them. If a combination cannot be launched, one sentence says why, and the stepper keeps the last launch.
     The matrices hold small whole numbers, always the same. Below the stepper, a section that can be opened plots the
     loads of all its kernels against n and against the tile width, and their sectors if the view "warp" is offered.
+
+    >>> explorer = explore(["naive", "tiled"], n=16, tile_width=8)
+    >>> explorer.n.value, explorer.tile_width.value
+    (16, 8)
     """
 
     _recipe = traitlets.Unicode().tag(sync=True)  # for pages made of a notebook's widget states
