@@ -30,6 +30,8 @@ _POINTS = 11
 _TEXT, _BELOW, _BESIDE = 24, (1240, 500), (680, 640)
 #: The part of a picture's width that what it draws has at least, beside names and legends.
 _NARROW = 0.35
+#: So far the sides of a text are from where it would touch its neighbour, in points.
+_APART = 1.5
 #: Stands for the number of texts that cover each other where even less than that is left.
 _NO_ROOM = 1_000
 #: A picture at most this many times as wide as high stands beside the words of its slide.
@@ -111,15 +113,20 @@ def _shrink(figure: Figure) -> None:
             return
         width, height = figure.get_size_inches()
         less = max(shown / _TEXT, 0.93)
-        figure.set_size_inches(width * less, height * less)
-        if _covered(figure) > covered:
+        # what is too high for its room is made lower, and narrower only if that is not enough
+        lower = [(1, less)] if room is _BELOW and room[1] / high < room[0] / wide else []
+        for across, down in (*lower, (less, less)):
+            figure.set_size_inches(width * across, height * down)
+            if _covered(figure) <= covered:
+                break
+        else:
             figure.set_size_inches(width, height)
             _covered(figure)  # lays it out again
             return
 
 
 def _covered(figure: Figure) -> int:
-    """Return how many pairs of texts cover each other; many where what is drawn has no room left."""
+    """Return how many pairs of texts cover or touch each other; many where what is drawn has no room left."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         figure.draw_without_rendering()
@@ -128,7 +135,7 @@ def _covered(figure: Figure) -> int:
     if any(ax.bbox.width < _NARROW * figure.get_tightbbox().width * figure.dpi for ax in figure.axes):
         return _NO_ROOM
     texts = [each for each in figure.findobj(Text) if each.get_visible() and each.get_text().strip()]
-    boxes = [each.get_window_extent() for each in texts]
+    boxes = [each.get_window_extent().padded(_APART * figure.dpi / 72, 0) for each in texts]
     return sum(one.overlaps(other) for at, one in enumerate(boxes) for other in boxes[:at])
 
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from ..palette import COLOURS, FAINT, GROUND, INK, ISSUING, KERNELS, SKY, STYLES, WASH
+from ..palette import COLOURS, FAINT, GROUND, ISSUING, KERNELS, SKY, STYLES, WASH
 from .canvas import Picture, describe, legend, log2_axis, name_ends, new_axes
 
 _TEXT: dict[str, Any] = {"color": GROUND, "fontsize": 11}
@@ -98,10 +98,8 @@ def bars(
     for place, (name, value) in zip(places, values.items(), strict=True):
         where = lines.get(name, 0)
         said = f"{_value(value)}  ({100 * value / where:.0f} %)" if where else _value(value)
-        beside: dict[str, Any] = {"xytext": (5, 0), **_TEXT}
-        if 0.2 * top < value < where < value + 0.2 * top:  # the line is where the text would be
-            beside |= {"xytext": (-5, 0), "ha": "right", "color": INK}
-        ax.annotate(said, (value, place), textcoords="offset points", va="center", **beside)
+        end = (max(value, where), place)  # right of the line, which would cross the text
+        ax.annotate(said, end, (5, 0), textcoords="offset points", va="center", **_TEXT)
         if where:
             ax.plot([where, where], [place - 0.5, place + 0.5], color=GROUND, lw=3)
     ax.set_title(title)
