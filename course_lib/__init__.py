@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .machine.languages import tabs
     from .machine.machine_code.show import show_machine_code
     from .machine.profile.profiling import profile
-    from .machine.programs.in_process import without_gpu
+    from .machine.programs.this_process import without_gpu
     from .trace import palette
     from .trace.viewer.explorer import explore
     from .trace.viewer.stepper import Stepper, compare
@@ -76,9 +76,9 @@ __getattr__, __dir__ = lazily(
         "profile": ".machine.profile.profiling",
         "show_machine_code": ".machine.machine_code.show",
         "tabs": ".machine.languages",
-        "without_gpu": ".machine.programs.in_process",
+        "without_gpu": ".machine.programs.this_process",
     },
 )
 
 #: Kernels and lessons import numba. Where it is not installed, they get the names that they use, and no compiler.
-fall_back("numba", f"{__name__}.machine.programs.absent:NumbaOfLessons")
+fall_back("numba", f"{__name__}.machine.programs.missing_packages:NumbaOfLessons")

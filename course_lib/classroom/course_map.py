@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from ..kernels import LADDER, Rung
 from ..kernels.variants import naive_variant
 from ..machine import figures, measurements
-from ..machine.gpu.problem import widest
+from ..machine.gpu.measuring import widest
 from ..machine.model import loads_per_output
 from ..trace.palette import KERNELS
 from . import lessons

@@ -42,7 +42,9 @@ def test_what_a_lesson_needs_is_in_the_site(site):
     wheels = {path.name.partition("-")[0]: path for path in folder.glob("pypi/*.whl")}
     assert set(wheels) == {"tile_by_tile", *(name.replace("-", "_") for name in build_lite.PURE)}
     names = zipfile.ZipFile(wheels["tile_by_tile"]).namelist()
-    assert "course_lib/machine/programs/absent.py" in names and not any("solutions/" in name for name in names)
+    assert "course_lib/machine/programs/missing_packages.py" in names and not any(
+        "solutions/" in name for name in names
+    )
     extensions = {path.parent.name for path in folder.glob("extensions/**/package.json")}
     assert extensions >= {"jupyterlab-manager", "anywidget", "pyodide-kernel-extension"}
     settings = json.loads((folder / "jupyter-lite.json").read_text("utf-8"))

@@ -33,7 +33,7 @@ from pathlib import Path
 from _pytest.outcomes import Skipped
 
 from course_lib.machine import measurements
-from course_lib.machine.programs import host
+from course_lib.machine.programs import host_api
 
 #: Seconds that one test may take.
 LIMIT = 120
@@ -99,7 +99,7 @@ def on_the_host(value):
         value = value.value.copy()
     if isinstance(value, ArgHint):
         value = value.value
-    return host.as_argument(value)
+    return host_api.as_argument(value)
 
 
 def launch(dispatcher, args, *given):
@@ -162,11 +162,11 @@ def install():
 
     sys.modules["numba.cuda"].is_available = lambda: True
     testing.cc_X_or_above = lambda major, minor: True
-    patches = host.stand_ins(measurements.load("occupancy").provenance, host.nothing)
+    patches = host_api.stand_ins(measurements.load("occupancy").provenance, host_api.nothing)
     patches |= {
-        "is_cuda_array": lambda obj: isinstance(obj, host.DeviceArray),
+        "is_cuda_array": lambda obj: isinstance(obj, host_api.DeviceArray),
         "_auto_device": lambda obj, stream=0, copy=True, **_: (
-            obj if isinstance(obj, host.DeviceArray) else patches["to_device"](obj),
+            obj if isinstance(obj, host_api.DeviceArray) else patches["to_device"](obj),
             True,
         ),
     }

@@ -21,9 +21,9 @@ from course_lib.classroom.teach.cells import NOTEBOOKS, lesson_cells
 from course_lib.exercises import EXERCISES, LESSONS
 from course_lib.machine.gpu.counters import METRICS, NoProfilerError, parse_ncu, under_ncu
 from course_lib.machine.gpu.device import require
-from course_lib.machine.gpu.problem import KERNEL_SECONDS, resources
+from course_lib.machine.gpu.measuring import KERNEL_SECONDS, resources
+from course_lib.machine.gpu.result_types import Names, Progress, Result, Results
 from course_lib.machine.gpu.timing import time_shuffled
-from course_lib.machine.gpu.types import Names, Progress, Result, Results
 
 SOLUTIONS = NOTEBOOKS / "solutions"
 #: Sizes of a launch by their number: copies read 268 MB, products are those of the ladder.

@@ -14,8 +14,8 @@ import numpy as np
 from numba import cuda
 
 from course_lib.machine.gpu.counters import METRICS, parse_ncu, under_ncu
+from course_lib.machine.gpu.result_types import Names, Result, Results
 from course_lib.machine.gpu.timing import time_calls
-from course_lib.machine.gpu.types import Names, Result, Results
 from course_lib.simulator.hardware import WARP_SIZE
 
 #: Lanes that update one word.

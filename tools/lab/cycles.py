@@ -10,7 +10,7 @@ import numpy as np
 from numba import float32
 
 from course_lib.machine.gpu.device import require
-from course_lib.machine.gpu.types import Result
+from course_lib.machine.gpu.result_types import Result
 from course_lib.simulator.hardware import WARP_SIZE, ceil_div
 
 from . import kernels

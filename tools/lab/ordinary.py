@@ -18,7 +18,7 @@ import numpy as np
 from numba import cuda, float32, int32
 
 from course_lib.machine.gpu.counters import METRICS, parse_ncu, under_ncu
-from course_lib.machine.gpu.types import Names, Result, Results
+from course_lib.machine.gpu.result_types import Names, Result, Results
 from course_lib.machine.profile.arguments import numbers
 from course_lib.simulator.hardware import WARP_SIZE
 from tools.published import LIST, kernel_of, values

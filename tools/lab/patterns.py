@@ -31,7 +31,7 @@ from course_lib.kernels.warpgroup import (
     wait_for_products,
 )
 from course_lib.machine.gpu.counters import METRICS, counters, parse_ncu, under_ncu
-from course_lib.machine.gpu.types import Names, Result, Results, Size
+from course_lib.machine.gpu.result_types import Names, Result, Results, Size
 from course_lib.simulator.hardware import BANKS, WARP_SIZE
 
 #: The metrics that a simulator can count: what the source requests, independent of caches and clocks.

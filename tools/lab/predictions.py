@@ -9,7 +9,7 @@ import numpy as np
 
 from course_lib.machine import measurements
 from course_lib.machine.gpu.experiments import Wanted
-from course_lib.machine.gpu.types import Result, Results
+from course_lib.machine.gpu.result_types import Result, Results
 from course_lib.machine.timing_model import predictions
 
 #: Relative difference of speed above which two cases have an order; repeats on another day differ by up to 2 %.

@@ -17,7 +17,7 @@ from course_lib.machine.gpu import prefetching
 from course_lib.machine.gpu.cuda_c import compiled
 from course_lib.machine.gpu.experiments import Wanted
 from course_lib.machine.gpu.prefetching import SQUARE, SWEPT, PrefetchCase
-from course_lib.machine.gpu.types import Result, Results
+from course_lib.machine.gpu.result_types import Result, Results
 from course_lib.machine.machine_code import machine_code
 from course_lib.machine.machine_code.compiling import disassembled
 from course_lib.machine.machine_code.find import available, how

@@ -13,8 +13,8 @@ import numpy as np
 from numba import float32, uint32
 
 from course_lib.machine.gpu.device import require
+from course_lib.machine.gpu.result_types import Result
 from course_lib.machine.gpu.timing import time_calls
-from course_lib.machine.gpu.types import Result
 from course_lib.machine.machine_code.compiling import disassembled
 from course_lib.machine.machine_code.instructions import from_listing
 from course_lib.simulator.hardware import WARP_SIZE

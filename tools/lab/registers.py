@@ -14,9 +14,9 @@ from numba import cuda
 
 from course_lib.kernels import rung
 from course_lib.machine.gpu.counters import METRICS, parse_ncu, under_ncu
-from course_lib.machine.gpu.problem import Problem
+from course_lib.machine.gpu.measuring import Problem
+from course_lib.machine.gpu.result_types import Progress, Result
 from course_lib.machine.gpu.timing import Timing, time_calls
-from course_lib.machine.gpu.types import Progress, Result
 from course_lib.machine.timing_model.register_banks import lost_in_queues
 
 SIZE = 4096, 4096, 4096

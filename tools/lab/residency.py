@@ -12,9 +12,9 @@ from typing import Any
 from course_lib.kernels import Rung, rung
 from course_lib.machine.gpu.counters import METRICS, NoProfilerError, parse_ncu, under_ncu
 from course_lib.machine.gpu.device import require
-from course_lib.machine.gpu.problem import RAGGED, Problem, resources
-from course_lib.machine.gpu.resident import limited
-from course_lib.machine.gpu.types import Progress, Result, Size
+from course_lib.machine.gpu.measuring import RAGGED, Problem, resources
+from course_lib.machine.gpu.resident_blocks import limited
+from course_lib.machine.gpu.result_types import Progress, Result, Size
 from course_lib.machine.gpu.verification import random_matrices, verify
 
 SIZE = 2048, 2048, 2048

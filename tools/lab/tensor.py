@@ -31,9 +31,9 @@ from course_lib.kernels.tensor_core import BF16, TF32, Mma, mma_bf16, mma_tf32
 from course_lib.kernels.tensor_core_formats import round_to_tf32, to_bfloat16, to_tf32
 from course_lib.machine.gpu.device import require
 from course_lib.machine.gpu.experiments import Wanted
-from course_lib.machine.gpu.problem import RAGGED, resources
+from course_lib.machine.gpu.measuring import RAGGED, resources
+from course_lib.machine.gpu.result_types import Result, Results
 from course_lib.machine.gpu.timing import Timing, input_sets, time_calls
-from course_lib.machine.gpu.types import Result, Results
 from course_lib.machine.gpu.verification import configured, distance, prepare, verify
 
 SQUARES = (1024, 2048, 4096, 8192)

@@ -33,8 +33,8 @@ from course_lib.kernels.warpgroup import (
 )
 from course_lib.machine.gpu.device import require
 from course_lib.machine.gpu.experiments import Wanted
+from course_lib.machine.gpu.result_types import Result, Results
 from course_lib.machine.gpu.timing import input_sets, time_calls
-from course_lib.machine.gpu.types import Result, Results
 from course_lib.machine.gpu.verification import configured, prepare
 
 from .tensor import OPERANDS as OPERANDS_OF_ALL

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from ...lazy import lazily
 
 if TYPE_CHECKING:
-    from .ceilings import roofline
     from .device import available, describe
+    from .ladder_roofline import roofline
     from .timing import Timing, time
     from .verification import Comparison, verify
 
@@ -23,7 +23,7 @@ __all__ = ["Comparison", "Timing", "available", "describe", "roofline", "time", 
 __getattr__, __dir__ = lazily(
     __name__,
     {
-        "roofline": ".ceilings",
+        "roofline": ".ladder_roofline",
         **dict.fromkeys(("available", "describe"), ".device"),
         **dict.fromkeys(("Timing", "time"), ".timing"),
         **dict.fromkeys(("Comparison", "verify"), ".verification"),

@@ -9,7 +9,7 @@ from ...kernels import rung
 from ...kernels.rung import Rung, blocks, ready_made
 from .. import measurements
 from .experiments import Experiment, Wanted, beside_cublas, measure, timed
-from .types import Results, Size
+from .result_types import Results, Size
 
 #: Those of the milestones, and the fastest.
 BESIDE = ("tiled", "outer_product", "register_2d", "vectorized", "software_pipelined", "best")

@@ -19,7 +19,7 @@ from .device import NoGPUError, available, require
 from .experiments import EXPERIMENTS, RECORDINGS, Experiment, Wanted, measure
 from .record import command_of, name_of, store
 from .record import main as record_folder
-from .types import Item, Results, Size
+from .result_types import Item, Results, Size
 
 MODULE = "course_lib.gpu"
 #: Keys of a result that the printed line shows elsewhere, or that are too long for it.

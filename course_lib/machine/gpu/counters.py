@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...kernels import LADDER, TENSOR_CORES
-from .types import Names, Result, Results, Size
+from .result_types import Names, Result, Results, Size
 
 #: Nsight Compute's stalls of warps: what they wait for, and the reason of the timing model, "" for what it has not.
 #: A scoreboard tells that a value is on its way; a throttle is a queue, or a unit, that takes no further instruction.

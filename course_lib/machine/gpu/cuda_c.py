@@ -19,7 +19,7 @@ import numpy as np
 from ... import kernels
 from ...kernels import LADDER, Rung, rung
 from .device import require
-from .types import Result
+from .result_types import Result
 
 FOLDER = Path(kernels.__file__).parent
 #: Programs for the host, which nvcc builds; the other files are kernels.

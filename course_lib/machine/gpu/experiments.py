@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from ...kernels import LADDER, TENSOR_CORES, WGMMA, Rung, rung
-from . import counters, microkernels, occupancy, prefetching, variants
-from .ceilings import roofline_of
+from . import counters, microbenchmarks, occupancy, prefetching, variants
 from .device import require
-from .problem import measure_cublas, measure_host, measure_rung, problem_of, widest
+from .ladder_roofline import roofline_of
+from .measuring import measure_cublas, measure_host, measure_rung, problem_of, widest
+from .result_types import Names, Progress, Result, Results, Size
 from .timing import time_calls
-from .types import Names, Progress, Result, Results, Size
 from .verification import prepare, random_matrices, verify
 
 SQUARE = (4096, 4096, 4096)
@@ -210,11 +210,11 @@ def ceiling(name: str, ask: Wanted) -> Result:
     blocks = 8 * cuda.get_current_device().MULTIPROCESSOR_COUNT
     rows, rounds, threads = 2**26, 2_000, blocks * 256
     if name == "copy":
-        unit, amount, launch = "bytes_per_second", 2 * rows * 16, microkernels.copy4[4 * blocks, 256]
+        unit, amount, launch = "bytes_per_second", 2 * rows * 16, microbenchmarks.copy4[4 * blocks, 256]
         arguments = tuple(cuda.to_device(np.ones((rows, 4), np.float32)) for _ in range(2))
     else:
-        amount = 2 * microkernels.CHAINS * microkernels.STEPS * rounds * threads
-        unit, launch = "flop_per_second", microkernels.multiply_add[blocks, 256]
+        amount = 2 * microbenchmarks.CHAINS * microbenchmarks.STEPS * rounds * threads
+        unit, launch = "flop_per_second", microbenchmarks.multiply_add[blocks, 256]
         arguments = cuda.device_array(threads, np.float32), np.float32(0.5), rounds
     milliseconds = time_calls(launch, [arguments], ask.repeats)
     rate = float(amount / np.median(milliseconds) * 1e3)
@@ -226,7 +226,7 @@ def conflict(stride: int, ask: Wanted) -> Result:
     cuda = require()
     blocks = 8 * cuda.get_current_device().MULTIPROCESSOR_COUNT
     out = cuda.device_array(blocks * 256, np.float32)
-    milliseconds = time_calls(microkernels.strided_reads[blocks, 256], [(out, stride, 2000)], ask.repeats)
+    milliseconds = time_calls(microbenchmarks.strided_reads[blocks, 256], [(out, stride, 2000)], ask.repeats)
     return {"stride": stride, "ways": stride, "milliseconds": list(milliseconds)}
 
 

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from ...kernels import Rung, rung
-from .types import Result
+from .result_types import Result
 
 
 class TritonKernel:

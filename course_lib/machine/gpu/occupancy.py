@@ -3,7 +3,7 @@
 from typing import Any
 
 from .device import require
-from .types import Progress, Result, Results
+from .result_types import Progress, Result, Results
 
 #: Blocks of whole warps and others; numbers of warps that 4, the number of schedulers, divides and others.
 THREADS = (32, 64, 80, 96, 128, 160, 256, 288, 512, 1024)

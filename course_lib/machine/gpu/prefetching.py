@@ -27,10 +27,10 @@ from ..machine_code.show import KINDS, inner_body, kinds
 from .counters import METRICS, STALLS, NoProfilerError, parse_ncu, under_ncu
 from .cuda_c import CKernel, in_c
 from .device import require
-from .problem import KERNEL_SECONDS, RAGGED, Problem, measure_cublas, problem_of, resources
-from .resident import limited
+from .measuring import KERNEL_SECONDS, RAGGED, Problem, measure_cublas, problem_of, resources
+from .resident_blocks import limited
+from .result_types import Names, Progress, Result, Results, Size
 from .timing import Timing, time_shuffled
-from .types import Names, Progress, Result, Results, Size
 from .verification import prepare, random_matrices, verify
 
 SQUARE = (4096, 4096, 4096)

@@ -19,7 +19,7 @@ from ...kernels import LADDER, TENSOR_CORES
 from .. import measurements
 from .device import describe
 from .experiments import Experiment, Wanted
-from .types import Names, Results
+from .result_types import Names, Results
 
 #: Measures one thing and writes it to a folder; returns the exit status and what was said.
 Measure = Callable[[str, Path, int], tuple[int, str]]

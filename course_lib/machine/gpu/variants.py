@@ -17,9 +17,9 @@ from .counters import METRICS, SLOW, STALLS, NoProfilerError, parse_ncu, under_n
 from .cuda_c import NAMES, UNCACHED, build_host_programs, in_c
 from .device import require
 from .in_triton import in_triton
-from .problem import KERNEL_SECONDS, RAGGED, Problem, measure_cublas, resources, widest
+from .measuring import KERNEL_SECONDS, RAGGED, Problem, measure_cublas, resources, widest
+from .result_types import Names, Progress, Result, Results, Size
 from .timing import Timing, time_shuffled
-from .types import Names, Progress, Result, Results, Size
 from .verification import prepare, random_matrices, verify
 
 INDICES = ("signed", "uint64")

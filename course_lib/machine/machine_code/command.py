@@ -19,8 +19,8 @@ from ...kernels.bulk_copy import Mapped, WithMaps
 from ...simulator.simulation import Simulation
 from .. import measurements
 from ..gpu.capstone import recorded
-from ..gpu.problem import widest
-from ..gpu.types import Progress
+from ..gpu.measuring import widest
+from ..gpu.result_types import Progress
 from ..programs.stand_ins import replaced
 from .compiling import options_of, versions
 from .find import available, how, machine_code, types_of

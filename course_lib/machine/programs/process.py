@@ -20,7 +20,7 @@ from ...simulator.findings import LaunchError
 from ...simulator.launch_shape import Launch
 from ...simulator.run import trimmed
 from ...simulator.simulation import RUNNING
-from . import in_process, start
+from . import start, this_process
 from .launches import Found, Launches, LaunchJudge, Policy, ScriptLaunch
 from .records import RecordWriter
 from .simulated import Simulated
@@ -47,9 +47,9 @@ def begin(folder: Path, gpu: str) -> None:
     ``gpu`` is the recorded GPU that the program asks for.
     """
     recorder = LaunchRecorder(RecordWriter(folder))
-    in_process.run_by(recorder.simulated)
+    this_process.run_by(recorder.simulated)
     start.BEFORE_END.append(recorder.write_unfinished)
-    in_process.put_in_place(without_device(in_process.launch, recorder.note, gpu))
+    this_process.put_in_place(without_device(this_process.launch, recorder.note, gpu))
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=recorder.begin_forked)
     if sys.excepthook is sys.__excepthook__:

@@ -35,7 +35,7 @@ HANDLES = 5.0
 #: Seconds for which processes may still end after the main one, as workers do whose connection is closed.
 LEAVES = 3.0
 _STARTUP = Path(__file__).parent / "startup"
-_TOLERANT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from {} import run; del sys.path[0]; run()"
+_SKIPPING_FAILURES = "import sys; sys.path.insert(0, sys.argv.pop(1)); from {} import run; del sys.path[0]; run()"
 #: Signals that the command hands on to the program; where these are not, there is nothing to hand on.
 _HANDED_ON = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2") if hasattr(signal, name)]
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
@@ -70,7 +70,14 @@ class PythonProgram:
         if not self.skip_failing:
             return [sys.executable, *self.words]
         course = str(Path(__file__).parents[3])
-        return [sys.executable, "-P", "-c", _TOLERANT.format(f"{__package__}.tolerant"), course, *self.words]
+        return [
+            sys.executable,
+            "-P",
+            "-c",
+            _SKIPPING_FAILURES.format(f"{__package__}.skip_failures"),
+            course,
+            *self.words,
+        ]
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """A program without a GPU: arrays of the host take the place of a GPU's, and each launch of a kernel is a call of ours.
 
-What a program calls of numba.cuda beside its kernels is in :mod:`host`.
+What a program calls of numba.cuda beside its kernels is in :mod:`host_api`.
 """
 
 import contextlib
@@ -14,10 +14,10 @@ from typing import Any
 from ...simulator.device_memory import AllocationView
 from ...simulator.hardware import FORALL, ceil_div
 from .. import measurements
-from . import host
-from .absent import StandInModule, absent_packages
-from .executed import readable_texts
-from .importing import when_imported
+from . import host_api
+from .executed_texts import readable_texts
+from .import_hook import when_imported
+from .missing_packages import StandInModule, absent_packages
 
 #: The modules with the decorator of kernels; numba-cuda takes the name of numba's.
 CUDA_MODULES = ("numba.cuda", "numba_cuda_mlir.cuda")
@@ -69,17 +69,17 @@ def _plain(value: Any) -> Any:
     """Return an argument of a launch as the simulator takes it."""
     hint = type(value).__name__ if type(value).__module__.startswith("numba") else ""
     if hint not in ("In", "Out", "InOut"):
-        return host.as_argument(value)
+        return host_api.as_argument(value)
     plain = _plain(value.value)
     if isinstance(plain, AllocationView) and not plain.copied:  # in the GPU's memory already
         return plain
     if hint == "In":  # numba copies what a kernel stores nowhere
         return copy.deepcopy(plain)
-    return host.as_output(plain) if hint == "Out" else plain
+    return host_api.as_output(plain) if hint == "Out" else plain
 
 
 @contextlib.contextmanager
-def without_device(launch: Launch, note: host.Note, gpu: str = measurements.DEFAULT_GPU) -> Iterator[None]:
+def without_device(launch: Launch, note: host_api.Note, gpu: str = measurements.DEFAULT_GPU) -> Iterator[None]:
     """Let a program do without a device: ``launch`` gets each launch, and ``note`` sentences for the user.
 
     numba and numba-cuda-mlir may be imported already, later, or not be installed.
@@ -91,20 +91,20 @@ def without_device(launch: Launch, note: host.Note, gpu: str = measurements.DEFA
 
         @functools.cache
         def table() -> dict[str, Any]:
-            return host.stand_ins(measurements.load(measurements.MACHINE, gpu).provenance, note)
+            return host_api.stand_ins(measurements.load(measurements.MACHINE, gpu).provenance, note)
 
         def of_numba(numba: ModuleType) -> None:
             if not isinstance(numba, StandInModule):
-                replace(numba, {name: host.elementwise(getattr(numba, name), note, "cpu") for name in _ELEMENTWISE})
+                replace(numba, {name: host_api.elementwise(getattr(numba, name), note, "cpu") for name in _ELEMENTWISE})
 
         def of_cuda(cuda: ModuleType) -> None:
             kernel = type(cuda.jit(_no_kernel))
             replace(kernel, _kernel_methods(launch, note))
             names = dict(table())
             if not isinstance(cuda, StandInModule):
-                of_elements = {name: host.elementwise(_of_numba(name), note, "cuda") for name in _ELEMENTWISE}
+                of_elements = {name: host_api.elementwise(_of_numba(name), note, "cuda") for name in _ELEMENTWISE}
                 names |= {"jit": signatures_wait(cuda.jit), **of_elements}
-            for module, known in [(cuda, names), *host.parts(cuda, table())]:
+            for module, known in [(cuda, names), *host_api.parts(cuda, table())]:
                 replace(module, {name: made for name, made in known.items() if hasattr(module, name)})
 
         stack.enter_context(readable_texts())
@@ -123,9 +123,9 @@ def kernels_defined() -> Iterator[None]:
                 stack.enter_context(replaced(cuda, jit=signatures_wait(cuda.jit)))
 
         def table() -> dict[str, Any]:
-            return host.stand_ins(measurements.load(measurements.MACHINE).provenance, host.nothing)
+            return host_api.stand_ins(measurements.load(measurements.MACHINE).provenance, host_api.nothing)
 
-        stack.enter_context(absent_packages(table, host.nothing))
+        stack.enter_context(absent_packages(table, host_api.nothing))
         stack.enter_context(when_imported(dict.fromkeys(CUDA_MODULES, of_cuda)))
         yield
 
@@ -143,7 +143,7 @@ def _no_kernel(x: Any) -> None:
     """Be decorated, to see of which class a kernel is."""
 
 
-def _kernel_methods(launch: Launch, note: host.Note) -> dict[str, Any]:
+def _kernel_methods(launch: Launch, note: host_api.Note) -> dict[str, Any]:
     """Return what replaces the methods by which a kernel is launched."""
 
     def configure(kernel: Any, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Callable[..., None]:
@@ -155,7 +155,7 @@ def _kernel_methods(launch: Launch, note: host.Note) -> dict[str, Any]:
             launch(kernel, griddim, blockdim, sharedmem, given)
             for each in given:
                 if isinstance(each, AllocationView) and each.output:
-                    host.note_missing(each, note, "cuda.Out copies to the host")
+                    host_api.note_missing(each, note, "cuda.Out copies to the host")
 
         return call
 
@@ -168,7 +168,7 @@ def _kernel_methods(launch: Launch, note: host.Note) -> dict[str, Any]:
         if ntasks < 0:
             raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
         if ntasks == 0:
-            return host.nothing
+            return host_api.nothing
         return configure(kernel, ceil_div(ntasks, tpb or FORALL), tpb or FORALL, stream, sharedmem)
 
     return {

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from .host import NeedsGPU
+from .host_api import NeedsGPU
 
 #: The function that a statement's failure calls, by a name that no file has.
 _SKIP = "__skip_statement__"
@@ -33,7 +33,7 @@ def compiled(path: Path, filename: str, skip_failing: bool = False) -> CodeType:
         raise UsageError(f"There is no file {path}.")
     try:
         tree = ast.parse(path.read_bytes(), filename)
-        return compile(_tolerant(tree) if skip_failing else tree, filename, "exec", dont_inherit=True)
+        return compile(_with_guards(tree) if skip_failing else tree, filename, "exec", dont_inherit=True)
     except SyntaxError as error:
         raise UsageError(
             f"{path}{f', line {error.lineno},' if error.lineno else ''} is not Python: {error.msg}."
@@ -61,7 +61,7 @@ def place_of(error: BaseException, filename: str) -> int:
     return lines[-1] if lines else 0
 
 
-def _tolerant(tree: ast.Module) -> ast.Module:
+def _with_guards(tree: ast.Module) -> ast.Module:
     """Return a file in which a statement that fails calls ``_SKIP`` with its line, and the next one runs.
 
     It is compiled as a whole: what a name means in the rest of it changes the code of its functions.

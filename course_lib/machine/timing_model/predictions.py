@@ -18,7 +18,7 @@ from ...simulator.hardware import SECTOR_BYTES, WARP_SIZE, ceil_div
 from .. import measurements
 from ..gpu.capstone import RECORDED, recorded
 from ..gpu.counters import STALLS as SAMPLED
-from ..gpu.types import Progress, Result
+from ..gpu.result_types import Progress, Result
 from ..machine_code import machine_code
 from ..measurements import DEFAULT_GPU, Recording
 from ..model.multiprocessor import Multiprocessor, pace_of_barriers

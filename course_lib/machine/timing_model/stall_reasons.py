@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ...simulator.formatting import html_table, text_table
 from .. import measurements
-from ..gpu.types import Result
+from ..gpu.result_types import Result
 from .predictions import STALLS, counted_of
 
 #: A stall that is a part of a reason is named from this share of all waiting on.

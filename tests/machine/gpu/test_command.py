@@ -7,12 +7,12 @@ import recorded
 
 from course_lib.kernels import LADDER, rung
 from course_lib.machine import gpu, measurements
-from course_lib.machine.gpu import problem
+from course_lib.machine.gpu import measuring
 from course_lib.machine.gpu.command import main, parser, show, size
 from course_lib.machine.gpu.counters import parse_ncu
 from course_lib.machine.gpu.experiments import EXPERIMENTS, Experiment, KernelCase, Wanted, measure
 from course_lib.machine.gpu.record import added, command_of
-from course_lib.machine.gpu.resident import filler
+from course_lib.machine.gpu.resident_blocks import filler
 from course_lib.machine.gpu.verification import random_matrices
 
 
@@ -69,11 +69,11 @@ def test_the_host_is_timed_and_skipped_where_it_would_take_minutes(monkeypatch):
     A, B, _ = random_matrices(9, 7, 8)
     on_gpu = [SimpleNamespace(copy_to_host=lambda X=X: X) for X in (A, B)]
     made_up = SimpleNamespace(size=(9, 7, 8), A=on_gpu[0], B=on_gpu[1], reference=A.astype(float) @ B.astype(float))
-    assert len(problem.measure_host(made_up, 2)["milliseconds"]) == 2
+    assert len(measuring.measure_host(made_up, 2)["milliseconds"]) == 2
     made_up.reference[8, 6] += 1
-    assert "wrong" in problem.measure_host(made_up, 2)
-    monkeypatch.setattr(problem, "HOST_SECONDS", 0)
-    assert "skipped" in problem.measure_host(made_up, 2)
+    assert "wrong" in measuring.measure_host(made_up, 2)
+    monkeypatch.setattr(measuring, "HOST_SECONDS", 0)
+    assert "skipped" in measuring.measure_host(made_up, 2)
 
 
 def test_sizes():

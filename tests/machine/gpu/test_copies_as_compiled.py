@@ -8,7 +8,7 @@ from nightly import at_night, every
 
 from course_lib.kernels import rung
 from course_lib.machine import measurements
-from course_lib.machine.gpu.problem import widest
+from course_lib.machine.gpu.measuring import widest
 from course_lib.machine.gpu.verification import prepare
 from course_lib.machine.machine_code import available, machine_code
 from course_lib.machine.machine_code.traffic import by_kind, launch_traffic

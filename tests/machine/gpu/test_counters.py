@@ -9,7 +9,7 @@ from nightly import at_night, every
 from course_lib import simulate
 from course_lib.kernels import rung
 from course_lib.machine import measurements
-from course_lib.machine.gpu.problem import widest
+from course_lib.machine.gpu.measuring import widest
 from course_lib.machine.gpu.verification import prepare
 from tools.lab.patterns import patterns
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from course_lib.machine import measurements
-from course_lib.machine.gpu.ceilings import roofline
 from course_lib.machine.gpu.command import main
+from course_lib.machine.gpu.ladder_roofline import roofline
 
 
 def test_every_measured_rung_has_its_bound():

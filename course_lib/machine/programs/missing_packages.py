@@ -1,7 +1,7 @@
 """Modules in the place of numba, numba-cuda or numba-cuda-mlir, where a program imports one that is not installed.
 
 They hold what kernels and the programs around them use: the names of kernels, types, ``jit``, exceptions, and the
-functions of :mod:`host`. Whatever else a program asks for raises one sentence that names the package to install.
+functions of :mod:`host_api`. Whatever else a program asks for raises one sentence that names the package to install.
 """
 
 import ast
@@ -34,7 +34,7 @@ from ...simulator.language.types.stand_in_types import (
     typeof,
 )
 from .. import measurements
-from . import host
+from . import host_api
 
 #: For each package that may stand in: what pip installs, and the version of it that the simulator follows.
 PACKAGES = {
@@ -167,7 +167,7 @@ class Interpreted:
         return self if owner is None else functools.partial(self, owner)
 
 
-def _jit_for_the_host(note: host.Note) -> Callable[..., Any]:
+def _jit_for_the_host(note: host_api.Note) -> Callable[..., Any]:
     """Return ``numba.jit``: Python runs the functions, and ``note`` says so."""
 
     def interpreted(function: Any) -> Interpreted:
@@ -244,7 +244,7 @@ DRIVER_ERRORS = _errors("""
 
 
 def _of_cuda(module: str, table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return what is in a ``cuda`` module and in the modules below it; ``table`` is that of :func:`host.stand_ins`."""
+    """Return what is in a ``cuda`` module and in those below it; ``table`` is that of :func:`host_api.stand_ins`."""
     context, gpus = table["current_context"], table["gpus"]
     own = {
         **TYPES,
@@ -267,14 +267,14 @@ def _of_cuda(module: str, table: Mapping[str, Any]) -> dict[str, dict[str, Any]]
         ".cudadrv.nvvm": DRIVER_ERRORS,
         ".cudadrv.devices": {"gpus": gpus, "get_context": context, "require_context": table["require_context"]},
         ".cudadrv.devicearray": {
-            "DeviceNDArray": host.DeviceArray,
-            **dict.fromkeys(("MappedNDArray", "ManagedNDArray"), host.HostArray),
+            "DeviceNDArray": host_api.DeviceArray,
+            **dict.fromkeys(("MappedNDArray", "ManagedNDArray"), host_api.HostArray),
             "is_cuda_ndarray": lambda obj: bool(getattr(obj, "__cuda_ndarray__", False)),
         },
     }
 
 
-def _of_numba(table: Mapping[str, Any], note: host.Note) -> dict[str, dict[str, Any]]:
+def _of_numba(table: Mapping[str, Any], note: host_api.Note) -> dict[str, dict[str, Any]]:
     """Return what is in numba and its modules."""
     types = {**TYPES, **CLASSES, "Type": NumbaType}
     config = {
@@ -308,7 +308,7 @@ def _of_mlir(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
-def modules(top: str, table: Mapping[str, Any], note: host.Note) -> dict[str, StandInModule]:
+def modules(top: str, table: Mapping[str, Any], note: host_api.Note) -> dict[str, StandInModule]:
     """Return the modules of a package of PACKAGES, by their names; each is an attribute of the one above it."""
     made: dict[str, StandInModule] = {}
     inside = {"numba": lambda: _of_numba(table, note), "numba_cuda_mlir": lambda: _of_mlir(table)}
@@ -336,7 +336,7 @@ class AbsentPackages(MetaPathFinder):
     #: Modules that look for a package, where others import it.
     looks: Collection[str] = ("importlib.util",)
 
-    def __init__(self, table: Callable[[], Mapping[str, Any]], note: host.Note) -> None:
+    def __init__(self, table: Callable[[], Mapping[str, Any]], note: host_api.Note) -> None:
         self._table, self._note = table, note
         self.made: dict[str, StandInModule] = {}
 
@@ -382,10 +382,10 @@ class _NoDriver:
 
 
 def _without_driver() -> dict[str, Any]:
-    """Return what is in ``cuda`` for programs of the host, by the names of :func:`host.stand_ins`: no GPU is there."""
-    known = host.stand_ins(measurements.load(measurements.MACHINE).provenance, host.nothing)
+    """Return what is in ``cuda`` for programs of the host, by the names of `host_api.stand_ins`: no GPU is there."""
+    known = host_api.stand_ins(measurements.load(measurements.MACHINE).provenance, host_api.nothing)
     absent = {name: thing if isinstance(thing, type) else _NoDriver(name) for name, thing in known.items()}
-    return {**absent, "gpus": host.Devices(()), "is_available": lambda: False, "require_context": lambda fn: fn}
+    return {**absent, "gpus": host_api.Devices(()), "is_available": lambda: False, "require_context": lambda fn: fn}
 
 
 class NumbaOfLessons(AbsentPackages):
@@ -414,7 +414,7 @@ class NumbaOfLessons(AbsentPackages):
 def _asking() -> FrameType | None:
     """Return what asks for a module: of the program, or of a module such as importlib.util."""
     frame: FrameType | None = sys._getframe()
-    own = (__name__, f"{__package__}.importing", f"{__package__}.start", lazy.__name__, "importlib._bootstrap")
+    own = (__name__, f"{__package__}.import_hook", f"{__package__}.start", lazy.__name__, "importlib._bootstrap")
     while frame is not None and frame.f_globals.get("__name__") in own:
         frame = frame.f_back
     return frame
@@ -446,8 +446,8 @@ class _Made(Loader):
 
 
 @contextlib.contextmanager
-def absent_packages(table: Callable[[], Mapping[str, Any]], note: host.Note) -> Iterator[None]:
-    """Let a program import packages that are not installed; ``table`` returns that of :func:`host.stand_ins`."""
+def absent_packages(table: Callable[[], Mapping[str, Any]], note: host_api.Note) -> Iterator[None]:
+    """Let a program import packages that are not installed; ``table`` returns that of :func:`host_api.stand_ins`."""
     finder = AbsentPackages(table, note)
     sys.meta_path.append(finder)
     try:

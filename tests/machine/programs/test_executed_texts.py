@@ -9,7 +9,7 @@ import pytest
 from numba import cuda
 
 from course_lib import without_gpu
-from course_lib.machine.programs.executed import readable_texts
+from course_lib.machine.programs.executed_texts import readable_texts
 
 ADDS = "@cuda.jit\ndef made(x):\n    x[cuda.threadIdx.x] += {number}\n"
 

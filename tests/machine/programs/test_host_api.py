@@ -8,20 +8,20 @@ from numba import cuda
 from numba.cuda.cudadrv import devicearray, devices, driver, enums
 
 from course_lib.machine import measurements
-from course_lib.machine.programs import host
+from course_lib.machine.programs import host_api
 from course_lib.machine.programs.stand_ins import signatures_wait
 from course_lib.simulator.language.translation.calls import CUDA
 
 GPU = measurements.load("latencies", measurements.DEFAULT_GPU).provenance
-CONTEXT = host.DeviceContext(GPU, lambda said: None)
+CONTEXT = host_api.DeviceContext(GPU, lambda said: None)
 #: numba-cuda's classes that a host program gets, and a stand-in of each.
 OBJECTS = {
-    driver.Stream: host.Stream(),
+    driver.Stream: host_api.Stream(),
     driver.Event: CONTEXT.create_event(),
     driver.Context: CONTEXT,
     driver.Device: CONTEXT.device,
-    devices._DeviceList: host.Devices((CONTEXT.device,)),
-    devicearray.DeviceNDArray: host.ArrayFactory(lambda said: None).to_device(np.zeros((3, 2))),
+    devices._DeviceList: host_api.Devices((CONTEXT.device,)),
+    devicearray.DeviceNDArray: host_api.ArrayFactory(lambda said: None).to_device(np.zeros((3, 2))),
 }
 #: Names in numba.cuda that need no GPU, and stay as they are.
 WITHOUT_GPU = """
@@ -45,7 +45,7 @@ def functions_of_the_host():
 
 def test_every_name_of_numba_cuda_is_in_the_table():
     """A new version of numba-cuda shows its new functions here; each takes the arguments that numba's takes."""
-    known = host.stand_ins(GPU, lambda said: None)
+    known = host_api.stand_ins(GPU, lambda said: None)
     names = functions_of_the_host()
     absent = [n for n in names if n not in known and n not in WITHOUT_GPU and not n.endswith("vectorize")]
     assert len(names) > 30 and absent == []
@@ -64,12 +64,12 @@ def test_every_method_of_numba_cuda_is_in_the_table(original):
     kind = type(made).__name__
     names = [name for name in dir(original) if not name.startswith("_")]
     for name in names:
-        if f"{kind}.{name}" in host.NEEDS:
-            with pytest.raises(host.NeedsGPU, match=f"{kind}.{name} needs a GPU: "):
+        if f"{kind}.{name}" in host_api.NEEDS:
+            with pytest.raises(host_api.NeedsGPU, match=f"{kind}.{name} needs a GPU: "):
                 getattr(made, name)()
         else:
             assert hasattr(made, name), f"{kind}.{name}"
-    assert {n.partition(".")[2] for n in host.NEEDS if n.startswith(f"{kind}.")} <= {*names}
+    assert {n.partition(".")[2] for n in host_api.NEEDS if n.startswith(f"{kind}.")} <= {*names}
 
 
 def test_attributes_of_the_device_are_those_of_cuda():
@@ -130,7 +130,7 @@ def test_a_call_of_a_host_program(hosted, call):
     ],
 )
 def test_what_has_no_answer(hosted, call, words):
-    with pytest.raises(host.NeedsGPU, match=words):
+    with pytest.raises(host_api.NeedsGPU, match=words):
         hosted(f"d = cuda.to_device(np.ones(9))\n{call}\n")
 
 
@@ -139,7 +139,7 @@ def test_what_an_array_of_numpy_has_alone(hosted, call):
     """numba's has it neither, on a GPU."""
     with pytest.raises(AttributeError, match="copy_to_host") as raised:
         hosted(f"d = cuda.to_device(np.ones(9))\n{call}\n")
-    assert not isinstance(raised.value, host.NeedsGPU)
+    assert not isinstance(raised.value, host_api.NeedsGPU)
 
 
 def test_what_is_polled_is_done(hosted):

@@ -6,8 +6,8 @@ from typing import Any
 from ...kernels import Rung
 from .cuda_c import CKernel
 from .device import require
-from .problem import resources
-from .types import Size
+from .measuring import resources
+from .result_types import Size
 from .verification import allow, prepare
 
 #: Bytes of shared memory that the driver keeps for each block.

@@ -11,8 +11,8 @@ import numpy as np
 from ...kernels.host import matmul_host
 from ...kernels.rung import Rung
 from .device import require, threads_per_multiprocessor
+from .result_types import Result, Results, Size
 from .timing import Timing, input_sets, time_calls
-from .types import Result, Results, Size
 from .verification import Comparison, judge, prepare, random_matrices, verify
 
 RAGGED = (257, 129, 65)

@@ -7,7 +7,7 @@ from ...kernels import rung
 from .. import measurements, model
 from ..measurements import Recording
 from .counters import STALLS
-from .types import Result, Results
+from .result_types import Result, Results
 
 
 def roofline(ladder: Recording, ceilings: Recording, counters: Recording | None = None) -> Results:
