@@ -216,11 +216,15 @@ class _Cutter:
             self._answer(cell)
 
     def _answer(self, exercise: Any) -> None:
-        """Add a slide with the answer of an exercise that is done together: the last hint of the text above it."""
+        """Add a slide with the answer of an exercise that is done together, the last hint of the text above it.
+
+        Below it is the code that the answer completes.
+        """
         above = self.cells[self.cells.index(exercise) - 1]
         if hints := _DETAILS.findall(above.source):
             self.begin("answer")
-            self.shown(exercise, [f'<div class="words">{markdown("One answer: " + hints[-1][1].strip())}</div>'])
+            answer = f'<div class="words">{markdown("One answer: " + hints[-1][1].strip())}</div>'
+            self.shown(exercise, [answer, code(_essential(exercise.source))])
 
     def _ask(self, cell: Any, question: str, choices: Sequence[str], answer: str, because: str) -> None:
         if (self.open.full or self.open.kind == "answer") and not self.stays:

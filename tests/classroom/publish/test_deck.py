@@ -124,7 +124,7 @@ def test_an_exercise_is_left_to_the_reader_unless_the_class_does_it():
     assert shown(*alone) == []
     task, answer = shown(text(EXERCISE, deck=["Write", "Budget"]), code(KERNEL, tags=["exercise"], deck=["code"]))
     assert "Write a line." in task and "kernel" in task and "There." not in task and "C[0] = 2" not in task
-    assert "C[0] = 2" in answer
+    assert "C[0] = 2" in answer and "kernel" in answer
 
 
 def test_a_stepper_opens_at_the_step_to_which_its_slide_links(launch_of_tiled):
