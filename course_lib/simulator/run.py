@@ -264,8 +264,9 @@ class Run:
 
     Attributes: ``kernel_name``, ``grid`` and ``block`` (x, y, z), ``traffic``, ``findings``, ``source``, ``schedule``,
     ``trace`` (a :class:`course_lib.trace.trace.Trace`; None without ``trace=True``), ``printed``, what print() in the
-    kernel said, in the order of the threads, ``shown``, the counts in its table, and ``exception``, which a launch of a
-    kernel with ``debug=True`` raises on a GPU. A copy in another process, which may not have its class, has none.
+    kernel said, in the order of the threads, ``shown``, the counts in its table, ``exception``, which a launch of a
+    kernel with ``debug=True`` raises on a GPU (a copy in another process, which may not have its class, has none), and
+    ``shared_bytes``, the shared memory of a block, static and dynamic.
 
     >>> A, B, C = np.ones((3, 32, 32), np.float32)
     >>> run = simulate(rung("naive").make())[(2, 2), (16, 16)](A, B, C)
@@ -284,6 +285,7 @@ class Run:
     printed: str = ""
     shown: tuple[str, ...] = COUNTS
     exception: Exception | None = None
+    shared_bytes: int = 0
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"exception": None}

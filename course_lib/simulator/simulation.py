@@ -176,6 +176,7 @@ class Simulation:
             recorders[0].trace(findings, rows) if recorders else None,
             engine.printed.text(),
             exception=engine.raised if prepared.source.debug else None,
+            shared_bytes=prepared.compiled.shared_bytes + launch.dynamic_shared,
         )
         print(run.printed, end="")
         if stopped is not None:

@@ -21,7 +21,7 @@ from ...simulator.formatting import html_table, plural
 from ...simulator.language.source.reading import read
 from ...simulator.run import TrafficRow
 from ..programs.simulated import Simulated
-from .emulator import compiled
+from .emulator import decoded
 from .identity import functions_of
 from .instructions import MachineCode, MachineInstruction
 from .operations import UnknownInstruction
@@ -199,7 +199,7 @@ def _check_values(given: Sequence[Any], made: Simulated, code: MachineCode) -> N
 def _known(each: MachineInstruction) -> bool:
     """Return whether the emulator executes an instruction."""
     try:
-        compiled(each.text)
+        decoded(each.text)
     except UnknownInstruction:
         return False
     return True

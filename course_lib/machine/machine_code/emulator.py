@@ -300,7 +300,7 @@ class Warps:
                 raise ValueError("the machine code has no end here")
             if self.steps >= self.most:
                 raise ValueError(f"it executes more than {self.most:,} instructions")
-            kind, guard, work = compiled(code[place].text)
+            kind, guard, work = decoded(code[place].text)
             self.steps += 1
             active = threads if guard is None else threads & guard(state)
             state.mask, state.warps = active, lanes
@@ -465,7 +465,7 @@ def _with_zeros(text: str) -> tuple[str, tuple[int, ...]]:
     """Return what an instruction may do with zeros, "product", "load" or "store", and its registers; or "" and none."""
     if found := re.fullmatch(rf"(?:@!?U?P\d )?FFMA(?:\.FTZ)? {', '.join([_REGISTER] * 4)}", text):
         return "product", tuple(map(int, found.groups()))
-    kind, _, work = compiled(text)
+    kind, _, work = decoded(text)
     if kind != "memory" or work.space != "shared" or work.op not in ("load", "store"):
         return "", ()
     operands = split(text.split(maxsplit=2 if text.startswith("@") else 1)[-1])
@@ -497,7 +497,7 @@ _CONVERGENCE = {"BSSY": "begin", "BSYNC": "meet", "BREAK": "leave"}
 
 
 @lru_cache(maxsize=4096)
-def compiled(text: str) -> tuple[str, Any, Any]:
+def decoded(text: str) -> tuple[str, Any, Any]:
     """Return an instruction's kind, its guard, and what it does; raise UnknownInstruction for one that is not known."""
     words = text.split(maxsplit=1)
     guard = None

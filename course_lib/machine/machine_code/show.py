@@ -302,6 +302,7 @@ def inner_body(code: MachineCode) -> tuple[MachineInstruction, ...]:
 
 def inner_loop(kernel: Any, code: MachineCode, block: int | Sequence[int] | None, gpu: str) -> InnerLoop:
     """Return what `show_machine_code` shows of a kernel whose machine code is known."""
+    body = inner_body(code)
     lines, first = inspect.getsourcelines(getattr(kernel, "py_func", kernel))
     chip = measurements.load("latencies", gpu).provenance
     threads = blocks = None
@@ -310,8 +311,8 @@ def inner_loop(kernel: Any, code: MachineCode, block: int | Sequence[int] | None
         blocks = occupancy(threads, code.registers, code.shared_bytes, chip)
     return InnerLoop(
         code,
-        {first + n: line.rstrip() for n, line in enumerate(lines)},
-        inner_body(code),
+        {first + number: line.rstrip() for number, line in enumerate(lines)},
+        body,
         threads,
         blocks,
         chip["gpu"],

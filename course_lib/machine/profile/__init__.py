@@ -7,6 +7,8 @@
 ``tile-by-tile profile my_kernel.py:kernel --grid 4,4 --block 16,16 ...`` does the same from the command line.
 """
 
-from .profiling import Profile, Residency, Time, profile
+from .predicted_time import Time
+from .profiling import Profile, profile
+from .residency import Residency
 
 __all__ = ["Profile", "Residency", "Time", "profile"]

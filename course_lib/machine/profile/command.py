@@ -38,9 +38,10 @@ from ..programs.statements import UsageError, compiled, left_out
 from .arguments import FORM, in_order, numbers
 from .files import File, load, split
 from .judge import Profiler
-from .profiling import Profile, check_registers, profile
+from .profiling import Profile, profile
 from .report import ProfiledLaunch, as_data, as_found, as_page, as_text, first_screen, machine_code
-from .verdicts import Opinion, launched
+from .residency import check_registers
+from .verdicts import LaunchVerdict, launched
 
 #: How long a script may run, in seconds.
 SECONDS = 120.0
@@ -282,9 +283,9 @@ def _of_script(options: argparse.Namespace, each: ScriptLaunch) -> ProfiledLaunc
     if each.verdict is not None:
         return _judged(options, each.verdict, each)
     if not each.stopped:
-        return ProfiledLaunch(each.name, Opinion("REFUSED", each.refused), made=each)
+        return ProfiledLaunch(each.name, LaunchVerdict("REFUSED", each.refused), made=each)
     says = f"the script launches it in line {each.first.line}, and ended before it did"
-    return ProfiledLaunch(each.stopped, Opinion("STOPPED", says), made=each)
+    return ProfiledLaunch(each.stopped, LaunchVerdict("STOPPED", says), made=each)
 
 
 def _launch(options: argparse.Namespace, file: File, kernel: Any) -> Any:

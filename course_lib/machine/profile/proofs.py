@@ -10,6 +10,7 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -193,16 +194,11 @@ def repair_of(
                 found.append((left, Repair((candidate,), proof, changed.source.function, problem)))
             return False
 
-        proven(_candidates(launched, [problem]), note, tries)
+        kind = problem.count if isinstance(problem, Cost) else problem.kind
+        proven(candidates(launched.kernel, kind, problem, REPAIR), note, tries)
         if found:
             return min(found, key=lambda each: each[0])[1]
     return None
-
-
-def _candidates(launched: Launched, problems: Sequence[Finding | Cost]) -> Iterator[Candidate]:
-    for problem in problems:
-        kind = problem.kind if isinstance(problem, Finding) else problem.count
-        yield from candidates(launched.kernel, kind, problem, REPAIR)
 
 
 def _launched(launched: Launched, candidate: Candidate) -> tuple[Launched, Run, list[Any]] | None:
@@ -233,7 +229,8 @@ def _without_errors(launched: Launched, run: Run, after: Sequence[Any], tries: T
                 left.append(_Left(*again, candidate))
             return None
 
-        found = proven(_candidates(launched, run.errors), holds, tries)
+        likely = chain.from_iterable(candidates(launched.kernel, error.kind, error, REPAIR) for error in run.errors)
+        found = proven(likely, holds, tries)
         launched, run, after, best = left[-1]
         if best is None:
             return None

@@ -21,7 +21,7 @@ from ..machine_code.find import how
 from ..programs.launches import Code, Found, ScriptLaunch
 from .costs import Cost
 from .profiling import Profile
-from .verdicts import WORDS, Opinion, launched, wrapped
+from .verdicts import WORDS, LaunchVerdict, launched, wrapped
 
 VERSION = metadata.version("tile-by-tile")
 
@@ -44,7 +44,7 @@ class ProfiledLaunch:
     """
 
     launched: str
-    verdict: Opinion
+    verdict: LaunchVerdict
     profile: Profile | None = None
     fails: tuple[str, ...] = ()
     over: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ WIDTH = 118
 
 
 @dataclass(frozen=True)
-class Opinion:
+class LaunchVerdict:
     """What is said of a launch first.
 
     Attributes:
@@ -87,7 +87,7 @@ def verdict(
     trace: Trace | None,
     allowed: tuple[str, ...],
     failed: str = "",
-) -> Opinion:
+) -> LaunchVerdict:
     """Judge a launch. ``trace`` is its trace, or None; findings of the kinds ``allowed`` do not count.
 
     ``failed`` says why the launch stopped, if it did.
@@ -101,9 +101,9 @@ def verdict(
     if bool(errors) != bool(run.errors):  # the repair is of errors that are allowed
         repair = None
     if failed:
-        return Opinion("WRONG", failed, problems=tuple(every), also=_also(every))
+        return LaunchVerdict("WRONG", failed, problems=tuple(every), also=_also(every))
     if not every:
-        return Opinion("RIGHT", "no findings" + " but those that are allowed" * bool(run.findings))
+        return LaunchVerdict("RIGHT", "no findings" + " but those that are allowed" * bool(run.findings))
     about = repair.problem if repair and repair.problem else every[0]
     if errors or suspect:
         about = leading(run, errors) if errors else suspect[0]
@@ -111,7 +111,7 @@ def verdict(
     problems, also = (about, *others), _also(others)
     if errors:
         says, lines = _story(run, leading(run, errors), trace)
-        return Opinion("WRONG", says, _source(source, lines, repair), repair, problems, also)
+        return LaunchVerdict("WRONG", says, _source(source, lines, repair), repair, problems, also)
     if isinstance(about, Cost):
         says = str(about)
     elif suspect:
@@ -119,7 +119,7 @@ def verdict(
     else:
         says = f"line {about.line}: {about.message.partition(';')[0]}"
     word = "SUSPECT" if suspect else "SLOW"
-    return Opinion(word, says, _source(source, {about.line: [""]}, repair), repair, problems, also)
+    return LaunchVerdict(word, says, _source(source, {about.line: [""]}, repair), repair, problems, also)
 
 
 def _also(found: Sequence[Finding | Cost]) -> tuple[str, ...]:
