@@ -130,4 +130,6 @@ def _bounds(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> 
     if 0 in shape:
         return 0, 0
     ends = [(size - 1) * stride for size, stride in zip(shape, strides, strict=True)]
-    return sum(min(end, 0) for end in ends), sum(max(end, 0) for end in ends) + itemsize
+    first = sum(min(end, 0) for end in ends)
+    last = sum(max(end, 0) for end in ends)
+    return first, last + itemsize

@@ -21,9 +21,12 @@ def html_table(rows: Iterable[Sequence[str]], left: Collection[int] = (0,), capt
     for number, row in enumerate(rows):
         cells = []
         for place, text in enumerate(row):
-            tag, scope = ("td", "") if number and place else ("th", ' scope="row"' if number else ' scope="col"')
             style = ' style="text-align:left"' if place in left else ""
-            cells.append(f"<{tag}{scope}{style}>{html.escape(text)}</{tag}>")
+            if number and place:
+                cells.append(f"<td{style}>{html.escape(text)}</td>")
+            else:
+                scope = "row" if number else "col"
+                cells.append(f'<th scope="{scope}"{style}>{html.escape(text)}</th>')
         lines.append(f"<tr>{''.join(cells)}</tr>")
     head, *body = lines
     title = f"<caption>{html.escape(caption)}</caption>" if caption else ""

@@ -76,9 +76,12 @@ class CopiesObserver(Observer):
                 continue
             if reading.waited is not None and vector.warp in reading.waited:
                 continue
-            read = reading.lanes & (reading.in_use() if reading.waited is None else True)
-            words = (reading.words * len(blocks) + blocks)[read]
-            hit = np.isin(writes * len(blocks) + blocks, words).reshape(vector.shape) & vector.full(pattern.mask)
+            read = reading.lanes
+            if reading.waited is None:
+                read = read & reading.in_use()
+            words_in_use = (reading.words * len(blocks) + blocks)[read]
+            hit = np.isin(writes * len(blocks) + blocks, words_in_use).reshape(vector.shape)
+            hit &= vector.full(pattern.mask)
             if not hit.any():
                 continue
             line = reading.site.line

@@ -51,14 +51,15 @@ class BarriersObserver(Observer):
         arrivals = [(vectors[warp], barrier.mask) for warp, barrier in sorted(arrived.items())]
         barrier = next(iter(arrived.values()))
         line, branch = barrier.line, barrier.branch
-        in_part = np.any([m.any(axis=(0, 1)) for m in missing.values()], axis=0)
-        came = next(v.first_thread(v.full(mask) & in_part) for v, mask in arrivals if (v.full(mask) & in_part).any())
-        count = sum(int(np.count_nonzero(m)) for m in missing.values())
+        in_part = np.any([lanes.any(axis=(0, 1)) for lanes in missing.values()], axis=0)
+        arrived_in_part = [(vector, vector.full(mask) & in_part) for vector, mask in arrivals]
+        came = next(vector.first_thread(lanes) for vector, lanes in arrived_in_part if lanes.any())
+        count = sum(int(np.count_nonzero(lanes)) for lanes in missing.values())
         vector = next(v for v in vectors if missing[v.warp].any())
         absent = missing[vector.warp]
         other, why = branch, "took another path" + (f" at line {branch}" if branch else "")
-        elsewhere = waiting.get(vector.warp)
-        if vector.warp in arrived or elsewhere is None or not (vector.full(elsewhere.mask) & absent).any():
+        elsewhere = None if vector.warp in arrived else waiting.get(vector.warp)
+        if elsewhere is not None and not (vector.full(elsewhere.mask) & absent).any():
             elsewhere = None
         for mask, at in vector.returned:
             if (vector.full(mask) & absent).any():

@@ -115,7 +115,8 @@ class Engine(EngineInterface):
             rounds += 1
             moved = any([waits.step(block) for block in [*waits.running]])
             again = again and not moved
-            if (moved and waits.running) and rounds % MOVING_ROUNDS:
+            others_move = moved and waits.running
+            if others_move and rounds % MOVING_ROUNDS:
                 continue
             chunk = next(blocks, None)
             if chunk is not None:
@@ -270,7 +271,10 @@ class Engine(EngineInterface):
         lanes = {vector: vector.full(mask) for vector, mask in arrivals}
         given = {vector: waiting[vector.warp].reduction or first for vector in lanes}
         here = sum(each.sum(axis=(0, 1)) for each in lanes.values())
-        count: Any = sum((v.full(given[v][1]) & each).sum(axis=(0, 1)) for v, each in lanes.items())
+        count: Any = 0
+        for vector, each in lanes.items():
+            _, condition = given[vector]
+            count = count + (vector.full(condition) & each).sum(axis=(0, 1))
         if first[0] != "syncthreads_count":
             count = count == here if first[0] == "syncthreads_and" else count > 0
         reply = count.astype(np.int32)[None, None]

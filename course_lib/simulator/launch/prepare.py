@@ -50,7 +50,10 @@ class Prepared:
     @property
     def lines(self) -> tuple[tuple[int, str], ...]:
         """The numbered lines of the kernel and of the device functions in its file, in the file's order."""
-        return tuple(sorted({line for source in self.compiled.sources for line in source.lines}))
+        lines: set[tuple[int, str]] = set()
+        for source in self.compiled.sources:
+            lines |= {*source.lines}
+        return tuple(sorted(lines))
 
 
 def prepare(

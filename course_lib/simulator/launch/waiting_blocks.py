@@ -81,7 +81,8 @@ class StartedBlocks:
         It rests if an iteration accessed the same words as the one before and left them, and all variables, as they
         were: it would do the same again.
         """
-        waits, before = isinstance(block.pause, Pause) and block.pause.unchanged, block.words
+        waits = isinstance(block.pause, Pause) and block.pause.unchanged
+        before = block.words
         values = _values(before) if waits and before is not None else None
         self._touched = set() if waits else None
         block.pause = next(block.run, None)
@@ -93,7 +94,7 @@ class StartedBlocks:
         elif isinstance(block.pause, AtGrid):
             del self.running[block]
             self.at_grid[block] = None
-        elif unchanged and values is not None and block.words == before and _values(block.words) == values:
+        elif unchanged and values is not None and _is_as_before(block.words, before, values):
             del self.running[block]
             self.waiting[block], block.seen = None, values
             for word in values:
@@ -112,11 +113,19 @@ class StartedBlocks:
                     del self._readers[word]
 
 
+def _is_as_before(words: set[Word] | None, before: set[Word] | None, values: dict[Word, bytes]) -> bool:
+    """Whether an iteration accessed the words of the one before, and left them as they were."""
+    return words == before and _values(words) == values
+
+
 def _words(array: GlobalArray, pattern: Pattern, base: int) -> list[Word]:
     keys = array.keys(pattern, base)
     if keys.size > 1:
         keys = np.broadcast_to(keys, pattern.vector.shape)[pattern.vector.full(pattern.mask)]
-    return [(array.memory, key + more) for key in keys.reshape(-1).tolist() for more in range(pattern.width)]
+    words = []
+    for key in keys.reshape(-1).tolist():
+        words += [(array.memory, key + element) for element in range(pattern.width)]
+    return words
 
 
 def _values(words: set[Word] | None) -> dict[Word, bytes]:

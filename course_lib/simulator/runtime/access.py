@@ -255,11 +255,13 @@ class Site:
 
     def _wrapped(self, i: np.ndarray, size: int, mask: Mask) -> tuple[Ints, np.ndarray, np.ndarray]:
         """The positions that ``i`` means, put in bounds; the active lanes in which it wraps, and that are outside."""
-        at, bad = i.astype(np.int64), (i < 0) | (i >= size)
+        at = i.astype(np.int64)
+        outside = (i < 0) | (i >= size)
         if self.width == 1 and i.dtype.kind == "i":  # vector accesses are not numba's indexing: nothing wraps
             at = np.where(at < 0, at + size, at)
-            bad = (at < 0) | (at >= size)
-        return np.clip(at, 0, max(size - 1, 0)), active((i < 0) & ~bad, mask), active(bad, mask)
+            outside = (at < 0) | (at >= size)
+        wraps = (i < 0) & ~outside
+        return np.clip(at, 0, max(size - 1, 0)), active(wraps, mask), active(outside, mask)
 
     def of_width(self, width: int) -> "WideSite":
         """The same expression, where a lane's element consists of ``width`` elements of the array."""

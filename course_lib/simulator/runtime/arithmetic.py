@@ -65,13 +65,17 @@ def power(a: Vector, b: Vector) -> Vector:
     if np.asarray(a).dtype.kind == "f":
         result = np.power(a, b)
         if np.any(b == 0.5):  # NumPy takes the square root, which differs at -inf and at -0.0
-            result = np.where((b == 0.5) & (a == -np.inf), np.inf, result + 0.0 * (b == 0.5)).astype(result.dtype)[()]
+            is_root = b == 0.5
+            dtype = result.dtype
+            result = result + 0.0 * is_root
+            result = np.where(is_root & (a == -np.inf), np.inf, result).astype(dtype)[()]
         return result
     if not (np.asarray(b) < 0).any():
         return np.power(a, b)
     value = np.power(a, np.where(b < 0, 0, b))
-    small = np.where(a == 1, 1, np.where(a == -1, np.where(b % 2 == 0, 1, -1), np.where(a == 0, -(2**63), 0)))
-    return np.where(b < 0, small, value).astype(np.asarray(a).dtype)[()]
+    of_minus_one = np.where(b % 2 == 0, 1, -1)
+    inverse = np.select([a == 1, a == -1, a == 0], [1, of_minus_one, -(2**63)], 0)
+    return np.where(b < 0, inverse, value).astype(np.asarray(a).dtype)[()]
 
 
 def min_or_max(function: np.ufunc, a: Vector, b: Vector, by_sign: bool = False) -> Vector:
@@ -105,31 +109,40 @@ def raised(a: Vector, exponent: int) -> Vector:
     return value if exponent >= 0 else a.dtype.type(1) / value
 
 
+#: The largest power of ten that is exact in float64.
+EXACT_POWERS = 22
+
+
 def rounded(x: Vector, digits: Vector) -> Vector:
     """``round(x, digits)`` of a float: scaled, rounded to the nearest integer (half to even) and scaled back.
 
     The steps are those of numba's code, in double precision. The rounded integer has 64 bits, as on a GPU, so larger
     values become the ends of that range.
     """
-    value, digits = x.astype(np.float64), np.asarray(digits)
-    up, large = digits >= 0, digits > 22
-    scale = np.power(10.0, np.where(large, digits - 22, np.abs(digits)))
-    more = np.where(large, 1e22, 1.0)
-    y = np.where(up, value * scale * more, value / scale)
+    value = x.astype(np.float64)
+    digits = np.asarray(digits)
+    after_point = digits >= 0
+    large = digits > EXACT_POWERS  # such a power of ten is no exact float64, and is taken as two factors
+    scale = np.power(10.0, np.where(large, digits - EXACT_POWERS, np.abs(digits)))
+    more = np.where(large, 10.0**EXACT_POWERS, 1.0)
+    scaled = np.where(after_point, value * scale * more, value / scale)
     integer = np.dtype(np.int64)
-    whole = cast(np.rint(y), integer).astype(np.float64)
-    whole = np.where(np.abs(y - whole) == 0.5, 2.0 * cast(np.rint(y / 2.0), integer), whole)
-    result = np.where(up, whole / more / scale, whole * scale)
-    return np.where(~np.isfinite(value) | (up & np.isinf(y)), value, result).astype(x.dtype)[()]
+    whole = cast(np.rint(scaled), integer).astype(np.float64)
+    nearest_even = 2.0 * cast(np.rint(scaled / 2.0), integer)
+    whole = np.where(np.abs(scaled - whole) == 0.5, nearest_even, whole)
+    result = np.where(after_point, whole / more / scale, whole * scale)
+    unchanged = ~np.isfinite(value) | (after_point & np.isinf(scaled))
+    return np.where(unchanged, value, result).astype(x.dtype)[()]
 
 
 def remainder(a: Vector, b: Vector) -> Vector:
     """``a - n * b``, where n is the integer nearest to a / b, the even one of two: IEEE 754's remainder, exact."""
     size, step = np.abs(a), np.abs(b)
-    rest = np.fmod(size, step)
-    other = step - rest
-    even = np.fmod((size - rest) / 2, step) == 0
-    return np.copysign(a.dtype.type(1), a) * np.where((rest < other) | ((rest == other) & even), rest, -other)
+    below = np.fmod(size, step)
+    above = step - below
+    even = np.fmod((size - below) / 2, step) == 0
+    take_below = (below < above) | ((below == above) & even)
+    return np.copysign(a.dtype.type(1), a) * np.where(take_below, below, -above)
 
 
 def fused(a: Vector, b: Vector, c: Vector) -> Vector:
@@ -142,12 +155,16 @@ def fused(a: Vector, b: Vector, c: Vector) -> Vector:
     whole = (a.astype(wide) * b.astype(wide) + c.astype(wide)).astype(kind)
     if kind.itemsize < 8:
         return whole
-    product, (high, low), (upper, lower) = a * b, _halves(a), _halves(b)
+    product = a * b
+    a_high, a_low = _halves(a)
+    b_high, b_low = _halves(b)
+    lost_by_product = a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
     total = product + c
     added = total - product
-    lost = low * lower - (((product - high * upper) - low * upper) - high * lower)
-    lost += (product - (total - added)) + (c - added)
-    return np.where((np.abs(product) > 2.0**-900) & np.isfinite(lost), total + lost, whole)[()]
+    lost_by_sum = (product - (total - added)) + (c - added)
+    lost = lost_by_product + lost_by_sum
+    no_underflow = np.abs(product) > 2.0**-900
+    return np.where(no_underflow & np.isfinite(lost), total + lost, whole)[()]
 
 
 def _halves(x: Vector) -> tuple[Vector, Vector]:
@@ -257,7 +274,9 @@ def magnitude(a: Vector) -> Vector:
 
 def product(a: Vector, b: Vector) -> Vector:
     """``a * b`` of complex numbers of one type."""
-    return complex_of(a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real)
+    real = a.real * b.real - a.imag * b.imag
+    imaginary = a.real * b.imag + a.imag * b.real
+    return complex_of(real, imaginary)
 
 
 def complex_quotient(a: Vector, b: Vector, full: Callable[[Any], Any], mask: Mask, line: int) -> Vector:

@@ -147,7 +147,8 @@ class Array:
             data[keys[0]] = states[-1]
             return self._by_lane(states[:-1], mask, order)
         rank = np.empty(len(keys), np.intp)
-        rank[by_key] = np.arange(len(keys)) - np.repeat(starts, np.diff(np.r_[starts, len(keys)]))
+        lanes_of_word = np.diff(np.r_[starts, len(keys)])
+        rank[by_key] = np.arange(len(keys)) - np.repeat(starts, lanes_of_word)
         old = np.empty(len(keys), data.dtype)
         rounds = np.argsort(rank, kind="stable")
         edges = np.r_[0, np.cumsum(np.bincount(rank))]
@@ -170,7 +171,9 @@ class Array:
         """The index (one number a dimension) of the element at ``offset``; for an array of offsets, arrays."""
         index = [0] * self.ndim
         backward = [self.shape[d] > 1 and self.strides[d] < 0 for d in range(self.ndim)]  # counted from the last one
-        offset = offset - sum((self.shape[d] - 1) * self.strides[d] for d in range(self.ndim) if backward[d])
+        for d in range(self.ndim):
+            if backward[d]:
+                offset = offset - (self.shape[d] - 1) * self.strides[d]
         for d in sorted(range(self.ndim), key=lambda d: (-abs(self.strides[d]), d)):
             if self.shape[d] > 1 and self.strides[d]:
                 index[d], offset = divmod(offset, abs(self.strides[d]))

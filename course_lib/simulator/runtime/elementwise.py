@@ -80,13 +80,20 @@ def _largest(size: Vector, lanes: np.ndarray) -> int:
 def _broadcast(index: tuple[int, ...], array: Any) -> tuple[Vector, ...]:
     """Map ``index`` of the target to an index of ``array``: 0 in dimensions of one element."""
     own = index[len(index) - array.ndim :]
-    return tuple(np.where(np.asarray(size) == 1, 0, i)[()] for i, size in zip(own, array.shape, strict=True))
+    found = []
+    for i, size in zip(own, array.shape, strict=True):
+        found.append(np.where(np.asarray(size) == 1, 0, i)[()])
+    return tuple(found)
 
 
 def _check_shape(array: Any, target: Any, lanes: np.ndarray, exact: bool, line: int) -> None:
     sizes = zip(array.shape, target.shape[target.ndim - array.ndim :], strict=True)
     for have, want in sizes:
-        wrong = np.broadcast_to((np.asarray(have) != want) & (exact | (np.asarray(have) != 1)), lanes.shape) & lanes
+        size = np.asarray(have)
+        unfit = size != want
+        if not exact:
+            unfit = unfit & (size != 1)
+        wrong = np.broadcast_to(unfit, lanes.shape) & lanes
         if wrong.any():
             raise KernelError(
                 f"a dimension of {array.name} has {_largest(have, wrong)} elements, and that of {target.name} "

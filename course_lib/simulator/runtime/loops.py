@@ -124,7 +124,14 @@ class LoopWatch:
         between = [self.unchanged.get(other, (0, False)) for other, latest in self.latest.items() if latest > began]
         if not between:
             return all_stores_known
-        return all(at > began for at, _ in between) and any(sure for _, sure in between)
+        unchanged_since = all(at > began for at, _ in between)
+        return unchanged_since and any(sure for _, sure in between)
+
+
+def _as_signed(number: int, bits: int) -> int:
+    """A number as a signed integer of so many bits: numba counts with these, also for uint64, which wrap."""
+    lowest = -1 << bits - 1
+    return (number - lowest) % (1 << bits) + lowest
 
 
 def iterate(
@@ -145,8 +152,9 @@ def iterate(
     if not (step.all() if type(step) is np.ndarray else step):
         raise KernelError("the step of range() is 0, so the loop would never end; give it another", line=line)
     if not (type(start) is np.ndarray or type(stop) is np.ndarray or type(step) is np.ndarray):
-        low = -1 << 8 * np.dtype(dtype).itemsize - 1  # numba counts with signed integers, also for uint64, which wrap
-        way, by = ((number - low) % (-2 * low) + low for number in (int(stop) - int(start), int(step)))
+        bits = 8 * np.dtype(dtype).itemsize
+        way = _as_signed(int(stop) - int(start), bits)
+        by = _as_signed(int(step), bits)
         count = max(-(-way // by), 0)
         if none_leaves and count > budget.left:
             budget.stop(line)

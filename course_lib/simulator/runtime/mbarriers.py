@@ -115,8 +115,10 @@ class Mbarriers:
         of = self._known(array, keys, line)
         blocks = lanes.any(axis=(0, 1)).reshape(-1)
         order = np.argsort(keys % array.chunk.count)  # that of the blocks, which have one copying lane each
-        given = (np.broadcast_to(np.asarray(x, np.int64), vector.shape) for x in (first, *corner))
-        keys, first, row, column = (x[order] for x in (keys, *(x[lanes] for x in given)))
+        keys = keys[order]
+        first, row, column = (
+            np.broadcast_to(np.asarray(number, np.int64), vector.shape)[lanes][order] for number in (first, *corner)
+        )
         site = self._site(vector, "bulk", line)
         requests = self._requests(site, tile, matrix, box, blocks, (first, row, column))
         for request, values in requests:
@@ -217,14 +219,18 @@ class Mbarriers:
     def _use_source(self, of: Barriers, matrix: Any, corner: tuple[Ints, Ints], box: tuple[int, int]) -> None:
         """Tell which elements of the matrix the copy reads in each block until it arrives: those inside."""
         copy = of.copies[-1]
-        vector, (row, column) = copy.site.vector, corner
-        rows, columns = row[:, None, None] + np.arange(box[0])[:, None], column[:, None, None] + np.arange(box[1])
-        here = (rows >= 0) & (rows < matrix.shape[0]) & (columns >= 0) & (columns < matrix.shape[1])
+        vector = copy.site.vector
+        row, column = corner
+        rows = row[:, None, None] + np.arange(box[0])[:, None]
+        columns = column[:, None, None] + np.arange(box[1])
+        in_rows = (rows >= 0) & (rows < matrix.shape[0])
+        in_columns = (columns >= 0) & (columns < matrix.shape[1])
+        elements = rows * matrix.strides[0] + columns * matrix.strides[1]
         shape = (-1, vector.lanes.count, len(copy.blocks))
         words = np.zeros((box[0] * box[1], len(copy.blocks)), np.int64)
+        words[:, copy.blocks] = elements.reshape(len(row), -1).T
         lanes = np.zeros(words.shape, bool)
-        of_blocks = (rows * matrix.strides[0] + columns * matrix.strides[1]).reshape(len(row), -1)
-        words[:, copy.blocks], lanes[:, copy.blocks] = of_blocks.T, here.reshape(len(row), -1).T
+        lanes[:, copy.blocks] = (in_rows & in_columns).reshape(len(row), -1).T
         load = self._site(vector, "load", copy.site.line)
         of.uses.append(SourceUse(load, matrix, words.reshape(shape), lanes.reshape(shape), lambda: copy.blocks, set()))
         vector.engine.report("source_in_use", of.uses[-1])
@@ -236,7 +242,9 @@ class Mbarriers:
 
         ``places`` are the first element in ``tile``, and the row and column in ``matrix``, of each of the ``blocks``.
         """
-        (rows, columns), (first, row, column), width = box, places, PIECE // tile.itemsize
+        rows, columns = box
+        first, row, column = places
+        width = PIECE // tile.itemsize
         vector, line = site.vector, site.line
         start = tile.address + first * tile.itemsize
         if tile.alignment < ALIGNMENT or (start % ALIGNMENT).any():
@@ -251,26 +259,31 @@ class Mbarriers:
                 f"{tile.size} elements; look at its place",
                 line=line,
             )
-        if matrix.size and (matrix.strides[1] != 1 or matrix.strides[0] * matrix.itemsize % PIECE):
+        fits = matrix.strides[1] == 1 and matrix.strides[0] * matrix.itemsize % PIECE == 0
+        if matrix.size and not fits:
             raise KernelError(
                 f"a bulk copy needs rows in C order that begin on {PIECE}-byte boundaries; pad those of {matrix.name}",
                 line=line,
             )
-        r, piece = np.divmod(np.arange(rows * columns // width), columns // width)
-        byte = start[:, None] + r * ROW_BYTES + PIECE * piece
-        at = np.zeros((len(blocks), len(r)), np.int64)
-        at[blocks] = ((byte ^ byte // ROW_BYTES % 8 * PIECE) - tile.address) // tile.itemsize
-        values = np.zeros((len(blocks), len(r), width), tile.dtype)
-        values[blocks] = np.stack(
-            [_part(matrix, a, b, rows, columns) for a, b in zip(row, column, strict=True)]
-        ).reshape(-1, len(r), width)
+        row_of_piece, piece = np.divmod(np.arange(rows * columns // width), columns // width)
+        count = len(piece)
+        byte = start[:, None] + row_of_piece * ROW_BYTES + PIECE * piece
+        swizzled = byte ^ byte // ROW_BYTES % 8 * PIECE
+        at = np.zeros((len(blocks), count), np.int64)
+        at[blocks] = (swizzled - tile.address) // tile.itemsize
+        copied = [_part(matrix, top, left, rows, columns) for top, left in zip(row, column, strict=True)]
+        values = np.zeros((len(blocks), count, width), tile.dtype)
+        values[blocks] = np.stack(copied).reshape(-1, count, width)
         shape, chunk = vector.lanes.shape, vector.chunk.shape
         alike = (at[blocks] == at[blocks][:1]).all()
         lanes: Any = True if blocks.all() else np.broadcast_to(blocks.reshape(1, 1, *chunk), vector.shape)
         requests = []
-        for begin in range(0, len(r), WARP_SIZE):
+        for begin in range(0, count, WARP_SIZE):
             here = slice(begin, begin + WARP_SIZE)
-            offsets = at[blocks][0, here].reshape(*shape, 1, 1) if alike else at[:, here].T.reshape(vector.shape)
+            if alike:
+                offsets = at[blocks][0, here].reshape(*shape, 1, 1)
+            else:
+                offsets = at[:, here].T.reshape(vector.shape)
             items = [values[:, here, i].T.reshape(*shape, *chunk) for i in range(width)]
             requests.append((Pattern(tile, vector, offsets, lanes, width), items))
         return requests
@@ -298,6 +311,8 @@ def _part(matrix: Any, row: int, column: int, rows: int, columns: int) -> np.nda
     """matrix[row : row + rows, column : column + columns], zeros outside."""
     result = np.zeros((rows, columns), matrix.dtype)
     top, left = max(0, row), max(0, column)
-    part = matrix.host[top : max(top, row + rows), left : max(left, column + columns)]
-    result[top - row : top - row + part.shape[0], left - column : left - column + part.shape[1]] = part
+    inside = matrix.host[top : max(top, row + rows), left : max(left, column + columns)]
+    first_row, first_column = top - row, left - column
+    height, width = inside.shape
+    result[first_row : first_row + height, first_column : first_column + width] = inside
     return result

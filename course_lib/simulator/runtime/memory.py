@@ -211,7 +211,9 @@ class LocalArray(Array):
 
     def extend(self, mask: Mask) -> None:
         """Add lanes that execute the declaration."""
-        if self.anchor is True or mask is not True and not (mask & ~self.anchor).any():
+        if self.anchor is True:
+            return
+        if mask is not True and not (mask & ~self.anchor).any():
             return
         if self.cells is not None:
             self.written = [self.anchor if written is True else written for written in self.written]

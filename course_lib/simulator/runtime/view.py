@@ -65,7 +65,14 @@ class View:
 
     def inside(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
         """The index of the base that ``index`` of this view means."""
-        return tuple((index[p[0]] * p[2] + p[1])[()] if isinstance(p, tuple) else p for p in self.selection)
+        found = []
+        for part in self.selection:
+            if isinstance(part, tuple):
+                dimension, first, step = part
+                found.append((index[dimension] * step + first)[()])
+            else:
+                found.append(part)
+        return tuple(found)
 
     def of_array(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
         """The index of the array that ``index`` of this view means."""
@@ -295,19 +302,27 @@ def contiguous(array: Any, axis: int = 0) -> bool:
             gaps |= size > 1 and stride != wanted
             wanted *= size
         return not gaps
-    order = [p[0] for p in array.selection if isinstance(p, tuple)]
-    first = next(
-        (d for d, p in enumerate(array.selection) if isinstance(p, tuple) and p[0] >= axis), len(array.selection)
-    )
-    taken = [p for p in array.selection[first:] if isinstance(p, tuple)]
-    sizes = zip((array.shape[p[0]] for p in taken[1:]), array.base.shape[first + 1 :], strict=False)
-    return (
-        order == sorted(order)
-        and len(taken) == len(array.selection) - first  # after the first slice there is no index
-        and all(np.all(np.asarray(step) == 1) for _, _, step in taken)
-        and all(np.all(np.asarray(size) == whole) for size, whole in sizes)
-        and contiguous(array.base, first)
-    )
+    order = [part[0] for part in array.selection if isinstance(part, tuple)]
+    if order != sorted(order):
+        return False
+    first = 0  # the first dimension of the base with a slice of these dimensions
+    while first < len(array.selection) and not _is_slice_from(array.selection[first], axis):
+        first += 1
+    slices = [part for part in array.selection[first:] if isinstance(part, tuple)]
+    if len(slices) < len(array.selection) - first:  # after the first slice there is an index
+        return False
+    if not all(np.all(np.asarray(step) == 1) for _, _, step in slices):
+        return False
+    sizes = [array.shape[dimension] for dimension, _, _ in slices[1:]]
+    wholes = zip(sizes, array.base.shape[first + 1 :], strict=False)
+    if not all(np.all(np.asarray(size) == whole) for size, whole in wholes):
+        return False
+    return contiguous(array.base, first)
+
+
+def _is_slice_from(part: Any, axis: int) -> bool:
+    """Whether a part of a view's selection is a slice, along ``axis`` or a dimension after it."""
+    return isinstance(part, tuple) and part[0] >= axis
 
 
 def stride(array: Any, axis: int) -> Vector:
@@ -319,8 +334,11 @@ def stride(array: Any, axis: int) -> Vector:
     if isinstance(array, Reshaped):
         return np.int64(array.dtype.itemsize * prod(array.shape[axis + 1 :]))
     if isinstance(array, View):
-        found = [(d, p[2]) for d, p in enumerate(array.selection) if isinstance(p, tuple) and p[0] == axis]
-        return stride(array.base, found[0][0]) * found[0][1] if found else np.int64(0)  # of a new dimension
+        for dimension, part in enumerate(array.selection):
+            if isinstance(part, tuple) and part[0] == axis:
+                step = part[2]
+                return stride(array.base, dimension) * step
+        return np.int64(0)  # of a new dimension
     return np.int64(array.strides[axis] * array.itemsize)
 
 

@@ -135,8 +135,11 @@ class WarpVector(LaneVector):
 
     def pause(self, values: tuple[Any, ...], mask: Mask, line: int) -> Pause:
         """Return what the warp yields after an iteration of the loop in ``line``, which may wait for others."""
-        before, self._paused = self._paused, (line, mask, *values, *(a.storage().copy() for a in self.local.values()))
-        return Pause(line, len(before) == len(self._paused) and all(map(np.array_equal, before, self._paused)))
+        before = self._paused
+        local = [array.storage().copy() for array in self.local.values()]
+        self._paused = (line, mask, *values, *local)
+        unchanged = len(before) == len(self._paused) and all(map(np.array_equal, before, self._paused))
+        return Pause(line, unchanged)
 
     def drop_local(self, *numbers: int) -> None:
         """Drop the local arrays of a device function when it is called again."""
@@ -239,7 +242,8 @@ class WarpVector(LaneVector):
         """
         if self.awaited:
             self.went_on(mask)
-        if mask is True and np.ndim(members) == 0 and ~int(members) & (1 << self.lanes.count) - 1 == 0:
+        whole_warp = (1 << self.lanes.count) - 1
+        if mask is True and np.ndim(members) == 0 and int(members) & whole_warp == whole_warp:
             return
         members = np.broadcast_to(np.asarray(members).astype(np.int64) & 0xFFFFFFFF, self.shape)
         named = (members >> self.lanes.lane.astype(np.int64)) & 1 != 0
@@ -290,10 +294,10 @@ class WarpVector(LaneVector):
             raise KernelError(
                 f"a descriptor begins on a 16-byte boundary, and {array.name}[{int(np.max(first))}] does not", line=line
             )
-        fields = ((address, 0), (leading, 16), (stride, 32))
         bits: Any = np.uint64(code << 62)
-        for number, shift in fields:
-            bits = bits | ((np.asarray(number, np.int64) & 0x3FFFF) >> 4).astype(np.uint64) << np.uint64(shift)
+        for number, shift in ((address, 0), (leading, 16), (stride, 32)):
+            field = (np.asarray(number, np.int64) & 0x3FFFF) >> 4  # in units of 16 bytes
+            bits = bits | field.astype(np.uint64) << np.uint64(shift)
         return bits
 
     def vote(self, kind: str, members: Any, predicate: Any, mask: Mask, line: int | None = None, name: str = "") -> Any:
@@ -400,9 +404,12 @@ class WarpVector(LaneVector):
             return
         self.engine.report("copied", store, *started, array, index)
         if array in self.engine.arrays:
-            first, blocks = sum(i * stride for i, stride in zip(index, array.strides, strict=True)), self.chunk.count
-            words = np.broadcast_to(first, self.shape).reshape(-1, blocks) + np.arange(load.width).reshape(-1, 1, 1)
-            lanes = np.broadcast_to((self.full(started[0].mask) & inside).reshape(-1, blocks), words.shape)
+            blocks = self.chunk.count
+            first = sum(i * stride for i, stride in zip(index, array.strides, strict=True))
+            elements = np.arange(load.width).reshape(-1, 1, 1)
+            words = np.broadcast_to(first, self.shape).reshape(-1, blocks) + elements
+            reading = self.full(started[0].mask) & inside
+            lanes = np.broadcast_to(reading.reshape(-1, blocks), words.shape)
             copy = self.copies.started[-1]
             copy.source = SourceUse(load, array, words, lanes, copy.in_use)
             self.engine.report("source_in_use", copy.source)

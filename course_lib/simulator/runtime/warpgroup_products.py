@@ -97,16 +97,17 @@ class Products(Groups[PendingProduct]):
         added = self._lanes(add).any(axis=0) & blocks
         results = self._current(acc, spec.columns // 2, added, sites[0])
         parts: list[Operand] = []
-        shared = [
-            self._operands(sites, spec, d, i, blocks, line) for i, d in ((0, a), (1, b)) if i or not spec.registers
-        ]
+        shared = [] if spec.registers else [self._operands(sites, spec, a, 0, blocks, line)]
+        shared.append(self._operands(sites, spec, b, 1, blocks, line))
         for places in self._alike(shared, blocks):
             operands = [of[places[0]] for of in shared]
             if any(operand is None for operand in operands):
                 continue
             parts += operands
-            values = [o.array.data.reshape(o.array.size, -1)[:, places][o.elements] for o in operands]
-            values = [np.moveaxis(v, -1, 0) for v in values]
+            values = []
+            for operand in operands:
+                of_blocks = operand.array.data.reshape(operand.array.size, -1)[:, places]
+                values.append(np.moveaxis(of_blocks[operand.elements], -1, 0))
             if spec.registers:
                 values.insert(0, np.stack([self._lanes(x)[:, places].T for x in a], axis=-1))
             c = np.where(added[places], results[:, :, places], np.float32(0)).transpose(2, 1, 0)
@@ -117,7 +118,8 @@ class Products(Groups[PendingProduct]):
         vector.engine.report("product_started", sites[1], vector, product)
 
     def arrive(self, product: PendingProduct, lanes: np.ndarray) -> None:
-        vector, acc, mask = self.vector, product.acc, True if lanes.all() else lanes
+        vector, acc = self.vector, product.acc
+        mask: Any = True if lanes.all() else lanes
         vector.engine.report("product_finished", vector, product, lanes)
         if any(p.acc is acc and (p.on_its_way & lanes).any() for p in self.started):
             return
@@ -139,14 +141,15 @@ class Products(Groups[PendingProduct]):
         """The results so far, (items, lanes, blocks); reports unwritten elements in blocks that add to them."""
         if acc in self.results:
             return np.array(self.results[acc])
-        vector, missing = self.vector, None
+        vector = self.vector
         wanted = np.broadcast_to(added.reshape(vector.chunk.shape), vector.shape)
         pattern = Pattern(acc, vector, None, wanted)
         values = [np.array(self._lanes(acc.gather(pattern, item)), np.float32) for item in range(items)]
         if added.any():
-            missing = next((m for i in range(items) if (m := acc.unwritten(pattern, i)) is not False), None)
-        if missing is not None:
-            vector.engine.report("unwritten", site, pattern, 0, missing)
+            unwritten = [acc.unwritten(pattern, item) for item in range(items)]
+            missing = [lanes for lanes in unwritten if lanes is not False]
+            if missing:
+                vector.engine.report("unwritten", site, pattern, 0, missing[0])
         return np.stack(values)
 
     def _alike(self, shared: list[list[Operand | None]], blocks: np.ndarray) -> list[Ints]:
@@ -172,8 +175,9 @@ class Products(Groups[PendingProduct]):
                 "with cuda.shared.array first",
                 line=line,
             )
-        known = {int(d): self._operand(sites, spec, int(d), which) for d in np.unique(given[0, blocks])}
-        return [known.get(int(d)) if taking else None for d, taking in zip(given[0], blocks, strict=True)]
+        descriptors = given[0].tolist()
+        known = {int(each): self._operand(sites, spec, int(each), which) for each in np.unique(given[0, blocks])}
+        return [known.get(each) if takes_part else None for each, takes_part in zip(descriptors, blocks, strict=True)]
 
     def _operand(self, sites: Any, spec: Spec, descriptor: int, which: int) -> Operand | None:
         vector = self.vector
@@ -182,12 +186,15 @@ class Products(Groups[PendingProduct]):
             return self.operands[key]
         first = (descriptor & 0x3FFF) * PIECE
         arrays = sorted(vector.shared.values(), key=lambda array: array.address)
-        array = [arrays[0], *(a for a in arrays if a.address <= first)][-1]  # the descriptor may begin after its end
+        before = [array for array in arrays if array.address <= first]
+        array = before[-1] if before else arrays[0]  # the descriptor may begin after its end
         pieces = spec.b_bytes(descriptor) if which else spec.a_bytes(descriptor, vector.warp % WARPS)
         width = PIECE // array.itemsize
         at = (pieces - array.address) // array.itemsize
-        if at.min() < 0 or at.max() + width > array.size:
-            beyond = int(np.where(at < 0, at, at + width - 1)[(at < 0) | (at + width > array.size)][0])
+        outside = (at < 0) | (at + width > array.size)
+        if outside.any():
+            elements = np.where(at < 0, at, at + width - 1)
+            beyond = int(elements[outside][0])
             vector.engine.report("descriptor_fault", sites[1].line, vector, array, "AB"[which], beyond)
             return None
         patterns = []

@@ -82,11 +82,10 @@ class RaceDetector:
     def __init__(self, sink: RaceSink, array: GlobalArray | SharedArray) -> None:
         self.sink, self.array, self.releases = sink, array, sink.releases
         self.threads = sink.launch.threads_per_block
-        self.latest_by_thread = (
-            {kind: LatestByThread(sink.launch.blocks * self.threads) for kind in (READ, ATOMIC)}
-            if sink.every_thread
-            else {}
-        )
+        self.latest_by_thread: dict[int, LatestByThread] = {}
+        if sink.every_thread:
+            threads = sink.launch.blocks * self.threads
+            self.latest_by_thread = {READ: LatestByThread(threads), ATOMIC: LatestByThread(threads)}
         self.words = array.words()
         self.slots: dict[tuple[int, str], Slot] = {}  # (kind, which of SLOTS); created when needed
         self.values: np.ndarray | None = None  # the last written values, to report when two writers agreed
@@ -114,7 +113,10 @@ class RaceDetector:
         if words is None:
             self.apply(access, barriers)
             return
-        before = key, *self.slots, b"".join(part.tobytes() for _, *parts in self._state(words) for part in parts)
+        contents = []
+        for _, thread_and_line, epoch in self._state(words):
+            contents += [thread_and_line.tobytes(), epoch.tobytes()]
+        before = key, *self.slots, b"".join(contents)
         effect = self.effects.get(before)
         if effect is None:
             self.apply(access, barriers)
@@ -235,8 +237,12 @@ class RaceDetector:
         """The order of two lines in those of the warps that ran both; of no warps, the order given."""
         if not warps:
             return [(one, other)]
-        runs = [(self.first_run.get((w, one)), self.first_run.get((w, other))) for w in warps]
-        return [(one, other) if a <= b else (other, one) for a, b in runs if a is not None and b is not None]
+        paths = []
+        for warp in warps:
+            ran_one, ran_other = self.first_run.get((warp, one)), self.first_run.get((warp, other))
+            if ran_one is not None and ran_other is not None:
+                paths.append((one, other) if ran_one <= ran_other else (other, one))
+        return paths
 
     def _block_and_warp(self, thread: Ints) -> tuple[Ints, Ints]:
         """(block, warp in the block) of threads."""

@@ -53,7 +53,8 @@ class SharedLog:
     def _shrink(self) -> None:
         """Drop repeated reads of the same words by the same warp; replay the log if that is not enough."""
         if not self.writes:
-            self.entries = list({(id(e.pattern), e.base, id(e.vector_clock)): e for e in self.entries}.values())
+            latest = {(id(entry.pattern), entry.base, id(entry.vector_clock)): entry for entry in self.entries}
+            self.entries = [*latest.values()]
         if self.writes or self.bytes > LOG_BYTES // 2 or len(self.entries) > 16 * LOG_ENTRIES:
             self._replay()
             self.replayed_in_part = True
@@ -92,8 +93,9 @@ class SharedLog:
     def _each_once(self, writers: list[Access]) -> bool:
         """Whether each word is written at most once in each block."""
         if all(e.pattern.mask is True and e.pattern.same_in_blocks for e in writers):
-            words = np.concatenate([widened(elements(e), (*e.vector.lanes.shape, 1, 1)).reshape(-1) for e in writers])
-            return int(np.bincount(words.astype(np.intp, copy=False), minlength=1).max()) <= 1
+            parts = [widened(elements(e), (*e.vector.lanes.shape, 1, 1)).reshape(-1) for e in writers]
+            words = np.concatenate(parts).astype(np.intp, copy=False)
+            return int(np.bincount(words, minlength=1).max()) <= 1
         count = np.zeros(self.array.words(), np.int64)
         for e in writers:
             words = e.pattern.words(e.base)[0].astype(np.intp, copy=False)

@@ -123,8 +123,10 @@ class RacesObserver(RaceSink):
         for array, log in self.logs.items():
             if array.chunk is chunk:
                 log.check(complete)
-        met = 1 if complete else np.any([v.full(m).any(axis=(0, 1)) for v, m in arrivals], axis=0)
-        self.barriers_passed[chunk] = self.barriers_of(chunk) + met
+        arrived: Any = 1  # in each block
+        if not complete:
+            arrived = np.any([vector.full(mask).any(axis=(0, 1)) for vector, mask in arrivals], axis=0)
+        self.barriers_passed[chunk] = self.barriers_of(chunk) + arrived
 
     def grid_barrier(self) -> None:
         for log in self.of_launch.values():
@@ -152,9 +154,9 @@ class RacesObserver(RaceSink):
     ) -> None:
         """Report two accesses that race, as :class:`RaceSink` says."""
         first, second = sorted([one, other], key=lambda access: (access.line, access.thread))
-        warps = [self._block_and_warp(access.thread) for access in (first, second)]
         threads = self.launch.thread_coordinates(first.thread), self.launch.thread_coordinates(second.thread)
-        index, between_warps = array.index_of_key(word), warps[0] != warps[1]
+        between_warps = self._block_and_warp(first.thread) != self._block_and_warp(second.thread)
+        index = array.index_of_key(word)
         race = Race(array, index, first, second, threads, between_warps, same_value, paths)
         finding = Finding(
             "race",

@@ -74,7 +74,8 @@ class LatestByThread:
         if not self.table[0].size:
             return NO_ROWS, NO_ROWS
         start = keys * self.threads
-        first, end = np.searchsorted(self.table[0], start), np.searchsorted(self.table[0], start + self.threads)
+        first = np.searchsorted(self.table[0], start)
+        end = np.searchsorted(self.table[0], start + self.threads)
         counts = end - first
         which = np.repeat(np.arange(keys.size), counts)
         return np.arange(which.size) + (end - np.cumsum(counts))[which], which

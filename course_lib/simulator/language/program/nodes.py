@@ -202,9 +202,8 @@ class Apply(Expr):
 
     def _write_tested(self, out: Writer, operands: list[str]) -> Code:
         """Write a comparison whose operands and outcome a trace shows."""
-        left, right = (
-            out.temporary(operand, side).text for side, operand in zip(("left", "right"), operands, strict=True)
-        )
+        left = out.temporary(operands[0], "left").text
+        right = out.temporary(operands[1], "right").text
         truth = out.temporary(self._code(out, [left, right]), "truth")
         out.emit(f"warp.report('tested', {self.line}, {self.text!r}, ({left}, {right}), {truth.text}, {out.mask})")
         return truth
@@ -302,14 +301,15 @@ class MakeView(Expr):
     line: int
 
     def write(self, out: Writer) -> Code:
-        array, parts = out.text(self.array), []
+        array = out.text(self.array)
+        selection = ""
         for part in self.parts:
             if isinstance(part, Slice):
-                bounds = ("None" if b is None else out.text(b) for b in (part.start, part.stop, part.step))
-                parts.append(f"({', '.join(bounds)})")
+                bounds = ["None" if each is None else out.text(each) for each in (part.start, part.stop, part.step)]
+                selection += f"({', '.join(bounds)}), "
             else:
-                parts.append(out.text(part))
-        return Code(f"view({array}, ({''.join(f'{part}, ' for part in parts)}), {out.at(self.line)})")
+                selection += f"{out.text(part)}, "
+        return Code(f"view({array}, ({selection}), {out.at(self.line)})")
 
 
 class Select(Expr):
@@ -350,9 +350,8 @@ class Logical(Expr):
         first, *rest = self.parts
         left = out.expr(first)
         for part in rest:
-            if (
-                not part.must_be_ordered and out.module.tracing != "values"
-            ):  # a trace records only what a lane evaluates
+            every_lane_may_evaluate = out.module.tracing != "values"  # a trace records only what a lane evaluates
+            if every_lane_may_evaluate and not part.must_be_ordered:
                 left = Code(f"{combine}({left.text}, {out.text(part)})")
                 continue
             result, undecided = out.new_name("condition"), out.new_name("undecided")

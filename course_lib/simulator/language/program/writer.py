@@ -81,7 +81,8 @@ class Module:
         key = (type(value), value.tobytes())
         if key not in self._by_value:
             digits = f"{value:g}" if value.dtype.kind in "iuf" else str(value)
-            digits = digits.replace("e-0", "e-").replace("e-", "e_minus_").replace("-", "minus_").replace("+", "")
+            digits = digits.replace("e-0", "e-").replace("e-", "e_minus_")
+            digits = digits.replace("-", "minus_").replace("+", "")
             digits = as_name(digits)
             end = "_from_end" if isinstance(value, FromEnd) else ""
             self._by_value[key] = self._new_name(f"{value.dtype.name}_{digits}{end}", value)
@@ -277,8 +278,10 @@ class Writer:
         if have == want:
             return code
         if isinstance(have, TupleType) and isinstance(want, TupleType):
-            pairs = enumerate(zip(have.items, want.items, strict=True))
-            return "(" + "".join(self.cast(f"{code}[{i}]", a, b) + ", " for i, (a, b) in pairs) + ")"
+            items = ""
+            for i, (of_item, to) in enumerate(zip(have.items, want.items, strict=True)):
+                items += f"{self.cast(f'{code}[{i}]', of_item, to)}, "
+            return f"({items})"
         if isinstance(want, OptionalType):
             return self._as_optional(code, have, want)
         if isinstance(want, ArrayType):

@@ -74,4 +74,7 @@ def _same(a: object, b: object) -> bool:
         return len(a) == len(b) and all(map(_same, a, b))
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
-    return type(a) is type(b) and bool(a == b or (a != a and b != b))
+    if type(a) is not type(b):
+        return False
+    both_nan = a != a and b != b
+    return bool(a == b or both_nan)

@@ -138,8 +138,10 @@ def inner(
     ``values`` are those of its defaults, ``more`` names that it also needs, ``constants`` known values of variables.
     """
     tree = as_def(node)
-    own = {a.arg for a in ast.walk(tree.args) if isinstance(a, ast.arg)}
-    read = {n.id for s in tree.body for n in ast.walk(s) if isinstance(n, ast.Name)}
+    own = {part.arg for part in ast.walk(tree.args) if isinstance(part, ast.arg)}
+    read: set[str] = set()
+    for statement in tree.body:
+        read |= {part.id for part in ast.walk(statement) if isinstance(part, ast.Name)}
     free = tuple(sorted(((read & outer.locals) | more) - own - assigned_names(tree.body)))
     if clash := more - set(free):
         raise UnsupportedKernelError(
@@ -150,7 +152,9 @@ def inner(
     arguments = [*tree.args.args, *(ast.copy_location(ast.arg(name), node) for name in free)]
     takes = ast.arguments([], arguments, tree.args.vararg, [], [], None, [])
     tree = ast.copy_location(ast.FunctionDef(tree.name, takes, tree.body, []), node)
-    stored = [n.id for n in ast.walk(outer.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    names_of_outer = [part for part in ast.walk(outer.tree) if isinstance(part, ast.Name)]
+    stored = [name.id for name in names_of_outer if isinstance(name.ctx, ast.Store)]
+    assigned_once = {name for name in free if name in constants and stored.count(name) == 1}
     return Inner(
         function=outer.function,
         tree=tree,
@@ -162,7 +166,7 @@ def inner(
         outer=outer,
         free=free,
         values=values,
-        constants={name: constants[name] for name in free if name in constants and stored.count(name) == 1},
+        constants={name: constants[name] for name in free if name in assigned_once},
     )
 
 

@@ -76,7 +76,8 @@ def cuda_name(obj: object) -> str | None:
                 return name
     parent, _, part = str(home).rpartition(".")
     own = getattr(obj, "__name__", "")
-    if own and getattr(sys.modules.get(str(home)), own, None) is obj and is_cuda_module(sys.modules.get(parent)):
+    in_its_module = bool(own) and getattr(sys.modules.get(str(home)), own, None) is obj
+    if in_its_module and is_cuda_module(sys.modules.get(parent)):
         return f"{part}.{own}"
     return None
 

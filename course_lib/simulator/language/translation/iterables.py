@@ -72,7 +72,8 @@ def _snapshot(value: Expr) -> Expr:
 
 def _counted(kind: str, bounds: tuple[Expr, ...], line: int) -> Iterable:
     """``range(*bounds)``, in numbers of the type ``kind``."""
-    zero, one = (Const(type=kind, value=DTYPE[kind].type(n)) for n in (0, 1))
+    zero = Const(type=kind, value=DTYPE[kind].type(0))
+    one = Const(type=kind, value=DTYPE[kind].type(1))
     if len(bounds) == 1:
         bounds = (zero, *bounds)
     if len(bounds) == 2:
@@ -89,25 +90,25 @@ def _row(translation: Translation, node: ast.expr, array: Expr, index: Expr) -> 
 
 def _indices(translation: Translation, node: ast.Call, with_elements: bool) -> Iterated:
     """``np.ndindex(shape)``; ``np.ndenumerate(array)``, which also gives the elements."""
-    if node.keywords or not node.args or (with_elements and len(node.args) > 1):
-        refuse(
-            node,
-            f"{ast.unparse(node.func)}() takes {'an array' if with_elements else 'sizes or a shape'}, without names",
-        )
+    too_many = with_elements and len(node.args) > 1
+    if node.keywords or not node.args or too_many:
+        takes = "an array" if with_elements else "sizes or a shape"
+        refuse(node, f"{ast.unparse(node.func)}() takes {takes}, without names")
     package_gaps.check("np.ndenumerate" if with_elements else "np.ndindex", ())
     given = [translation.expr(part) for part in node.args]
     array = _snapshot(given[0])
     if with_elements:
         if not (isinstance(array.type, ArrayType) and array.type.ndim):
             refuse(node, f"{ast.unparse(node.args[0])} is {describe_type(array.type)}, not an array with dimensions")
-        sizes: tuple[Expr, ...] = tuple(translation.dimension(node, array, axis) for axis in range(array.type.ndim))
+        sizes = [translation.dimension(node, array, axis) for axis in range(array.type.ndim)]
     else:
-        sizes = tuple(
-            part for value in given for part in (items(value) if isinstance(value.type, TupleType) else (value,))
-        )
-    if not all(isinstance(size.type, str) and is_int(size.type) for size in sizes) or not sizes:
+        sizes = []
+        for value in given:
+            sizes += items(value) if isinstance(value.type, TupleType) else (value,)
+    all_integers = all(isinstance(size.type, str) and is_int(size.type) for size in sizes)
+    if not sizes or not all_integers:
         refuse(node, f"the sizes in {ast.unparse(node)} must be integers; convert them with int()")
-    sizes = tuple(_snapshot(cast(size, "int64")) for size in sizes)
+    sizes = [_snapshot(cast(size, "int64")) for size in sizes]
 
     def product(a: Expr, b: Expr) -> Expr:
         return applied(BINARY_OPERATORS["Mult"].code, (a, b), "int64", node.lineno)
@@ -117,7 +118,9 @@ def _indices(translation: Translation, node: ast.Call, with_elements: bool) -> I
         here: Expr = LoopValue(path=path, type="int64")
         inner = reduce(product, sizes[axis + 1 :], cast(translation.number(1), "int64"))
         here = applied(BINARY_OPERATORS["FloorDiv"].of_integers, (here, inner), "int64", node.lineno)
-        return applied(BINARY_OPERATORS["Mod"].code, (here, sizes[axis]), "int64", node.lineno) if axis else here
+        if axis == 0:
+            return here
+        return applied(BINARY_OPERATORS["Mod"].code, (here, sizes[axis]), "int64", node.lineno)
 
     def found(path: tuple[int, ...]) -> Expr:
         indices = tuple(reusable(part(path, axis)) for axis in range(len(sizes)))

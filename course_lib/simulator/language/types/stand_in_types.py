@@ -58,7 +58,7 @@ class NumbaScalar(NumbaType):
         self.bitwidth = 8 * self.dtype_of_numpy.itemsize
 
     def __call__(self, *arguments: Any) -> Any:
-        if arguments and all(isinstance(each, NumbaType) for each in arguments) or not arguments:
+        if all(isinstance(each, NumbaType) for each in arguments):  # also of none
             return NumbaSignature(self, arguments)
         (value,) = arguments
         return self.dtype_of_numpy.type(value)
@@ -72,7 +72,9 @@ class NumbaArray(NumbaType):
     """The type of an array. ``layout`` is C or F for one without gaps in that order, else A."""
 
     def __init__(self, dtype: NumbaType, ndim: int, layout: str, readonly: bool = False, aligned: bool = True) -> None:
-        self.dtype, self.ndim, self.layout, self.mutable, self.aligned = dtype, ndim, layout, not readonly, aligned
+        self.dtype, self.ndim, self.layout = dtype, ndim, layout
+        self.mutable = not readonly
+        self.aligned = aligned
         words = f"{'readonly ' * readonly}{'' if aligned else 'unaligned '}array"
         super().__init__(f"{words.strip()}({dtype}, {ndim}d, {layout})")
 
@@ -158,7 +160,11 @@ def of_dtype(dtype: Any) -> NumbaType:
 def typeof(value: Any) -> NumbaType:
     """Return the type of a number, an array or a tuple, as a launch takes it. Raises ValueError for other values."""
     if isinstance(value, np.ndarray):
-        layout = "C" if value.flags.c_contiguous else "F" if value.flags.f_contiguous else "A"
+        layout = "A"
+        if value.flags.c_contiguous:
+            layout = "C"
+        elif value.flags.f_contiguous:
+            layout = "F"
         return NumbaArray(of_dtype(value.dtype), value.ndim, layout, not value.flags.writeable, value.flags.aligned)
     if isinstance(value, np.generic):
         return of_dtype(value.dtype)
