@@ -21,8 +21,12 @@ Result = dict[str, Any]
 #: Buffers, place of the loads, barriers.
 Setting = tuple[int, str, int]
 LANGUAGES = {"numba": "numba", "CUDA C": "C"}
-BEHIND, LATE, EARLY = (1, "behind", 2), (1, "late", 2), (1, "early", 2)
-TWO_BEHIND, TWO_LATE, TWO_BUFFERS = (2, "behind", 2), (2, "late", 2), (2, "early", 2)
+BEHIND = (1, "behind", 2)
+LATE = (1, "late", 2)
+EARLY = (1, "early", 2)
+TWO_BEHIND = (2, "behind", 2)
+TWO_LATE = (2, "late", 2)
+TWO_BUFFERS = (2, "early", 2)
 ONE_BARRIER, COPIED = (2, "early", 1), (2, "copied", 1)
 #: What is varied from the first setting to the second, and what stays.
 STEPS: tuple[tuple[str, Setting, Setting, str], ...] = (
@@ -54,7 +58,8 @@ class Found:
     """The results of a recording, by what they measured."""
 
     def __init__(self, recording: Recording) -> None:
-        self.results, self.date = recording.results, recording.provenance["date"]
+        self.results = recording.results
+        self.date = recording.provenance["date"]
 
     def one(self, **wanted: Any) -> Result:
         """Return the only result with these entries; KeyError if there is none."""
@@ -209,10 +214,8 @@ def places_table(found: Found) -> str:
     for language, short in LANGUAGES.items():
         first = speed(found.variant(language, LISTED, BEHIND, FEW[LISTED]))
         for s in SETTINGS:
-            loop, result = (
-                found.variant(language, LISTED, s, None)["loop"],
-                found.variant(language, LISTED, s, FEW[LISTED]),
-            )
+            loop = found.variant(language, LISTED, s, None)["loop"]
+            result = found.variant(language, LISTED, s, FEW[LISTED])
             base = found.variant(language, LISTED, BEHIND if s[0] == 1 else TWO_BEHIND, FEW[LISTED])
             stalls = f"{100 * share(result, 'long_scoreboard'):.0f} %"
             over = (f"{speed(result) / each:.2f}" for each in (speed(base), first))
@@ -245,7 +248,8 @@ def slots(found: Found, predicted: Found) -> list[dict[str, Any]]:
     for language, width, warps in ((language, w, n) for language in LANGUAGES for w in WIDTHS for n in SWEEP[w]):
         settings = [(language, width, setting, warps) for setting in (BEHIND, EARLY)]
         before = found.variant(*settings[0])
-        issue, path = before["issue_active_percent"], before["l1_wavefronts_percent"]
+        issue = before["issue_active_percent"]
+        path = before["l1_wavefronts_percent"]
         rows.append(
             {
                 **{"language": LANGUAGES[language], "width": width, "warps": warps},
@@ -463,7 +467,8 @@ def predictions_table(found: Found, predicted: Found) -> str:
     for name, pairs in foretold(found, predicted).items():
         apart = [abs(guess / one - 1) for one, guess in pairs]
         worst = pairs[int(np.argmax(apart))]
-        near, middle = str(sum(each <= 0.03 for each in apart)), f"{100 * float(np.median(apart)):.1f} %"
+        near = str(sum(each <= 0.03 for each in apart))
+        middle = f"{100 * float(np.median(apart)):.1f} %"
         rows.append((name, str(len(pairs)), near, middle, beside(*worst)))
     return table(["gains of", "predicted", "within 3 %", "median error", "largest error: measured (predicted)"], rows)
 

@@ -193,7 +193,8 @@ def unsigned_variant(of: str) -> Rung:
 def single_steps() -> tuple[Rung, ...]:
     """Return the variants that differ from a rung, or from the one before them, in one thing that a lesson explains."""
     capped = (_JIT_OF_TILES, "    @cuda.jit(max_registers=32)\n    def ")
-    uncoalesced, unsigned = "tiled_uncoalesced", UNSIGNED_RUNGS["tiled_uncoalesced"]
+    uncoalesced = "tiled_uncoalesced"
+    unsigned = UNSIGNED_RUNGS["tiled_uncoalesced"]
     return (
         variant(uncoalesced, f"{uncoalesced}_padded", "B loaded down its columns, its tile padded", _PADDED),
         variant(uncoalesced, f"{uncoalesced}_padded_unsigned", "the same, unsigned indices", (*unsigned, *_PADDED)),
@@ -222,7 +223,9 @@ def loads_moved(of: str, loads: str) -> Rung:
     "early" is as in the rung, after two of sixteen steps; "half" after eight of them; "late" after the last products,
     before the barrier that ends them; "behind" after that barrier.
     """
-    fetch, eighth, fourteenth = _FETCH[of], _TWO_STEPS.format(6), _TWO_STEPS.format(12)
+    fetch = _FETCH[of]
+    eighth = _TWO_STEPS.format(6)
+    fourteenth = _TWO_STEPS.format(12)
     places = {
         "half": (eighth, eighth + fetch),
         "14 steps": (fourteenth, fourteenth + fetch),

@@ -16,7 +16,9 @@ from course_lib.simulator.hardware import WARP_SIZE, ceil_div
 from . import kernels
 
 #: Bytes of a list of addresses that the first-level cache holds, of one that only the second holds, of one beyond both.
-L1_LIST, L2_LIST, DRAM_LIST = 8 * 1024, 8 * 2**20, 256 * 2**20
+L1_LIST = 8 * 1024
+L2_LIST = 8 * 2**20
+DRAM_LIST = 256 * 2**20
 #: Rounds of a kernel's loop, so many that the loop's own instructions do not count.
 ROUNDS = 64
 
@@ -84,7 +86,8 @@ def clock(repeats: int) -> list[float]:
     cuda = require()
     count = cuda.get_current_device().MULTIPROCESSOR_COUNT
     begin, end = cuda.event(timing=True), cuda.event(timing=True)
-    out, clocks = cuda.device_array(1024, np.float32), cuda.device_array((2, count, WARP_SIZE), np.int64)
+    out = cuda.device_array(1024, np.float32)
+    clocks = cuda.device_array((2, count, WARP_SIZE), np.int64)
     hertz = []
     for _ in range(repeats):
         begin.record()

@@ -73,7 +73,8 @@ def prediction(case: PrefetchCase) -> Result:
     code = replace(machine_code_of(case, recorded), shared_bytes=recorded["shared_bytes"])
     launch = partial(case.rung.launch, **case.params)
     gpu = measurements.load("prefetching").provenance
-    blocks, in_c = recorded["blocks_per_multiprocessor"], case.language == "CUDA C"
+    blocks = recorded["blocks_per_multiprocessor"]
+    in_c = case.language == "CUDA C"
     launch_model = ProductLaunch(code, launch, case.size, _multiprocessor(), gpu, blocks, in_c=in_c)
     about = {key: recorded[key] for key in ABOUT if key in recorded}
     return {**about, "gflops": launch_model.gflops(), "waits": dict(launch_model.timing().waits)}

@@ -97,9 +97,11 @@ def arithmetic() -> Iterator[Probe]:
         ("multiply-add latency", kernels.multiply_add, float32, STEPS),
         ("integer add, xor latency", kernels.add_then_xor, uint32, 2 * STEPS),
     ):
-        kernel, arguments = kernels.arithmetic(operation, dtype, 1), (dtype(3), ROUNDS)
+        kernel = kernels.arithmetic(operation, dtype, 1)
+        arguments = (dtype(3), ROUNDS)
         yield Probe(name, kernel, WARP_SIZE, arguments, per, about={"operations": per})
-    kernel, unit = kernels.arithmetic(kernels.multiply_add_integer, uint32, 4), "warp instructions per cycle"
+    kernel = kernels.arithmetic(kernels.multiply_add_integer, uint32, 4)
+    unit = "warp instructions per cycle"
     per, about = 4 * REQUESTS, {"operations": 4 * REQUESTS}
     yield Probe("integer multiply-add rate", kernel, 1024, (uint32(3), ROUNDS), per, unit, about, rate=True)
 
@@ -143,10 +145,13 @@ def copies() -> Iterator[Probe]:
     yield Probe(name, kernels.chase_copies, WARP_SIZE, arguments, 1024, out=np.int64)
     name, arguments = "unsigned index latency", lambda: (require().to_device(np.zeros((1, 256), np.int64)), 256)
     yield Probe(name, kernels.chase_indices, WARP_SIZE, arguments, 256, out=np.int64)  # the copy's index takes as long
-    array, rounds, unit = ones(WARP_SIZE * 4, PITCH), PITCH // 256 - 1, "cycles per copy"
+    array = ones(WARP_SIZE * 4, PITCH)
+    rounds = PITCH // 256 - 1
+    unit = "cycles per copy"
     for rows in (1, 2, 4):
         for each in (1, 2, 4, 8):
-            kernel, about = kernels.copies_in_groups(rows, each), {"rows": rows, "copies": each}
+            kernel = kernels.copies_in_groups(rows, each)
+            about = {"rows": rows, "copies": each}
             per = 8 * rounds * WARP_SIZE
             yield Probe("copies in groups", kernel, 1024, lambda: (array(), 256, rounds), per, unit, about)
 
@@ -155,7 +160,8 @@ def register_banks() -> Iterator[Probe]:
     """Yield multiply-adds of outer products in registers, with their code: the waits caused by register banks."""
     values = ones(16, 1024)
     for m, n in OUTER:
-        kernel, unit = kernels.outer(m, n), "cycles per multiply-add of a scheduler"
+        kernel = kernels.outer(m, n)
+        unit = "cycles per multiply-add of a scheduler"
         for warps in (4, 16):
             per, about = ROUNDS * 8 * m * n * warps / 4, {"warps": warps}
             arguments = lambda: (values(), ROUNDS)  # noqa: E731
@@ -276,7 +282,8 @@ def bandwidth(repeats: int) -> Iterator[Result]:
 def crowds(repeats: int) -> Iterator[Result]:
     """Measure a multiprocessor full of warps, in blocks of several sizes: 8 words of shared memory, then barriers."""
     device = require()
-    count, rounds = device.get_current_device().MULTIPROCESSOR_COUNT, 4096
+    count = device.get_current_device().MULTIPROCESSOR_COUNT
+    rounds = 4096
     hertz = np.median(clock(3))
     out = device.device_array(1024, np.float32)
     for warps in (2, 4, 8, 32):
@@ -302,7 +309,8 @@ def orders(repeats: int) -> Iterator[Result]:
         launches = [clocks_of(kernel, 1, 1024, arguments) for _ in range(1 + repeats)]
         ends = [(last - first.min()).ravel().tolist() for first, last in launches[1:]]
         value = np.median([np.mean(each) / max(each) for each in ends])
-        last, unit = [max(each) for each in ends], "mean end as a part of the last"
+        last = [max(each) for each in ends]
+        unit = "mean end as a part of the last"
         yield measured(probe, last, unit, value=value, ends=ends[-1])
     yield measured("clock", clock(repeats), "hertz")
 

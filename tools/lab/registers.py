@@ -63,7 +63,9 @@ def renamed(cubin: bytes, places: Sequence[int], names: Mapping[int, int]) -> by
 
 def searched(cubin: bytes, wanted: float, seed: int) -> bytes:
     """Return the code with exchanged registers whose queues cost as near to `wanted` as a search from `seed` comes."""
-    places, drawn, best = multiply_adds(cubin), random.Random(seed), np.inf
+    places = multiply_adds(cubin)
+    drawn = random.Random(seed)
+    best = np.inf
     results = {cubin[place + RESULT] for place in places}
     vectors = [[r for r in sorted(results) if r // 4 == vector] for vector in sorted({r // 4 for r in results})]
     names = {register: register for register in results}
@@ -94,7 +96,9 @@ def built(name: str, wanted: float | None, seed: int, arrays: Sequence[Any]) -> 
 
 def registers(repeats: int, progress: Progress) -> list[Result]:
     """Time every case and count its stalls; its results must be those of the compiler's registers, four by four."""
-    problem, results, plain = Problem(*SIZE), list[Result](), dict[str, Any]()
+    problem = Problem(*SIZE)
+    results = list[Result]()
+    plain = dict[str, Any]()
     for name, wanted, seed in progress(CASES, str):
         launch, lost = built(name, wanted, seed, problem.sets[0])
         C = cuda.to_device(np.full(SIZE[:2], np.nan, np.float32))

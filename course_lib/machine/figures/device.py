@@ -9,7 +9,9 @@ from ...trace.figures.canvas import Colour, bare, describe, mixed, new_axes
 from ...trace.palette import COLOURS, GROUND, INK, WASH
 
 #: Colours of memories: of a thread, of a block, and caches.
-REGISTERS, SHARED, CACHE = mixed(COLOURS["register"], 0.5), mixed(COLOURS["shared"], 0.5), "#dddddd"
+REGISTERS = mixed(COLOURS["register"], 0.5)
+SHARED = mixed(COLOURS["shared"], 0.5)
+CACHE = "#dddddd"
 
 
 def machine(

@@ -119,7 +119,8 @@ def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
     >>> [level.rung for level in figures.levels("naive", "tiled")]
     ['naive', 'tiled']
     """
-    ladder, counters = measurements.load("ladder", gpu), measurements.load("counters", gpu)
+    ladder = measurements.load("ladder", gpu)
+    counters = measurements.load("counters", gpu)
     ceilings = {result["ceiling"]: result for result in measurements.load("ceilings", gpu).results}
     latencies = measurements.load("latencies", gpu)
     multiprocessor = Multiprocessor.measured(latencies)

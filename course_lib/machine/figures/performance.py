@@ -39,7 +39,8 @@ def race(traces: Mapping[str, Trace], array: str) -> Axes:
     sentences, base = [], 0.0
     wanted = {warp: [seen for other, what, seen in right if (other, what) == (warp, "load")] for warp, *_ in right}
     for (label, history), count in zip(zip(traces, histories, strict=True), counts, strict=True):
-        reads, wrong = dict.fromkeys(range(count), 0), dict.fromkeys(range(count), 0)
+        reads = dict.fromkeys(range(count), 0)
+        wrong = dict.fromkeys(range(count), 0)
         for position, (warp, what, seen) in enumerate(history):
             ax.broken_barh([(position, 0.92)], (base - warp - 0.36, 0.72), color=colours[what])
             if what == "load":
@@ -102,7 +103,8 @@ def spans(rows: Sequence[tuple[str, Sequence[Span]]], colours: Mapping[str, str]
         for what, first, length, text in found:
             edge = {"ec": GROUND, "lw": 0.6} if length > end / 100 else {"lw": 0}
             ax.add_patch(Rectangle((first, place - 0.4), length, 0.8, fc=fills[what], **edge))
-            middle, ink = (first + length / 2, place), INK if colours[what] else GROUND
+            middle = (first + length / 2, place)
+            ink = INK if colours[what] else GROUND
             ax.text(*middle, text, ha="center", va="center", color=ink, fontsize=10)
     ax.set(xlim=(0, end), ylim=(len(rows) - 0.4, -0.6), xlabel=unit)
     ax.set_yticks(range(len(rows)), labels=[label for label, _ in rows])

@@ -73,11 +73,13 @@ def counters(names: Names, size: Size) -> Results:
     """
     chosen = [r.name for r in (*LADDER, *TENSOR_CORES) if not names or r.name in names]
     slow = [name for name in chosen if name in SLOW and max(size) >= SLOW_FROM]
-    quick, results = ",".join(name for name in chosen if name not in slow), list[Result]()
+    quick = ",".join(name for name in chosen if name not in slow)
+    results = list[Result]()
     if quick:
         launch = ["-m", "course_lib.gpu", "launch", "--size", "x".join(map(str, size)), "--rungs", quick]
         results = parse_ncu(under_ncu(launch, METRICS), size)
-    shape, reason = dict(zip("MNK", size, strict=True)), "one launch takes seconds, and is repeated for every group"
+    shape = dict(zip("MNK", size, strict=True))
+    reason = "one launch takes seconds, and is repeated for every group"
     return results + [{"rung": name, **shape, "skipped": reason} for name in slow]
 
 

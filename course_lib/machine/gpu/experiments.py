@@ -170,7 +170,8 @@ def warm_and_cold(case: KernelCase, ask: Wanted) -> Result | Results:
         kernel, grid, block, params = prepare(case.of, *case.size, **case.params)
     except ValueError:
         return []
-    sets, launch = problem_of(case.size).sets, kernel[grid, block]
+    sets = problem_of(case.size).sets
+    launch = kernel[grid, block]
     return {
         **{"rung": case.of.name, "params": params, **dict(zip("MNK", case.size, strict=True))},
         **{"warm_milliseconds": list(time_calls(launch, sets[:1], ask.repeats))},
@@ -210,11 +211,14 @@ def ceiling(name: str, ask: Wanted) -> Result:
     blocks = 8 * cuda.get_current_device().MULTIPROCESSOR_COUNT
     rows, rounds, threads = 2**26, 2_000, blocks * 256
     if name == "copy":
-        unit, amount, launch = "bytes_per_second", 2 * rows * 16, microbenchmarks.copy4[4 * blocks, 256]
+        unit = "bytes_per_second"
+        amount = 2 * rows * 16
+        launch = microbenchmarks.copy4[4 * blocks, 256]
         arguments = tuple(cuda.to_device(np.ones((rows, 4), np.float32)) for _ in range(2))
     else:
         amount = 2 * microbenchmarks.CHAINS * microbenchmarks.STEPS * rounds * threads
-        unit, launch = "flop_per_second", microbenchmarks.multiply_add[blocks, 256]
+        unit = "flop_per_second"
+        launch = microbenchmarks.multiply_add[blocks, 256]
         arguments = cuda.device_array(threads, np.float32), np.float32(0.5), rounds
     milliseconds = time_calls(launch, [arguments], ask.repeats)
     rate = float(amount / np.median(milliseconds) * 1e3)

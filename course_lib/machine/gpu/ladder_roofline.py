@@ -25,7 +25,8 @@ def roofline(ladder: Recording, ceilings: Recording, counters: Recording | None 
     ['per_row', 'per_column', 'uncoalesced']
     """
     rate = {result["ceiling"]: result for result in ceilings.results}
-    arithmetic, memory = rate["float32"]["flop_per_second"], rate["copy"]["bytes_per_second"]
+    arithmetic = rate["float32"]["flop_per_second"]
+    memory = rate["copy"]["bytes_per_second"]
     rows = []
     for result in ladder.results:
         if "gflops" not in result or result["rung"] == "cublas":

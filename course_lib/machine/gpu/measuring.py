@@ -54,7 +54,8 @@ class Problem:
         slow = elapsed > KERNEL_SECONDS / repeats
         if slow:  # compilation may have taken the time: measure again before reducing repeats
             once = time_calls(call, self.sets, 1, 0)[0] / 1e3
-            repeats, warmups = max(1, min(repeats, int(KERNEL_SECONDS / once))), min(warmups, 1)
+            repeats = max(1, min(repeats, int(KERNEL_SECONDS / once)))
+            warmups = min(warmups, 1)
         milliseconds = time_calls(call, self.sets, repeats, warmups)
         timing = Timing(*self.size, milliseconds)
         return {**result, "warmups": warmups, "milliseconds": list(milliseconds), "gflops": timing.gflops}
@@ -80,7 +81,8 @@ def resources(kernel: Any, block: Sequence[int], dynamic: int = 0) -> Result:
     gpu = require().get_current_device()
     compiled = next(iter(kernel.overloads.values()))
     blocks = compiled.max_cooperative_grid_blocks(block, dynamic) // gpu.MULTIPROCESSOR_COUNT
-    threads, most = blocks * prod(block), threads_per_multiprocessor(gpu)
+    threads = blocks * prod(block)
+    most = threads_per_multiprocessor(gpu)
     return {
         "registers": int(compiled.regs_per_thread),
         "local_bytes": int(compiled.local_mem_per_thread),
@@ -163,7 +165,8 @@ def measure_host(problem: Problem, repeats: int) -> Result:
     small = max(M, N, K) <= HOST_REPEATED
     warmups = int(small)
     runs = [milliseconds_of(M) for _ in range(warmups + (min(repeats, HOST_REPEATS) if small else 1))]
-    verdict, timing = judge(runs[-1][1], problem.reference), Timing(M, N, K, tuple(ms for ms, _ in runs[warmups:]))
+    verdict = judge(runs[-1][1], problem.reference)
+    timing = Timing(M, N, K, tuple(ms for ms, _ in runs[warmups:]))
     entry["relative_error"] = verdict.relative_error
     if not verdict.correct:
         return {**entry, "wrong": f"relative error {verdict.relative_error:.1e}"}

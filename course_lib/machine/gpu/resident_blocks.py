@@ -34,12 +34,14 @@ def limited(
     cuda = require()
     kernel, grid, block, _ = prepare(r, *size, **params)
     gpu = cuda.get_current_device()
-    total, most = gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+    total = gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
+    most = gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
     if isinstance(kernel, CKernel):
         used, permit = partial(kernel.resources, block), kernel.allow
     else:
         kernel.compile(tuple(kernel.typeof_pyval(a) for a in arguments))
-        used, permit = partial(resources, kernel, block), partial(allow, next(iter(kernel.overloads.values())))
+        used = partial(resources, kernel, block)
+        permit = partial(allow, next(iter(kernel.overloads.values())))
     static = used()["shared_bytes"]
     room = filler(static, blocks, total)
     if room is None:

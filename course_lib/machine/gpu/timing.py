@@ -55,7 +55,8 @@ def _plug() -> Any:
 
 def input_sets(M: int, N: int, K: int, dtype: Any = np.float32) -> list[Any]:
     """Return device copies (A, B, C), so many that together they are more than twice as large as the L2 cache."""
-    cuda, size = require(), max(1, np.dtype(dtype).itemsize * (M * K + K * N + M * N))
+    cuda = require()
+    size = max(1, np.dtype(dtype).itemsize * (M * K + K * N + M * N))
     count = min(MAX_SETS, 1 + 2 * l2_bytes() // size)
     return [tuple(cuda.to_device(X) for X in random_matrices(M, N, K, dtype, seed=i)) for i in range(count)]
 

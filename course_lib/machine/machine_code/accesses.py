@@ -145,17 +145,22 @@ class Memory:
         self.to: Any = None
         self.registers: list[Any] = []
         if self.op == "copy":
-            self.to, self.at = _address(operands[0]), _address(operands[1])
+            self.to = _address(operands[0])
+            self.at = _address(operands[1])
         elif self.op == "load":
-            self.registers, self.at = _row(operands[0], words, writer), _address(operands[1])
+            self.registers = _row(operands[0], words, writer)
+            self.at = _address(operands[1])
         else:
-            self.registers, self.at = _row(operands[1], words, raw), _address(operands[0])
+            self.registers = _row(operands[1], words, raw)
+            self.at = _address(operands[0])
 
     def run(self, t: Threads) -> WarpAccess:
         """Do it; return what all threads access."""
         at = self.at(t)
         at = (at & np.uint64(0xFFFFFFFF) if self.space == "local" else at).astype(np.int64)
-        memories, places, stored = _memories(t, self.space, at, self.bytes), _places(t, self.space, at), None
+        memories = _memories(t, self.space, at, self.bytes)
+        places = _places(t, self.space, at)
+        stored = None
         name, _, _, first = memories[0]
         if self.space == "local" and self.bytes >= 4 and (at == at[0]).all():  # as of registers that are spilled
             self._move_columns(t, int(at[0]) // 4)
@@ -238,7 +243,8 @@ class Atomic:
     def run(self, t: Threads) -> WarpAccess:
         """Do it; return what all threads access."""
         at = self.at(t).astype(np.int64)
-        memories, places = _memories(t, self.space, at, self.bytes), _places(t, self.space, at)
+        memories = _memories(t, self.space, at, self.bytes)
+        places = _places(t, self.space, at)
         given = [self._value(t, words) for words in self.given]
         old = np.zeros(t.mask.shape, self.kind)
         for _, data, here, first in memories:

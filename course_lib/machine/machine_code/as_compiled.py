@@ -285,7 +285,8 @@ def _beside(
 ) -> Iterator[Beside]:
     for key in sorted(written.keys() | made.keys()):
         line, array, space, op = key
-        asked, does = written.get(key, AsWritten()), made.get(key, {})
+        asked = written.get(key, AsWritten())
+        does = made.get(key, {})
         amount = sum(each.sectors if space == "global" else each.wavefronts for each in does.values())
         counts = RequestCounts(sum(each.counted for each in does.values()), amount)
         if any(asked.sums) or any(counts):
@@ -367,8 +368,10 @@ class Difference:
         yield "repeated"
 
     def _of_loads_and_stores(self, source: KernelText, code: MachineCode) -> Iterator[str]:
-        asked, does = self.asked, {place: each for place, each in self.does.items() if each.requests}
-        moved, requests = _bytes(does), sum(each.requests for each in does.values())
+        asked = self.asked
+        does = {place: each for place, each in self.does.items() if each.requests}
+        moved = _bytes(does)
+        requests = sum(each.requests for each in does.values())
         wide = any(each.bytes > asked.itemsize for each in does.values())
         if wide and asked.accesses:
             yield "widened"

@@ -49,7 +49,8 @@ def cases() -> Iterator[tuple[str, dict[str, Any], Any, tuple[Any, ...]]]:
         kernel = r.make(dtype=np.float32, **params)
         operand = r.operand(plain)
         if isinstance(kernel, WithMaps):  # what it gets of a matrix on a GPU
-            kernel, operand = kernel.kernel, Mapped(np.zeros(16, np.uint64), operand.shape)
+            kernel = kernel.kernel
+            operand = Mapped(np.zeros(16, np.uint64), operand.shape)
         yield r.name, params, kernel, (operand, operand, plain)
     for name, own in recorded().items():
         yield f"capstone {name}", {}, own.make(), (plain, plain, plain)

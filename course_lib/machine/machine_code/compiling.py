@@ -135,7 +135,8 @@ def _link(code: bytes, options: Mapping[str, Any]) -> tuple[bytes, str]:
             said = bytearray(nvjitlink.get_error_log_size(handle))
             nvjitlink.get_error_log(handle, said)
             raise RuntimeError(f"linking failed: {said.decode(errors='replace').strip(chr(0))}") from error
-        cubin, log = bytearray(nvjitlink.get_linked_cubin_size(handle)), bytearray(nvjitlink.get_info_log_size(handle))
+        cubin = bytearray(nvjitlink.get_linked_cubin_size(handle))
+        log = bytearray(nvjitlink.get_info_log_size(handle))
         nvjitlink.get_linked_cubin(handle, cubin)
         nvjitlink.get_info_log(handle, log)
     finally:

@@ -168,7 +168,8 @@ class _Launch:
             "SR_GEMASK": every & ~(bit - np.uint64(1)),
             "SR_CgaCtaId": np.zeros(len(linear), np.uint64),
         }
-        constants, local = np.zeros(0x1000, np.uint8), code.stack_bytes + 16
+        constants = np.zeros(0x1000, np.uint8)
+        local = code.stack_bytes + 16
         constants.view(np.uint32)[[0, 1, 2, 3, 4, 5, 10]] = *self.block, *self.grid, local
         constants[PARAMETERS : PARAMETERS + len(self.parameters)] = np.frombuffer(self.parameters, np.uint8)
         truths = np.zeros((2, 8, len(linear)), bool)
@@ -238,7 +239,11 @@ class Warps:
     """
 
     def __init__(self, code: MachineCode, state: Threads, note: Note, until: int | None, most: int = MOST) -> None:
-        self.code, self.state, self.note, self.until, self.most = code, state, note, until, most
+        self.code = code
+        self.state = state
+        self.note = note
+        self.until = until
+        self.most = most
         self.ready: dict[int, list[np.ndarray]] = {0: [state.mask.copy()]}
         self.waiting: dict[int, np.ndarray] = {}
         self.votes = np.zeros(len(state.mask), bool)
@@ -355,8 +360,10 @@ class Warps:
 
     def _count(self, threads: np.ndarray, how: str) -> None:
         """Tell the threads at a barrier how many of their block voted for it, whether any did, or all."""
-        blocks, votes = self.state.block[threads], self.votes[threads]
-        came, voted = np.bincount(blocks), np.bincount(blocks[votes], minlength=blocks.max() + 1)
+        blocks = self.state.block[threads]
+        votes = self.votes[threads]
+        came = np.bincount(blocks)
+        voted = np.bincount(blocks[votes], minlength=blocks.max() + 1)
         found = {"POPC": voted, "OR": voted > 0, "AND": voted == came}[how]
         self.state.voted[threads] = found[blocks]
 
@@ -404,7 +411,8 @@ class Warps:
             return
         threads = np.zeros_like(self.alive)
         threads.reshape(-1, WARP_SIZE)[warps] = free
-        events, threads_of = self.held.copy(), np.flatnonzero(threads)
+        events = self.held.copy()
+        threads_of = np.flatnonzero(threads)
         self.held[threads] = 0
         for event in np.unique(events[threads_of]).tolist():
             mine = threads & (events == event)
@@ -504,7 +512,8 @@ def decoded(text: str) -> tuple[str, Any, Any]:
     if words[0].startswith("@"):
         guard = predicate(words[0][1:])
         words = words[1].split(maxsplit=1)
-    operation, operands = words[0], split(words[1] if len(words) > 1 else "")
+    operation = words[0]
+    operands = split(words[1] if len(words) > 1 else "")
     name = operation.partition(".")[0]
     if name in MEMORY:
         return "memory", guard, Memory(operation, operands)

@@ -165,7 +165,8 @@ def _is_fixed(module: str | None) -> bool:
 def _text(function: FunctionType) -> str:
     """Return a function's source as its syntax tree has it, without decorators and docstring."""
     tree = _tree(function)
-    tree.decorator_list, tree.body = [], tree.body or [ast.Pass()]
+    tree.decorator_list = []
+    tree.body = tree.body or [ast.Pass()]
     return ast.unparse(tree)
 
 

@@ -197,7 +197,9 @@ def _place(functions: Mapping[str, Mapping[str, tuple[int, int]]], file: str, li
 def control(upper: int) -> dict[str, Any]:
     """Return the control information in the upper 64 bits of an instruction, by the fields of MachineInstruction."""
     bits = upper >> CONTROL
-    result, operands, waits = bits >> 5 & 7, bits >> 8 & 7, bits >> 11 & 63
+    result = bits >> 5 & 7
+    operands = bits >> 8 & 7
+    waits = bits >> 11 & 63
     return {
         "pace": bits & 15,
         "yields": not bits >> 4 & 1,

@@ -85,7 +85,8 @@ def split(text: str) -> list[str]:
 
 def predicate(text: str) -> Value:
     """Return the truth of a predicate such as "!P0" or "UPT"."""
-    negated, name = text.startswith("!"), text.lstrip("!").replace(".reuse", "")
+    negated = text.startswith("!")
+    name = text.lstrip("!").replace(".reuse", "")
     uniform = name.startswith("U")
     number = 7 if name.endswith("T") else int(name[-1])
 
@@ -165,7 +166,9 @@ def float_of(text: str, words: int = 1) -> Value:
     if fixed and words == 2:
         literal = np.float64(text.replace("+INF", "inf").replace("INF", "inf").replace("QNAN", "nan").lstrip("+"))
         return lambda t: literal
-    value, negative, amount = raw(inner, words), text.startswith("-") and inner != text, "|" in text
+    value = raw(inner, words)
+    negative = text.startswith("-") and inner != text
+    amount = "|" in text
     bits, kind = _FLOATS[words]
 
     def get(t: Threads) -> Array:
@@ -199,7 +202,8 @@ def constant_at(text: str, size: int = 4, signed: bool = False) -> Value:
     found = re.fullmatch(r"c\[0x0\]\[(?:(U?R(?:Z|\d+))\+?)?(-?0x\w+)?\]", text)
     if found is None:
         raise UnknownInstruction(f"LDC {text}")
-    base, offset = raw(found[1] or "RZ"), int(found[2] or "0", 16)
+    base = raw(found[1] or "RZ")
+    offset = int(found[2] or "0", 16)
     kind = f"<{'i' if signed else 'u'}{size}"
 
     def get(t: Threads) -> Array:
@@ -266,8 +270,10 @@ def is_predicate(text: str) -> bool:
     return re.fullmatch(r"!?U?P[T\d]", text) is not None
 
 
-pair, pair_writer = partial(integer, words=2), partial(writer, words=2)
-double_of, double_writer = partial(float_of, words=2), partial(float_writer, words=2)
+pair = partial(integer, words=2)
+pair_writer = partial(writer, words=2)
+double_of = partial(float_of, words=2)
+double_writer = partial(float_writer, words=2)
 
 
 @dataclass(frozen=True)
@@ -316,8 +322,10 @@ def _carries(operands: list[str]) -> tuple[str, list[str], list[str], list[str]]
 def added(part: Callable[..., Any], mods: list[str], operands: list[str]) -> Run:
     """Return what adds the carries to ``part`` of the operands, which is less than a few times 2^32."""
     target, written, sources, read = _carries(operands)
-    values, ins = [integer(s) for s in sources], [predicate(p) for p in read] if "X" in mods else []
-    put, outs = writer(target), [truth_writer(p) for p in written]
+    values = [integer(s) for s in sources]
+    ins = [predicate(p) for p in read] if "X" in mods else []
+    put = writer(target)
+    outs = [truth_writer(p) for p in written]
 
     def run(t: Threads) -> None:
         total = part(mods, *[value(t) for value in values])
@@ -340,8 +348,12 @@ def lea(mods: list[str], a: Array, b: Array, *others: Any) -> Array:
 def wide_product(mods: list[str], operands: list[str]) -> Run:
     """A product of 64 bits and a sum, or the upper word of it."""
     target, written, (a, b, c), read = _carries(operands)
-    put, outs = writer(target, 2 if "WIDE" in mods else 1), [truth_writer(p) for p in written]
-    x, y, z, ins = integer(a), integer(b), pair(c), [predicate(p) for p in read] if "X" in mods else []
+    put = writer(target, 2 if "WIDE" in mods else 1)
+    outs = [truth_writer(p) for p in written]
+    x = integer(a)
+    y = integer(b)
+    z = pair(c)
+    ins = [predicate(p) for p in read] if "X" in mods else []
 
     def run(t: Threads) -> None:
         one, other = numbers(mods, x(t), y(t))
@@ -445,7 +457,8 @@ def vote(mods: list[str], operands: list[str]) -> Run:
     """Whether a predicate is true for all lanes of the warp that take part, or for any; and for which, as bits."""
     first, *others = operands
     put = None if is_predicate(first) else writer(first)
-    told, truth = truth_writer(first if put is None else others[0]), predicate(operands[-1])
+    told = truth_writer(first if put is None else others[0])
+    truth = predicate(operands[-1])
     bits = ONE << np.arange(WARP_SIZE, dtype=np.uint64)
 
     def run(t: Threads) -> None:
@@ -497,9 +510,12 @@ def extended(mods: list[str], value: Array, width: Array) -> Array:
 
 
 def shuffle(mods: list[str], active: Array, value: Array, by: Array, limits: Array) -> tuple[Array, Array]:
-    lane, n, bound = np.arange(WARP_SIZE), by.astype(np.int64), limits.astype(np.int64)
+    lane = np.arange(WARP_SIZE)
+    n = by.astype(np.int64)
+    bound = limits.astype(np.int64)
     group = bound >> 8 & 31
-    last, begin = (lane & group) | (bound & 31 & ~group), lane & group
+    last = (lane & group) | (bound & 31 & ~group)
+    begin = lane & group
     source = {
         "IDX": begin | (n & 31 & ~group), "UP": lane - n, "DOWN": lane + n, "BFLY": lane ^ n,
     }[mods[0]]  # fmt: skip
@@ -543,7 +559,8 @@ def floats(work: Callable[..., Any], count: int, words: int = 1) -> Rule:
 
 def to_float(mods: list[str], operands: list[str]) -> Run:
     """An integer as a float, to the nearest one, or with RP or RZ not below or not above it."""
-    wide, unsigned = {"S64", "U64"} & {*mods}, {"U8", "U16", "U32", "U64"} & {*mods}
+    wide = {"S64", "U64"} & {*mods}
+    unsigned = {"U8", "U16", "U32", "U64"} & {*mods}
     bits = next((int(m[1:]) for m in mods if m in ("U8", "S8", "U16", "S16")), 32)
     text, _, part = operands[1].partition(".B") if ".B" in operands[1] else operands[1].partition(".H")
     begin = int(part or 0) * (8 if ".B" in operands[1] else 16)
@@ -595,7 +612,8 @@ def to_integer(mods: list[str], operands: list[str]) -> Run:
 
 def float_to_float(mods: list[str], operands: list[str]) -> Run:
     to, of = (m for m in mods if m in ("F32", "F64"))
-    put, get = (double_writer if to == "F64" else float_writer), (double_of if of == "F64" else float_of)
+    put = double_writer if to == "F64" else float_writer
+    get = double_of if of == "F64" else float_of
     return Rule(same, (put,), (get,))(mods, operands)
 
 
@@ -643,7 +661,8 @@ def barrier_result(mods: list[str], operands: list[str]) -> Run:
     """What the last barrier that counts votes found: a number, and whether it is not zero."""
     if mods != ["RESULT"]:
         raise UnknownInstruction(".".join(["B2R", *mods]))
-    number, truth = writer(operands[0]), truth_writer(operands[1] if len(operands) > 1 else "PT")
+    number = writer(operands[0])
+    truth = truth_writer(operands[1] if len(operands) > 1 else "PT")
 
     def read(t: Threads) -> None:
         number(t, t.voted)

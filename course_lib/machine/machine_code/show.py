@@ -96,7 +96,9 @@ def _flow(each: MachineInstruction) -> tuple[set[str], set[str], bool]:
 
 def _sources(flow: Sequence[tuple[set[str], set[str], bool]], uses: Sequence[tuple[int, str]]) -> set[int]:
     """Return the instructions whose results reach these uses, (place, name): those before, or in the last iteration."""
-    found, todo, done = set[int](), list(uses), set[tuple[int, str]]()
+    found = set[int]()
+    todo = list(uses)
+    done = set[tuple[int, str]]()
     while todo:
         use = todo.pop()
         if use in done:
@@ -168,7 +170,8 @@ class InnerLoop:
     @property
     def made_by(self) -> str:
         """Which compiler made it, and where."""
-        versions, where = self.code.versions, "recorded" if self.code.recorded else "compiled here"
+        versions = self.code.versions
+        where = "recorded" if self.code.recorded else "compiled here"
         return f"numba-cuda {versions['numba-cuda']}, libNVVM {versions['nvidia-nvvm']}; {where}."
 
     def _rows(self) -> list[tuple[str, str, dict[str, Any]]]:

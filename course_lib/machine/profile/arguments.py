@@ -134,7 +134,8 @@ def in_order(
     kernel: str, parameters: Sequence[str], arrays: Sequence[str], scalars: Sequence[str], seed: int
 ) -> list[Any]:
     """Return the arguments of a kernel in the order of its parameters."""
-    of_arrays, of_scalars = named("array", arrays), named("scalar", scalars)
+    of_arrays = named("array", arrays)
+    of_scalars = named("scalar", scalars)
     for name in {**of_arrays, **of_scalars}:
         if name not in parameters:
             raise UsageError(f"{kernel} has no parameter {name!r}; its parameters are {', '.join(parameters)}.")

@@ -189,7 +189,8 @@ def _judged(
         verdict = replace(verdict, word="WRONG", says=repr(checked))
     over = tuple(map(str, exceeded(launch.run, _budgets(options))))
     strict = options.fail_on == "warning"
-    found, slow = not_allowed(launch.run, options.allow), launch.slow if strict else ()
+    found = not_allowed(launch.run, options.allow)
+    slow = launch.slow if strict else ()
     bad = [each for each in found if strict or KINDS[each.kind].values]
     fails = [repr(checked) if checked is not None else "", launch.failed, *over, *map(str, bad), *map(str, slow)]
     return ProfiledLaunch(
@@ -296,14 +297,16 @@ def _launch(options: argparse.Namespace, file: File, kernel: Any) -> Any:
         try:
             made = make()
         except Exception as error:
-            made, ended = None, f"; it ended with {type(error).__name__}: {error}"
+            made = None
+            ended = f"; it ended with {type(error).__name__}: {error}"
         if not isinstance(made, tuple) or len(made) < 3 or not isinstance(made[2], tuple | list):
             raise UsageError(f"{options.launch}() must return grid, block and a tuple of arguments{ended}.")
         return made[:3]
     for option in ("grid", "block"):
         if getattr(options, option) is None:
             raise UsageError(f"Give the launch a --{option}, as --{option} {'4,4' if option == 'grid' else '16,16'}.")
-    grid, block = numbers("the grid", options.grid), numbers("the block", options.block)
+    grid = numbers("the grid", options.grid)
+    block = numbers("the block", options.block)
     source = read(kernel)
     return grid, block, in_order(source.name, source.parameters, options.array, options.scalar, options.seed)
 

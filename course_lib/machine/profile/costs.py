@@ -45,7 +45,8 @@ class Cost:
         return self.count in MANY
 
     def __str__(self) -> str:
-        one, best = self.value / self.requests, self.least / self.requests
+        one = self.value / self.requests
+        best = self.least / self.requests
         if self.advises:
             what = (
                 f"{one:.3g} lanes of a warp update one word of {self.array} one after another, at each atomic"
@@ -64,7 +65,8 @@ class Cost:
 
 def without(cost: Cost, program: Sequence[Instruction]) -> list[Instruction]:
     """Return a warp's program in which the accesses of a line take no more wavefronts, or sectors, than would do."""
-    shared, part = cost.count == "wavefronts", cost.least / cost.value
+    shared = cost.count == "wavefronts"
+    part = cost.least / cost.value
     kind = f"shared {cost.op}" if shared else cost.op
 
     def at_least(each: Instruction) -> Instruction:
@@ -88,7 +90,9 @@ def costs(run: Run) -> tuple[Cost, ...]:
             count = "atomic_wavefronts" if row.space == "shared" else "serialized"
             value, least = getattr(row, count), row.requests
         elif row.space == "shared":
-            count, value, least = "wavefronts", row.wavefronts, row.wavefronts - row.bank_conflicts
+            count = "wavefronts"
+            value = row.wavefronts
+            least = row.wavefronts - row.bank_conflicts
         else:
             count, value = "sectors", row.sectors
             least = row.requests * max(1, ceil_div(row.accesses * row.itemsize, row.requests * SECTOR_BYTES))

@@ -218,7 +218,8 @@ def _without_errors(launched: Launched, run: Run, after: Sequence[Any], tries: T
 
         def holds(candidate: Candidate, left: list[_Left] = left) -> FunctionType | None:
             """Return the changed kernel if it is right."""
-            start, again = left[0], _launched(left[0].launched, candidate)
+            start = left[0]
+            again = _launched(left[0].launched, candidate)
             if again is None or not _keys(again[1]) < _keys(start.run):
                 return None
             if not again[1].errors:
@@ -294,7 +295,8 @@ def _all_read(changed: Launched) -> bool:
         if array.space == "shared":
             touched = timeline.touches(name)
             order = np.lexsort((touched.store, touched.position, touched.element))
-            element, atomic = touched.element[order], touched.atomic[order]
+            element = touched.element[order]
+            atomic = touched.atomic[order]
             store = touched.store[order] & ~atomic
             used = np.append((element[1:] == element[:-1]) & ~store[1:], False)
             lines = timeline.lines[touched.position[order] - 1]

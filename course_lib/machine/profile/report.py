@@ -64,7 +64,8 @@ class ProfiledLaunch:
         """Return in lines which launch of a script this is, and in how many others it is so."""
         if self.made is None or self.verdict.word in ("RIGHT", "STOPPED"):
             return []
-        file, script = self.made.code[0], os.path.abspath(self.script)
+        file = self.made.code[0]
+        script = os.path.abspath(self.script)
         kernel = "" if file == script else f"; {self.made.name} is in {Path(file).name}"
         return wrapped(f"  {self.made.first.told(script)}{self.others()}{kernel}")
 
@@ -209,7 +210,8 @@ def as_page(launches: Sequence[ProfiledLaunch], command: str) -> str:
     A stepper begins at the finding that is told first; it shows what arrays should hold where it has all blocks.
     ``command`` is what made the page.
     """
-    body, steppers = ["<h1>Profile of kernels, without a GPU</h1>"], False
+    body = ["<h1>Profile of kernels, without a GPU</h1>"]
+    steppers = False
     for each in launches:
         body.append(f"<h2>{html.escape(each.launched)}: {each.verdict.word}</h2>")
         body.append(f"<p>{html.escape(each.verdict.says)}</p>")

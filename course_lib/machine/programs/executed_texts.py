@@ -14,7 +14,9 @@ from typing import Any
 _TEXTS = itertools.count(1)
 #: What a text takes over from the code that executes it.
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
-_EXEC, _EVAL, _COMPILE = builtins.exec, builtins.eval, builtins.compile
+_EXEC = builtins.exec
+_EVAL = builtins.eval
+_COMPILE = builtins.compile
 
 
 def _kept(text: str) -> str:
@@ -50,7 +52,8 @@ def _exec(
     """Execute code as Python's own ``exec`` does; keep a text with a function where :mod:`inspect` looks for it."""
     frame = sys._getframe(1)
     if globals is None:
-        globals, locals = frame.f_globals, frame.f_locals if locals is None else locals
+        globals = frame.f_globals
+        locals = frame.f_locals if locals is None else locals
     if _defines(source):
         source = _COMPILE(source, _kept(source), "exec", frame.f_code.co_flags & _FUTURE, dont_inherit=True)
     _EXEC(source, globals, globals if locals is None else locals, **closure)
@@ -60,7 +63,8 @@ def _eval(source: Any, /, globals: dict[str, Any] | None = None, locals: Mapping
     """Compute as Python's own ``eval`` does; keep a text with a lambda where :mod:`inspect` looks for it."""
     frame = sys._getframe(1)
     if globals is None:
-        globals, locals = frame.f_globals, frame.f_locals if locals is None else locals
+        globals = frame.f_globals
+        locals = frame.f_locals if locals is None else locals
     if _defines(source):
         source = source.lstrip(" \t")
         source = _COMPILE(source, _kept(source), "eval", frame.f_code.co_flags & _FUTURE, dont_inherit=True)
@@ -71,7 +75,9 @@ def _eval(source: Any, /, globals: dict[str, Any] | None = None, locals: Mapping
 def readable_texts() -> Iterator[None]:
     """Keep the texts that are executed, for a while."""
     before = builtins.exec, builtins.eval, builtins.compile
-    builtins.exec, builtins.eval, builtins.compile = _exec, _eval, _compile
+    builtins.exec = _exec
+    builtins.eval = _eval
+    builtins.compile = _compile
     try:
         yield
     finally:

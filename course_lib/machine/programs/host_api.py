@@ -106,8 +106,12 @@ class DeviceArray(_StandIn):
 
     def _place(self, part: device_memory.AllocationView, note: Note, stream: Any) -> None:
         self.part, self.stream, self._note = part, stream, note
-        self.shape, self.strides, self.dtype, self.ndim = part.shape, part.strides, part.dtype, part.ndim
-        self.size, self.nbytes = part.size, part.size * part.dtype.itemsize
+        self.shape = part.shape
+        self.strides = part.strides
+        self.dtype = part.dtype
+        self.ndim = part.ndim
+        self.size = part.size
+        self.nbytes = part.size * part.dtype.itemsize
 
     def _of(self, values: np.ndarray) -> DeviceArray:
         """Return the array of a view of the elements."""
@@ -404,10 +408,13 @@ class Device(_StandIn):
     def __init__(self, context: DeviceContext, gpu: Mapping[str, Any]) -> None:
         capability = tuple(int(part) for part in gpu["compute_capability"].split("."))
         self._context = context
-        self.name, self.id, self.uuid = gpu["gpu"].encode(), 0, "GPU-00000000-0000-0000-0000-000000000000"
+        self.name = gpu["gpu"].encode()
+        self.id = 0
+        self.uuid = "GPU-00000000-0000-0000-0000-000000000000"
         self.compute_capability = capability
         self.COMPUTE_CAPABILITY_MAJOR, self.COMPUTE_CAPABILITY_MINOR = capability
-        self.WARP_SIZE, self.MULTIPROCESSOR_COUNT = WARP_SIZE, gpu["multiprocessors"]
+        self.WARP_SIZE = WARP_SIZE
+        self.MULTIPROCESSOR_COUNT = gpu["multiprocessors"]
         self.MAX_THREADS_PER_BLOCK = MAX_THREADS_PER_BLOCK
         self.MAX_BLOCK_DIM_X, self.MAX_BLOCK_DIM_Y, self.MAX_BLOCK_DIM_Z = MAX_BLOCK
         self.MAX_GRID_DIM_X, self.MAX_GRID_DIM_Y, self.MAX_GRID_DIM_Z = MAX_GRID
@@ -415,7 +422,8 @@ class Device(_StandIn):
         self.MAX_REGISTERS_PER_MULTIPROCESSOR = gpu["registers_per_multiprocessor"]
         self.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = gpu["shared_bytes_per_multiprocessor"]
         self.MAX_SHARED_MEMORY_PER_BLOCK = SHARED_LIMIT
-        self.L2_CACHE_SIZE, self.CLOCK_RATE = gpu["l2_bytes"], gpu["clock_hertz"] // 1000
+        self.L2_CACHE_SIZE = gpu["l2_bytes"]
+        self.CLOCK_RATE = gpu["clock_hertz"] // 1000
         self.UNIFIED_ADDRESSING = self.CAN_MAP_HOST_MEMORY = self.CONCURRENT_KERNELS = 1
         self.supports_float16 = self.supports_bfloat16 = self.supports_fp8 = True
 
@@ -494,7 +502,8 @@ class Runtime(_StandIn):
 
     def __init__(self, gpu: Mapping[str, Any]) -> None:
         version = tuple(int(part) for part in gpu["cuda_runtime"].split("."))[:2]
-        self.get_version, self.is_supported_version = lambda: version, lambda: True
+        self.get_version = lambda: version
+        self.is_supported_version = lambda: True
         self.supported_versions = (version,)
 
 
@@ -557,7 +566,9 @@ class ArrayFactory:
         made = device_memory.allocate(shape, dtype, strides, order)
         self._fill(made.allocation, made.dtype)
         found = made.values.view(HostArray)
-        found.allocation, found.note, found.fresh = made.allocation, self._note, made.allocation.bytes.copy()
+        found.allocation = made.allocation
+        found.note = self._note
+        found.fresh = made.allocation.bytes.copy()
         return found
 
     def _fill(self, allocation: device_memory.Allocation, dtype: np.dtype[Any]) -> None:
@@ -616,7 +627,8 @@ class ArrayFactory:
 
     def _mapped(self, ary: np.ndarray) -> HostArray:
         found = ary.view(HostArray)
-        found.allocation, found.note = _part_of(ary).allocation, self._note
+        found.allocation = _part_of(ary).allocation
+        found.note = self._note
         return found
 
 
@@ -705,7 +717,9 @@ def stand_ins(gpu: Mapping[str, Any], note: Note) -> dict[str, Any]:
     ``gpu`` is the provenance of a recording.
     """
     context = DeviceContext(gpu, note)
-    device, stream, arrays = context.device, Stream(), ArrayFactory(note)
+    device = context.device
+    stream = Stream()
+    arrays = ArrayFactory(note)
 
     def selected(device_id: Any) -> Device:
         """Return the device of a number; IndexError for one that is not in ``cuda.gpus``, as numba raises."""

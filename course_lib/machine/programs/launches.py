@@ -210,7 +210,8 @@ class Launches:
             return made
         if made.stopped:
             raise made.stopped.with_traceback(None)
-        name, allow = python_function(kernel).__code__.co_name, self.policy.allow
+        name = python_function(kernel).__code__.co_name
+        allow = self.policy.allow
         found = [each for each in made.run.findings if each.kind not in _ENDS or made.run.exception is None]
         errors = tuple(each for each in found if each.kind in self.policy.raising)
         errors = tuple(each for each in errors if not accepted(allow, each.kind, name))

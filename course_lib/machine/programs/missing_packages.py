@@ -184,7 +184,9 @@ class Intrinsic:
     """A function for which numba's compiler writes code of its own; the simulator reads its ``__simulated_as__``."""
 
     def __init__(self, typer: Callable[..., Any]) -> None:
-        self.__name__, self.__doc__, self.__module__ = typer.__name__, typer.__doc__, typer.__module__
+        self.__name__ = typer.__name__
+        self.__doc__ = typer.__doc__
+        self.__module__ = typer.__module__
 
     def __call__(self, *arguments: Any, **named: Any) -> NoReturn:
         raise NotImplementedError(f"{self.__name__} is an intrinsic; a kernel calls it")

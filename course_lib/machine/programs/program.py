@@ -149,7 +149,9 @@ def _run(program: PythonProgram, folder: Path) -> tuple[int, bool]:
     sys.stderr.flush()
     stdout = _stderr() if program.apart else None
     process = subprocess.Popen(program.command, stdout=stdout, env=environment(folder), start_new_session=alone)
-    begun, overdue, interrupts = None, False, _Interrupts(process, alone)
+    begun = None
+    overdue = False
+    interrupts = _Interrupts(process, alone)
     try:
         with _handled({signal.SIGINT: interrupts.handle} | dict.fromkeys(_HANDED_ON, interrupts.hand_on)):
             while True:

@@ -102,7 +102,8 @@ def read(folder: Path) -> Iterator[tuple[str, str, tuple[Any, ...]]]:
     The last record of a file may be cut off.
     """
     for path in sorted(folder.glob(f"*{_SUFFIX}")):
-        data, process = path.read_bytes(), path.name.rpartition("-")[0]
+        data = path.read_bytes()
+        process = path.name.rpartition("-")[0]
         place = 0
         while place + _SIZE.size <= len(data):
             begin = place + _SIZE.size

@@ -36,7 +36,8 @@ class SimulatedLaunches:
 
     def __init__(self, reason: str, policy: Policy) -> None:
         simulates = _RUN[-1] if _RUN else simulated
-        self._reason, self._launches = reason, Launches(policy=policy, simulates=simulates)
+        self._reason = reason
+        self._launches = Launches(policy=policy, simulates=simulates)
         self._below: SimulatedLaunches | None = None  # whose place this one took
         self._above: SimulatedLaunches | None = None  # which took this one's place
         self._entered = False

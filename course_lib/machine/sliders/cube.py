@@ -13,7 +13,10 @@ TILES = (1, 2, 4, 8, 16)
 N = 16
 #: Pixels of a cell, and the directions of rows, columns and k on the page: an isometric view from above, in which k
 #: comes towards the reader, on the left.
-_SIDE, _ROW, _COLUMN, _DEPTH = 9.5, (0.0, 1.0), (0.866, 0.5), (-0.866, 0.5)
+_SIDE = 9.5
+_ROW = (0.0, 1.0)
+_COLUMN = (0.866, 0.5)
+_DEPTH = (-0.866, 0.5)
 #: How far A, B and C are from the cube, in sides of it.
 _APART = 1.06
 

@@ -57,7 +57,8 @@ class Kind:
 def draw_sectors(stride: int, first: int) -> Sketch:
     """Draw a line of memory, and what 32 lanes load of it: lane i loads element ``first + stride * i`` of float32."""
     elements = [first + stride * lane for lane in range(WARP_SIZE)]
-    fetched, used = sectors_of([WORD_BYTES * element for element in elements]), sorted(set(elements))
+    fetched = sectors_of([WORD_BYTES * element for element in elements])
+    used = sorted(set(elements))
     each = SECTOR_BYTES // WORD_BYTES
     in_row = 16
     wide, high, pitch, left = (WIDTH - 90) / in_row, 24, 34, 90
@@ -67,12 +68,14 @@ def draw_sectors(stride: int, first: int) -> Sketch:
         name = f"{'' if row else 'element '}{row * in_row * each}"
         shapes.append(Text(left - 10, row * pitch + 18, name, _SIZE, GROUND, "right"))
     for sector in range(8 * in_row):
-        x, y = left + sector % in_row * wide, sector // in_row * pitch + 6
+        x = left + sector % in_row * wide
+        y = sector // in_row * pitch + 6
         shapes.append(Box(x, y, wide - 4, high, light if sector in fetched else None, GROUND))
     cell = (wide - 4) / each
     for element in used:
         sector, place = divmod(element, each)
-        x, y = left + sector % in_row * wide + place * cell, sector // in_row * pitch + 6
+        x = left + sector % in_row * wide + place * cell
+        y = sector // in_row * pitch + 6
         shapes.append(Box(x + 0.5, y + 1, cell - 1, high - 2, COLOURS["B"]))
     share = len(used) / (each * len(fetched))
     says = (
@@ -95,7 +98,8 @@ def draw_occupancy(gpu: Mapping[str, Any], threads: int, registers: int, shared:
     ``shared`` is in KiB for each block, ``gpu`` as `model.occupancy` takes it.
     """
     held = model.occupancy(threads, registers, 1024 * shared, gpu)
-    warps, slots = ceil_div(threads, WARP_SIZE), gpu["threads_per_multiprocessor"] // WARP_SIZE
+    warps = ceil_div(threads, WARP_SIZE)
+    slots = gpu["threads_per_multiprocessor"] // WARP_SIZE
     limiting = [resource for resource, blocks in held.room.items() if blocks == held.blocks]
     most = max(held.room["blocks"], held.blocks)
     shapes: list[Shape] = [Text(_LEFT, 10, "blocks that have room, by each resource", _SIZE, GROUND)]
@@ -247,7 +251,9 @@ LAYOUTS: dict[str, Callable[[int, int], int]] = {
 
 def draw_layout(layout: int, piece: int) -> Sketch:
     """Draw the banks of the pieces of eight rows, and mark piece ``piece`` of each, which are read together."""
-    name, pieces, span = list(LAYOUTS)[layout], _ROW_BYTES // _PIECE, _PIECE // WORD_BYTES
+    name = list(LAYOUTS)[layout]
+    pieces = _ROW_BYTES // _PIECE
+    span = _PIECE // WORD_BYTES
     groups = BANKS // span
     where = [[LAYOUTS[name](r, p) // _PIECE % groups for p in range(pieces)] for r in range(_ROWS)]
     wide, high = (WIDTH - _LEFT - 10) / groups, 30
@@ -278,9 +284,12 @@ def draw_layout(layout: int, piece: int) -> Sketch:
     return Sketch(tuple(shapes), 52 + _ROWS * high, says)
 
 
-_STRIDES, _THREADS = tuple(range(33)), tuple(range(32, 1025, 32))
-_REGISTERS, _SHARED = (*range(16, 256, 8), 255), tuple(range(0, 228))
-_KERNELS, _LAUNCHES = (2, 5, 10, 20, 50, 100, 200), (5, 10, 20, 40)
+_STRIDES = tuple(range(33))
+_THREADS = tuple(range(32, 1025, 32))
+_REGISTERS = (*range(16, 256, 8), 255)
+_SHARED = tuple(range(0, 228))
+_KERNELS = (2, 5, 10, 20, 50, 100, 200)
+_LAUNCHES = (5, 10, 20, 40)
 
 KINDS = {
     "cube": Kind(

@@ -96,7 +96,8 @@ def recorded(state: Mapping[str, Any]) -> dict[str, Any]:
     `_offers` then holds the values with pictures, and `_sketches` every picture by its setting, its values joined by
     commas, as base64 of zlib's compressed JSON.
     """
-    offers, fixed = json.loads(state["_offers"]), json.loads(state["_fixed"])
+    offers = json.loads(state["_offers"])
+    fixed = json.loads(state["_fixed"])
     kind, current = KINDS[offers["kind"]], state["setting"]
     values = {name: sorted({*slider.recorded, current[name]}) for name, slider in kind.sliders.items()}
     sketches = {}

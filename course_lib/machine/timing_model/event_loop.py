@@ -326,7 +326,8 @@ def _is_first(state: State, block: int, sector: int) -> bool:
     """
     if state.machine[0].in_step > 0:
         return True
-    name, number = state.sectors[sector].name, state.sectors[sector].number
+    name = state.sectors[sector].name
+    number = state.sectors[sector].number
     return pseudo_random(name, block, number) % PRIME < PRIME / state.sectors[sector].loaded_by
 
 

@@ -47,7 +47,8 @@ ALSO_WITHOUT_BANKS = ("vectorized", "warp_tiled", "whole_tiles", "best")
 Folder = str | Path
 #: Iterations of a microkernel's loop that are simulated.
 ITERATIONS = 64
-ADD, READ = Instruction("multiply-add", 0), Instruction("shared load", 0, wavefronts=1)
+ADD = Instruction("multiply-add", 0)
+READ = Instruction("shared load", 0, wavefronts=1)
 
 
 def rows(progress: Progress, gpu: Folder = DEFAULT_GPU) -> list[Result]:
@@ -63,7 +64,8 @@ Microkernel = tuple[Sequence[Sequence[Instruction]], float, dict[str, Any]]
 
 def probes(gpu: Folder = DEFAULT_GPU) -> list[Result]:
     """Predict the times of the kernels that measured the multiprocessor, from the numbers that they gave."""
-    multiprocessor, recording = _multiprocessor(gpu), measurements.load("latencies", gpu)
+    multiprocessor = _multiprocessor(gpu)
+    recording = measurements.load("latencies", gpu)
     full = recording.provenance["threads_per_multiprocessor"] // WARP_SIZE
     results = []
     for r in recording.results:
@@ -143,7 +145,9 @@ def loop_of_lines(code: Sequence[str]) -> list[Instruction]:
     Lines are labels, or "pace result operands waits  text".
     """
     places: dict[str, int] = {}
-    made, targets, kept = list[Instruction](), list[int](), dict[int, str]()
+    made = list[Instruction]()
+    targets = list[int]()
+    kept = dict[int, str]()
     for line in code:
         if line.endswith(":"):
             places[line[:-1]] = len(made)
@@ -166,7 +170,8 @@ def launches(progress: Progress, what: str, gpu: Folder = DEFAULT_GPU) -> list[R
     matrices, in "residency" every launch brings each line from DRAM once, and the blocks that request it first wait
     longer. "capstone": kernels written as students do.
     """
-    multiprocessor, recording = _multiprocessor(gpu), measurements.load(what, gpu)
+    multiprocessor = _multiprocessor(gpu)
+    recording = measurements.load(what, gpu)
     own = recorded() if what == "capstone" else {}
     chosen = [r for r in recording.results if "gflops" in r and (r["rung"] in own if own else r["rung"] != "cublas")]
     results: list[Result] = []
@@ -203,8 +208,11 @@ def launch_of(
 
     blocks, cached: as in `ProductLaunch`.
     """
-    of, params, matrix = own or rung(r["rung"]), {} if own else r["params"], np.zeros((8, 8), np.float32)
-    code, launch = machine_code(of.make(dtype=np.float32, **params), (matrix,) * 3), partial(of.launch, **params)
+    of = own or rung(r["rung"])
+    params = {} if own else r["params"]
+    matrix = np.zeros((8, 8), np.float32)
+    code = machine_code(of.make(dtype=np.float32, **params), (matrix,) * 3)
+    launch = partial(of.launch, **params)
     size, part = (r["M"], r["N"], r["K"]), PARTS.get(r["rung"])
     return ProductLaunch(code, launch, size, multiprocessor, recording.provenance, blocks, part, cached)
 

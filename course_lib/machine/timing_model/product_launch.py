@@ -191,7 +191,8 @@ class ProductLaunch:
         them, and the run has the accesses to shared memory of these alone.
         """
         (rows, columns), rng = self.tile, np.random.default_rng(0)
-        A, B = np.zeros((rows, depth), np.float32), np.zeros((depth, columns), np.float32)
+        A = np.zeros((rows, depth), np.float32)
+        B = np.zeros((depth, columns), np.float32)
         some = np.arange(depth) if filled is None else np.array(filled)
         A[:, some], B[some] = rng.random((rows, len(some)), np.float32), rng.random((len(some), columns), np.float32)
         C = np.zeros((rows, columns), np.float32)

@@ -33,7 +33,9 @@ def bank_queue(code: Sequence[str]) -> list[tuple[int, list[int], list[int]]]:
     >>> timing_model.bank_queue(["FFMA R4, R2, R3, R4", "FFMA R6, R2, R8, R6"])
     [(0, [2, 4], [3]), (2, [2, 8, 6], [])]
     """
-    queue, kept, start = list[tuple[int, list[int], list[int]]](), dict[int, str](), -1
+    queue = list[tuple[int, list[int], list[int]]]()
+    kept = dict[int, str]()
+    start = -1
     free = [0, 0]
     for line in code:
         reads, kept = register_reads(line, kept)

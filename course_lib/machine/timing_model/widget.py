@@ -70,7 +70,8 @@ def instructions(tile_width: int, buffers: int) -> Sequence[Sequence[Instruction
     chosen = rung(KERNELS[buffers])
     kernel = chosen.make(tile_width=tile_width)
     grid, block = chosen.launch(tile_width, tile_width, DEPTH, tile_width=tile_width)
-    A, B = np.ones((tile_width, DEPTH), np.float32), np.ones((DEPTH, tile_width), np.float32)
+    A = np.ones((tile_width, DEPTH), np.float32)
+    B = np.ones((DEPTH, tile_width), np.float32)
     run = simulate(kernel, trace=True)[grid, block](A, B, np.zeros((tile_width, tile_width), np.float32))
     warps = traced_streams(kernel, run.trace)
     return warps if len(warps) <= WARPS else warps[:: Multiprocessor.schedulers]
@@ -118,7 +119,9 @@ class Plan:
             for reason, first, last in _stretches(spans):
                 if first >= SHOWN:
                     break
-                number, begin, end = REASONS.index(reason), round(first), round(min(last, SHOWN))
+                number = REASONS.index(reason)
+                begin = round(first)
+                end = round(min(last, SHOWN))
                 if row and row[-1][0] == number and row[-1][2] == begin:
                     row[-1][2] = end
                 elif begin < end:
