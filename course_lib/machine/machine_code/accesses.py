@@ -72,10 +72,10 @@ def _address(text: str, wide: bool = False) -> Callable[[Threads], Any]:
         parts.append(raw(register, 2 if wide or "64" in how else 1))
         scales.append(int(how[1:]) if re.fullmatch(r"X\d+", how) else 1)
 
-    def get(t: Threads) -> Any:
-        total: Any = np.zeros(t.mask.shape, np.uint64)
+    def get(threads: Threads) -> Any:
+        total: Any = np.zeros(threads.mask.shape, np.uint64)
         for part, scale in zip(parts, scales, strict=True):
-            total = total + part(t) * np.uint64(scale)
+            total = total + part(threads) * np.uint64(scale)
         return total
 
     return get
@@ -95,21 +95,21 @@ def _check(offsets: np.ndarray, size: int, room: int) -> None:
         raise ValueError("the machine code accesses memory outside of an array")
 
 
-def _memories(t: Threads, space: str, at: np.ndarray, size: int) -> list[tuple[str, np.ndarray, np.ndarray, int]]:
+def _memories(threads: Threads, space: str, at: np.ndarray, size: int) -> list[tuple[str, np.ndarray, np.ndarray, int]]:
     """Return the memories that active threads access: the name, the bytes, which threads, and what to subtract from
     their addresses to get the places of their bytes."""
     if space == "shared":
-        _check(at[t.mask], size, t.shared_bytes)
-        return [("", t.shared, t.mask, 0)]
+        _check(at[threads.mask], size, threads.shared_bytes)
+        return [("", threads.shared, threads.mask, 0)]
     if space == "local":
-        _check(at[t.mask], size, t.local.shape[1])
-        return [("", t.local.reshape(-1), t.mask, 0)]
+        _check(at[threads.mask], size, threads.local.shape[1])
+        return [("", threads.local.reshape(-1), threads.mask, 0)]
     found = []
     number = at >> ARRAY_BITS
-    left = t.mask
+    left = threads.mask
     while left.any():
         first = int(number[left.argmax()])
-        memory = next((m for m in t.arrays if m.first >> ARRAY_BITS == first), None)
+        memory = next((m for m in threads.arrays if m.first >> ARRAY_BITS == first), None)
         if memory is None:
             raise ValueError("the machine code accesses memory that is none of its arrays")
         here = left & (number == first)
@@ -119,12 +119,12 @@ def _memories(t: Threads, space: str, at: np.ndarray, size: int) -> list[tuple[s
     return found
 
 
-def _places(t: Threads, space: str, at: np.ndarray) -> np.ndarray:
+def _places(threads: Threads, space: str, at: np.ndarray) -> np.ndarray:
     """Return where in the bytes of their memory the threads' addresses are."""
     if space == "shared":
-        return at + t.block * t.shared_bytes
+        return at + threads.block * threads.shared_bytes
     if space == "local":
-        return at + np.arange(len(at)) * t.local.shape[1]
+        return at + np.arange(len(at)) * threads.local.shape[1]
     return at
 
 
@@ -154,53 +154,53 @@ class Memory:
             self.registers = _row(operands[1], words, raw)
             self.at = _address(operands[0])
 
-    def run(self, t: Threads) -> WarpAccess:
+    def run(self, threads: Threads) -> WarpAccess:
         """Do it; return what all threads access."""
-        at = self.at(t)
+        at = self.at(threads)
         at = (at & np.uint64(0xFFFFFFFF) if self.space == "local" else at).astype(np.int64)
-        memories = _memories(t, self.space, at, self.bytes)
-        places = _places(t, self.space, at)
+        memories = _memories(threads, self.space, at, self.bytes)
+        places = _places(threads, self.space, at)
         stored = None
         name, _, _, first = memories[0]
         if self.space == "local" and self.bytes >= 4 and (at == at[0]).all():  # as of registers that are spilled
-            self._move_columns(t, int(at[0]) // 4)
+            self._move_columns(threads, int(at[0]) // 4)
         elif self.op == "copy":
             _, data, _, _ = memories[0]
-            stored = self.to(t).astype(np.int64)
-            to = _places(t, "shared", stored)
-            allowed = t.mask if self.allowed is None else t.mask & self.allowed(t)
+            stored = self.to(threads).astype(np.int64)
+            to = _places(threads, "shared", stored)
+            allowed = threads.mask if self.allowed is None else threads.mask & self.allowed(threads)
             span = np.arange(self.bytes)
-            t.shared[to[t.mask][:, None] + span] = 0
-            t.shared[to[allowed][:, None] + span] = data[(places - first)[allowed][:, None] + span]
+            threads.shared[to[threads.mask][:, None] + span] = 0
+            threads.shared[to[allowed][:, None] + span] = data[(places - first)[allowed][:, None] + span]
         else:
-            every = t.mask
+            every = threads.mask
             for _, data, here, begin in memories:
-                t.mask = here
-                self._move(t, data, places - begin)
-            t.mask = every
+                threads.mask = here
+                self._move(threads, data, places - begin)
+            threads.mask = every
         lanes = _lanes(memories)
-        return WarpAccess(self.space, self.op, name, self.bytes, t.mask, at - first, stored, by_array=lanes)
+        return WarpAccess(self.space, self.op, name, self.bytes, threads.mask, at - first, stored, by_array=lanes)
 
-    def _move_columns(self, t: Threads, first: int) -> None:
+    def _move_columns(self, threads: Threads, first: int) -> None:
         """Load or store the same words of each thread's local memory."""
-        words = t.local.view(np.uint32)
+        words = threads.local.view(np.uint32)
         for i, register in enumerate(self.registers):
             if self.op == "load":
-                register(t, words[:, first + i].astype(np.uint64))
+                register(threads, words[:, first + i].astype(np.uint64))
             else:
-                np.copyto(words[:, first + i], register(t), where=t.mask, casting="unsafe")
+                np.copyto(words[:, first + i], register(threads), where=threads.mask, casting="unsafe")
 
-    def _move(self, t: Threads, data: np.ndarray, places: np.ndarray) -> None:
-        where, size = places[t.mask], min(self.bytes, 4)
+    def _move(self, threads: Threads, data: np.ndarray, places: np.ndarray) -> None:
+        where, size = places[threads.mask], min(self.bytes, 4)
         words = data[: len(data) // size * size].view(f"{'i' if self.signed else 'u'}{size}")
         for i, register in enumerate(self.registers):
             place = where // size + i
             if self.op == "load":
-                value = np.zeros(t.mask.shape, np.uint64)
-                value[t.mask] = words[place].astype(np.int64).view(np.uint64)
-                register(t, value)
+                value = np.zeros(threads.mask.shape, np.uint64)
+                value[threads.mask] = words[place].astype(np.int64).view(np.uint64)
+                register(threads, value)
             else:
-                words[place] = np.broadcast_to(register(t), t.mask.shape)[t.mask].astype(words.dtype)
+                words[place] = np.broadcast_to(register(threads), threads.mask.shape)[threads.mask].astype(words.dtype)
 
 
 #: What an atomic makes of the old value and its operand.
@@ -240,27 +240,29 @@ class Atomic:
         self.result = _row(operands[at - 1], flag, writer) if at else []
         self.given = [_row(text, words, raw) for text in operands[at + 1 :]]
 
-    def run(self, t: Threads) -> WarpAccess:
+    def run(self, threads: Threads) -> WarpAccess:
         """Do it; return what all threads access."""
-        at = self.at(t).astype(np.int64)
-        memories = _memories(t, self.space, at, self.bytes)
-        places = _places(t, self.space, at)
-        given = [self._value(t, words) for words in self.given]
-        old = np.zeros(t.mask.shape, self.kind)
+        at = self.at(threads).astype(np.int64)
+        memories = _memories(threads, self.space, at, self.bytes)
+        places = _places(threads, self.space, at)
+        given = [self._value(threads, words) for words in self.given]
+        old = np.zeros(threads.mask.shape, self.kind)
         for _, data, here, first in memories:
             memory = data[: len(data) // self.bytes * self.bytes].view(self.kind)
             for thread in np.flatnonzero(here).tolist():
                 place = (places[thread] - first) // self.bytes
                 old[thread] = self._updated(memory, place, [value[thread] for value in given])
         bits = old.view(f"u{self.bytes}").astype(np.uint64)
-        for number, put in enumerate(self.result):
-            put(t, bits >> np.uint64(32 * number))
+        for number, write in enumerate(self.result):
+            write(threads, bits >> np.uint64(32 * number))
         name, _, _, first = memories[0]
         lanes = _lanes(memories)
-        return WarpAccess(self.space, "atomic", name, self.bytes, t.mask, at - first, how=self.how, by_array=lanes)
+        return WarpAccess(
+            self.space, "atomic", name, self.bytes, threads.mask, at - first, how=self.how, by_array=lanes
+        )
 
-    def _value(self, t: Threads, words: list[Any]) -> np.ndarray:
-        parts = [np.broadcast_to(word(t), t.mask.shape).astype(np.uint64) for word in words]
+    def _value(self, threads: Threads, words: list[Any]) -> np.ndarray:
+        parts = [np.broadcast_to(word(threads), threads.mask.shape).astype(np.uint64) for word in words]
         both = parts[0] if len(parts) == 1 else parts[0] | parts[1] << np.uint64(32)
         return np.ascontiguousarray(both.astype(f"u{self.bytes}")).view(self.kind)
 

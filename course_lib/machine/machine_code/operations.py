@@ -90,8 +90,8 @@ def predicate(text: str) -> Value:
     uniform = name.startswith("U")
     number = 7 if name.endswith("T") else int(name[-1])
 
-    def get(t: Threads) -> Array:
-        truth = (t.uniform_predicates if uniform else t.predicates)[number]
+    def get(threads: Threads) -> Array:
+        truth = (threads.uniform_predicates if uniform else threads.predicates)[number]
         return ~truth if negated else truth
 
     return get
@@ -123,18 +123,18 @@ def raw(text: str, words: int = 1) -> Value:
     constant = _constant(text)
     if constant is not None:
         wide = np.uint64(constant if words == 1 or constant < 2**31 else constant + (0xFFFFFFFF << 32))
-        return lambda t: wide
+        return lambda threads: wide
     if found := re.fullmatch(r"c\[(0x\w+)\]\[(0x\w+)\]", text):
         if found[1] != "0x0":
             raise UnknownInstruction(f"constants of bank {found[1]}")
         at = int(found[2], 16)
-        return lambda t: t.constant(at, 4 * words)
+        return lambda threads: threads.constant(at, 4 * words)
     if (place := _place(text)) is None:
         raise UnknownInstruction(f"operand {text}")
     uniform, number = place[0] == "U", place[1]
 
-    def get(t: Threads) -> Array:
-        file = t.uniform if uniform else t.registers
+    def get(threads: Threads) -> Array:
+        file = threads.uniform if uniform else threads.registers
         low = file[number].astype(np.uint64)
         if words == 1 or number == (63 if uniform else 255):
             return low
@@ -150,8 +150,8 @@ def integer(text: str, words: int = 1) -> Value:
     if inner == text:
         return value
     if text.startswith("~"):
-        return lambda t: value(t) ^ (WORD if words == 1 else ~np.uint64(0))
-    return lambda t: (ONE << SHIFT) - value(t) if words == 1 else np.uint64(0) - value(t)
+        return lambda threads: value(threads) ^ (WORD if words == 1 else ~np.uint64(0))
+    return lambda threads: (ONE << SHIFT) - value(threads) if words == 1 else np.uint64(0) - value(threads)
 
 
 def signed(value: Array) -> Array:
@@ -165,14 +165,14 @@ def float_of(text: str, words: int = 1) -> Value:
     inner = text if fixed else text.replace(".reuse", "").strip("-+|")
     if fixed and words == 2:
         literal = np.float64(text.replace("+INF", "inf").replace("INF", "inf").replace("QNAN", "nan").lstrip("+"))
-        return lambda t: literal
+        return lambda threads: literal
     value = raw(inner, words)
     negative = text.startswith("-") and inner != text
     amount = "|" in text
     bits, kind = _FLOATS[words]
 
-    def get(t: Threads) -> Array:
-        number: Any = np.asarray(value(t)).astype(bits).view(kind)
+    def get(threads: Threads) -> Array:
+        number: Any = np.asarray(value(threads)).astype(bits).view(kind)
         number = np.abs(number) if amount else number
         return -number if negative else number
 
@@ -181,20 +181,20 @@ def float_of(text: str, words: int = 1) -> Value:
 
 def special(text: str) -> Value:
     """Return what a special register holds."""
-    return lambda t: t.special(text)
+    return lambda threads: threads.special(text)
 
 
 def zero(text: str) -> Value:
     """Return zero, which is all that CS2R is known to read."""
     if text != "SRZ":
         raise UnknownInstruction(f"CS2R of {text}")
-    return lambda t: np.uint64(0)
+    return lambda threads: np.uint64(0)
 
 
 def all_truths(text: str) -> Value:
     """Return the seven predicates of a thread as bits."""
     places = np.arange(7, dtype=np.uint64)[:, None]
-    return lambda t: (t.predicates[:7].astype(np.uint64) << places).sum(axis=0, dtype=np.uint64)
+    return lambda threads: (threads.predicates[:7].astype(np.uint64) << places).sum(axis=0, dtype=np.uint64)
 
 
 def constant_at(text: str, size: int = 4, signed: bool = False) -> Value:
@@ -206,10 +206,12 @@ def constant_at(text: str, size: int = 4, signed: bool = False) -> Value:
     offset = int(found[2] or "0", 16)
     kind = f"<{'i' if signed else 'u'}{size}"
 
-    def get(t: Threads) -> Array:
-        places = np.broadcast_to(np.asarray(base(t)).astype(np.int64) + offset, t.mask.shape)
-        places = np.clip(places, 0, len(t.constants) - size)  # registers of threads that are not active hold anything
-        data = t.constants[np.add.outer(places, np.arange(size))]
+    def get(threads: Threads) -> Array:
+        places = np.broadcast_to(np.asarray(base(threads)).astype(np.int64) + offset, threads.mask.shape)
+        places = np.clip(
+            places, 0, len(threads.constants) - size
+        )  # registers of threads that are not active hold anything
+        data = threads.constants[np.add.outer(places, np.arange(size))]
         return data.view(kind)[:, 0].astype(np.int64).view(np.uint64)
 
     return get
@@ -222,48 +224,48 @@ def writer(text: str, words: int = 1) -> Action:
         raise UnknownInstruction(f"result {text}")
     uniform, number = place[0] == "U", place[1]
     if number == (63 if uniform else 255):
-        return lambda t, value: None
+        return lambda threads, value: None
 
-    def put(t: Threads, value: Any) -> None:
-        file = t.uniform if uniform else t.registers
-        where = t.warps if uniform else t.mask
+    def write(threads: Threads, value: Any) -> None:
+        file = threads.uniform if uniform else threads.registers
+        where = threads.warps if uniform else threads.mask
         value = np.asarray(value)
         np.copyto(file[number], (value & WORD).astype(np.uint32), where=where)
         if words == 2:
             np.copyto(file[number + 1], (value >> SHIFT).astype(np.uint32), where=where)
 
-    return put
+    return write
 
 
 def float_writer(text: str, words: int = 1) -> Action:
     """Return the function that writes a float32, or a float64 of two words."""
-    put, (bits, kind) = writer(text, words), _FLOATS[words]
-    return lambda t, value: put(t, np.asarray(value, kind).view(bits).astype(np.uint64))
+    write, (bits, kind) = writer(text, words), _FLOATS[words]
+    return lambda threads, value: write(threads, np.asarray(value, kind).view(bits).astype(np.uint64))
 
 
 def truth_writer(text: str) -> Action:
     """Return the function that writes a predicate."""
     uniform = text.startswith("U")
     if text.endswith("T"):
-        return lambda t, value: None
+        return lambda threads, value: None
     number = int(text[-1])
 
-    def put(t: Threads, value: Any) -> None:
-        file, where = (t.uniform_predicates, t.warps) if uniform else (t.predicates, t.mask)
+    def write(threads: Threads, value: Any) -> None:
+        file, where = (threads.uniform_predicates, threads.warps) if uniform else (threads.predicates, threads.mask)
         np.copyto(file[number], value, where=where)
 
-    return put
+    return write
 
 
 def truths_writer(text: str) -> Action:
     """Return the function that writes predicates: given bits, and which of the seven to write."""
 
-    def put(t: Threads, value: Any) -> None:
+    def write(threads: Threads, value: Any) -> None:
         for number in range(7):
             if int(value[1]) >> number & 1:
-                np.copyto(t.predicates[number], value[0] >> np.uint64(number) & ONE != 0, where=t.mask)
+                np.copyto(threads.predicates[number], value[0] >> np.uint64(number) & ONE != 0, where=threads.mask)
 
-    return put
+    return write
 
 
 def is_predicate(text: str) -> bool:
@@ -291,19 +293,22 @@ class Rule:
 
     def __call__(self, mods: list[str], operands: list[str]) -> Run:
         texts = iter(operands)
-        puts = [make(next(texts)) for make in self.results]
+        writers = [make(next(texts)) for make in self.results]
         gets = [make(text) for make, text in zip(self.operands, texts, strict=True)]
 
-        def run(t: Threads) -> None:
-            values = [get(t) for get in gets]
+        def run(threads: Threads) -> None:
+            values = [get(threads) for get in gets]
             if self.by_warp:
-                values = [np.broadcast_to(value, t.mask.shape).reshape(-1, WARP_SIZE) for value in (t.mask, *values)]
+                values = [
+                    np.broadcast_to(value, threads.mask.shape).reshape(-1, WARP_SIZE)
+                    for value in (threads.mask, *values)
+                ]
             try:
                 found = self.work(mods, *values)
             except (KeyError, StopIteration) as error:
                 raise UnknownInstruction(f"the modifiers {'.'.join(mods)}") from error
-            for put, value in zip(puts, found if len(puts) > 1 else [found], strict=True):
-                put(t, value)
+            for write, value in zip(writers, found if len(writers) > 1 else [found], strict=True):
+                write(threads, value)
 
         return run
 
@@ -322,18 +327,18 @@ def _carries(operands: list[str]) -> tuple[str, list[str], list[str], list[str]]
 def added(part: Callable[..., Any], mods: list[str], operands: list[str]) -> Run:
     """Return what adds the carries to ``part`` of the operands, which is less than a few times 2^32."""
     target, written, sources, read = _carries(operands)
-    values = [integer(s) for s in sources]
-    ins = [predicate(p) for p in read] if "X" in mods else []
-    put = writer(target)
-    outs = [truth_writer(p) for p in written]
+    values = [integer(source) for source in sources]
+    carries_in = [predicate(name) for name in read] if "X" in mods else []
+    write = writer(target)
+    carries_out = [truth_writer(name) for name in written]
 
-    def run(t: Threads) -> None:
-        total = part(mods, *[value(t) for value in values])
-        for carry in ins:
-            total = total + carry(t)
-        put(t, total)
-        for count, out in enumerate(outs, 1):
-            out(t, total >> SHIFT >= np.uint64(count))
+    def run(threads: Threads) -> None:
+        total = part(mods, *[value(threads) for value in values])
+        for carry in carries_in:
+            total = total + carry(threads)
+        write(threads, total)
+        for count, out in enumerate(carries_out, 1):
+            out(threads, total >> SHIFT >= np.uint64(count))
 
     return run
 
@@ -348,23 +353,23 @@ def lea(mods: list[str], a: Array, b: Array, *others: Any) -> Array:
 def wide_product(mods: list[str], operands: list[str]) -> Run:
     """A product of 64 bits and a sum, or the upper word of it."""
     target, written, (a, b, c), read = _carries(operands)
-    put = writer(target, 2 if "WIDE" in mods else 1)
-    outs = [truth_writer(p) for p in written]
+    write = writer(target, 2 if "WIDE" in mods else 1)
+    carries_out = [truth_writer(name) for name in written]
     x = integer(a)
     y = integer(b)
     z = pair(c)
-    ins = [predicate(p) for p in read] if "X" in mods else []
+    carries_in = [predicate(name) for name in read] if "X" in mods else []
 
-    def run(t: Threads) -> None:
-        one, other = numbers(mods, x(t), y(t))
+    def run(threads: Threads) -> None:
+        one, other = numbers(mods, x(threads), y(threads))
         product = (one * other).view(np.uint64)
-        total = product + z(t)
+        total = product + z(threads)
         over = total < product
-        for carry in ins:
-            total = total + carry(t)
-        put(t, total if "WIDE" in mods else total >> SHIFT)
-        for out in outs:
-            out(t, over)
+        for carry in carries_in:
+            total = total + carry(threads)
+        write(threads, total if "WIDE" in mods else total >> SHIFT)
+        for out in carries_out:
+            out(threads, over)
 
     return run
 
@@ -456,17 +461,17 @@ def to_uniform(mods: list[str], active: Array, value: Array) -> Array:
 def vote(mods: list[str], operands: list[str]) -> Run:
     """Whether a predicate is true for all lanes of the warp that take part, or for any; and for which, as bits."""
     first, *others = operands
-    put = None if is_predicate(first) else writer(first)
-    told = truth_writer(first if put is None else others[0])
+    write = None if is_predicate(first) else writer(first)
+    told = truth_writer(first if write is None else others[0])
     truth = predicate(operands[-1])
     bits = ONE << np.arange(WARP_SIZE, dtype=np.uint64)
 
-    def run(t: Threads) -> None:
-        active = t.mask.reshape(-1, WARP_SIZE)
-        true = active & np.broadcast_to(truth(t), t.mask.shape).reshape(-1, WARP_SIZE)
-        told(t, np.repeat((true == active).all(axis=1) if "ALL" in mods else true.any(axis=1), WARP_SIZE))
-        if put is not None:
-            put(t, np.repeat((true * bits).sum(axis=1, dtype=np.uint64), WARP_SIZE))
+    def run(threads: Threads) -> None:
+        active = threads.mask.reshape(-1, WARP_SIZE)
+        true = active & np.broadcast_to(truth(threads), threads.mask.shape).reshape(-1, WARP_SIZE)
+        told(threads, np.repeat((true == active).all(axis=1) if "ALL" in mods else true.any(axis=1), WARP_SIZE))
+        if write is not None:
+            write(threads, np.repeat((true * bits).sum(axis=1, dtype=np.uint64), WARP_SIZE))
 
     return run
 
@@ -528,8 +533,8 @@ def halves(mods: list[str], operands: list[str]) -> Run:
     if [text.strip("-") for text in operands[1:3]] != ["RZ", "RZ"]:
         raise UnknownInstruction("HFMA2")
     high, low = (int(np.float16(float(text)).view(np.uint16)) for text in operands[3:5])
-    put, word = writer(operands[0]), np.uint64(high << 16 | low)
-    return lambda t: put(t, word)
+    write, word = writer(operands[0]), np.uint64(high << 16 | low)
+    return lambda threads: write(threads, word)
 
 
 def byte_choice(mods: list[str], a: Array, how: Array, b: Array) -> Any:
@@ -612,9 +617,9 @@ def to_integer(mods: list[str], operands: list[str]) -> Run:
 
 def float_to_float(mods: list[str], operands: list[str]) -> Run:
     to, of = (m for m in mods if m in ("F32", "F64"))
-    put = double_writer if to == "F64" else float_writer
+    write = double_writer if to == "F64" else float_writer
     get = double_of if of == "F64" else float_of
-    return Rule(same, (put,), (get,))(mods, operands)
+    return Rule(same, (write,), (get,))(mods, operands)
 
 
 def upper_half(work: Callable[[Any], Any]) -> Rule:
@@ -643,16 +648,20 @@ def barrier_move(mods: list[str], operands: list[str]) -> Run:
     if operands[0].startswith("B"):
         number, get = int(operands[0][1:]), raw(operands[1])
 
-        def restore(t: Threads) -> None:
-            np.copyto(t.barriers[number], np.broadcast_to(get(t), t.mask.shape).astype(np.int64), where=t.mask)
+        def restore(threads: Threads) -> None:
+            np.copyto(
+                threads.barriers[number],
+                np.broadcast_to(get(threads), threads.mask.shape).astype(np.int64),
+                where=threads.mask,
+            )
 
         return restore
-    put, number = writer(operands[0]), int(operands[1][1:])
+    write, number = writer(operands[0]), int(operands[1][1:])
 
-    def save(t: Threads) -> None:
-        put(t, t.barriers[number].astype(np.uint64))
+    def save(threads: Threads) -> None:
+        write(threads, threads.barriers[number].astype(np.uint64))
         if "CLEAR" in mods:
-            t.barriers[number][t.mask] = 0
+            threads.barriers[number][threads.mask] = 0
 
     return save
 
@@ -664,15 +673,15 @@ def barrier_result(mods: list[str], operands: list[str]) -> Run:
     number = writer(operands[0])
     truth = truth_writer(operands[1] if len(operands) > 1 else "PT")
 
-    def read(t: Threads) -> None:
-        number(t, t.voted)
-        truth(t, t.voted != 0)
+    def read(threads: Threads) -> None:
+        number(threads, threads.voted)
+        truth(threads, threads.voted != 0)
 
     return read
 
 
 def nothing(mods: list[str], operands: list[str]) -> Run:
-    return lambda t: None
+    return lambda threads: None
 
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {

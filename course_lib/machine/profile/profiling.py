@@ -53,13 +53,14 @@ class Profile:
         """What the compiler made of the kernel and how long the model takes for it; empty where nobody compiled it."""
         if self.loop is None:
             return ""
-        code, o = self.loop.code, self.residency
+        code = self.loop.code
+        residency = self.residency
         spills = f"{plural(code.spilled_bytes, 'byte')} of spills" if code.spilled_bytes else "no spills"
         made = f"{plural(code.registers, 'register')} a thread, {spills}, "
-        made += f"{plural(o.occupancy.blocks, 'block')} a multiprocessor"
+        made += f"{plural(residency.occupancy.blocks, 'block')} a multiprocessor"
         if self.time is None:
             return made
-        time = f"{self.time.microseconds:,.3g} µs on {o.gpu}"
+        time = f"{self.time.microseconds:,.3g} µs on {residency.gpu}"
         return f"{made}; {time} by the model (± {largest_error():.0%} for products)"
 
     def verdict(self, allowed: Sequence[str] = ()) -> LaunchVerdict:

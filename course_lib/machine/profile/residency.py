@@ -33,7 +33,7 @@ class Residency:
     multiprocessors: int
 
     def __str__(self) -> str:
-        o = self.occupancy
+        held = self.occupancy
         registers = (
             f"This holds for up to {self.spare} registers per thread; how many the kernel takes is known once it is "
             "compiled for a GPU."
@@ -41,8 +41,8 @@ class Residency:
             else f"A thread takes {self.registers} registers."
         )
         return (
-            f"{self.gpu}: a multiprocessor holds {plural(o.blocks, 'block')} of this launch, {o.warps} "
-            f"warps, {o.share:.0%} of its maximum; the limit is {o.limit}. {registers} Shared memory: "
+            f"{self.gpu}: a multiprocessor holds {plural(held.blocks, 'block')} of this launch, {held.warps} "
+            f"warps, {held.share:.0%} of its maximum; the limit is {held.limit}. {registers} Shared memory: "
             f"{self.shared_bytes:,} bytes per block. The launch has {plural(self.blocks, 'block')} "
             f"for {self.multiprocessors} multiprocessors."
         )
