@@ -30,7 +30,7 @@ _POINTS = 11
 _TEXT, _BELOW, _BESIDE = 24, (1240, 500), (680, 640)
 #: The part of a picture's width that what it draws has at least, beside names and legends.
 _NARROW = 0.35
-#: So far the sides of a text are from where it would touch its neighbour, in points.
+#: So far a text is from where it would touch its neighbour, in points.
 _APART = 1.5
 #: Stands for the number of texts that cover each other where even less than that is left.
 _NO_ROOM = 1_000
@@ -104,6 +104,8 @@ def _shrink(figure: Figure) -> None:
     covered = _covered(figure)
     if covered == _NO_ROOM:
         return
+    # a text of several lines needs the height of its box
+    flat = not any("\n" in text.get_text() for text in figure.findobj(Text))
     for _ in range(8):  # the texts do not shrink, so once is not enough
         box = figure.get_tightbbox()
         wide, high = _SHOWN_DPI * (box.width + 0.3), _SHOWN_DPI * (box.height + 0.3)
@@ -114,7 +116,7 @@ def _shrink(figure: Figure) -> None:
         width, height = figure.get_size_inches()
         less = max(shown / _TEXT, 0.93)
         # what is too high for its room is made lower, and narrower only if that is not enough
-        lower = [(1, less)] if room is _BELOW and room[1] / high < room[0] / wide else []
+        lower = [(1, less)] if flat and room is _BELOW and room[1] / high < room[0] / wide else []
         for across, down in (*lower, (less, less)):
             figure.set_size_inches(width * across, height * down)
             if _covered(figure) <= covered:
@@ -135,7 +137,7 @@ def _covered(figure: Figure) -> int:
     if any(ax.bbox.width < _NARROW * figure.get_tightbbox().width * figure.dpi for ax in figure.axes):
         return _NO_ROOM
     texts = [each for each in figure.findobj(Text) if each.get_visible() and each.get_text().strip()]
-    boxes = [each.get_window_extent().padded(_APART * figure.dpi / 72, 0) for each in texts]
+    boxes = [each.get_window_extent().padded(_APART * figure.dpi / 72) for each in texts]
     return sum(one.overlaps(other) for at, one in enumerate(boxes) for other in boxes[:at])
 
 
