@@ -284,13 +284,13 @@ def _outputs(cell: Any) -> list[Any]:
     """Return what a cell shows; what it printed piece by piece is one output."""
     shown: list[Any] = []
     for output in cell.outputs:
-        if output.get("name") == "stderr" or not (output.get("data") or output.get("text", "").strip()):
+        if output.get("name") == "stderr" or not (output.get("data") or output.get("text")):
             continue
         if shown and output.output_type == shown[-1].output_type == "stream":
             shown[-1] = new_output("stream", text=shown[-1].text + output.text)  # type: ignore[no-untyped-call]
         else:
             shown.append(output)
-    return shown
+    return [output for output in shown if output.get("data") or output.get("text", "").strip()]
 
 
 def _wanted(chosen: Sequence[str]) -> dict[str, list[str]]:

@@ -96,6 +96,7 @@ def test_code_is_shown_without_launches_and_checks():
     (both,) = shown(code("x = 1\nprint(x)", "printed", deck=["code", "output"]))
     assert "printed" in both and "print" in both.replace("printed", "")
     assert shown(code("print(x)", "printed", deck=[])) == []
+    assert "one\ntwo" in shown(code("x", "one", "\n", "two"))[0] and shown(code("x", "\n")) == []
 
 
 def test_the_metadata_name_lines_that_are_new_and_rows_that_are_kept():
