@@ -11,7 +11,7 @@ from pathlib import Path
 from course_lib.machine import measurements
 from course_lib.machine.machine_code import machine_code
 from course_lib.machine.machine_code.as_compiled import CAUSES, RequestCounts, as_compiled
-from course_lib.machine.programs.simulated import simulated
+from course_lib.machine.simulated_launch import simulated
 from tools.lab.ordinary import Launch, counted, own, public
 
 PAGE = Path(__file__).parents[1] / "docs" / "compiled.md"

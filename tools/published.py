@@ -20,7 +20,7 @@ from numba.cuda.random import init_xoroshiro128p_states_cpu, xoroshiro128p_dtype
 from course_lib.machine.machine_code import machine_code
 from course_lib.machine.machine_code.as_compiled import as_compiled
 from course_lib.machine.profile import arguments, files
-from course_lib.machine.programs.simulated import Simulated, simulated
+from course_lib.machine.simulated_launch import Simulated, simulated
 from course_lib.simulator.findings import SimulatorError
 
 LIST, PAGE = (Path(__file__).parents[1] / path for path in ("tools/published.toml", "docs/published.md"))

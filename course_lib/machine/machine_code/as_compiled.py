@@ -20,7 +20,7 @@ from ...simulator.device_memory import AllocationView
 from ...simulator.formatting import html_table, plural
 from ...simulator.language.source.reading import read
 from ...simulator.run import TrafficRow
-from ..programs.simulated import Simulated
+from ..simulated_launch import Simulated
 from .emulator import decoded
 from .identity import functions_of
 from .instructions import MachineCode, MachineInstruction

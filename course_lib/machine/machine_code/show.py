@@ -16,7 +16,7 @@ from ...simulator.formatting import plural, text_table
 from ...simulator.occupancy import Occupancy, occupancy
 from ...trace.palette import COLOURS, FAINT, GROUND, ISSUING, SKY
 from .. import measurements
-from ..programs.simulated import simulated
+from ..simulated_launch import simulated
 from .as_compiled import AsCompiled, as_compiled
 from .find import machine_code
 from .instructions import MachineCode, MachineInstruction

@@ -8,7 +8,7 @@ from typing import Any
 from ...simulator.testing import exceeded
 from .. import measurements
 from ..programs.launches import MOST, Fault, LaunchJudge
-from ..programs.simulated import Simulated
+from ..simulated_launch import Simulated
 from .costs import costs
 from .profiling import Profile, examined, outlined
 

@@ -11,7 +11,7 @@ from ...simulator.run import Run
 from .. import measurements
 from ..machine_code.as_compiled import AsCompiled, as_compiled
 from ..machine_code.show import InnerLoop, inner_loop
-from ..programs.simulated import Simulated, simulated
+from ..simulated_launch import Simulated, simulated
 from ..timing_model.error_bound import largest_error
 from .compiled import compiled
 from .costs import Cost, costs

@@ -6,7 +6,7 @@ import copy
 from ...simulator.findings import KernelError, LaunchError, UnsupportedKernelError
 from ...simulator.run import Run, trimmed
 from ...trace.simulate import simulate
-from ..programs.simulated import Simulated
+from ..simulated_launch import Simulated
 
 
 def traced_run(launch: Simulated, notes: list[str]) -> Run | None:

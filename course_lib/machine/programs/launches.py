@@ -23,7 +23,7 @@ from ...simulator.language.source.reading import python_function
 from ...simulator.launch.prepare import prepare
 from ...simulator.simulation import error_text
 from ..machine_code.identity import functions_of, kernel_key
-from .simulated import Simulated, iterations, simulated
+from ..simulated_launch import Simulated, iterations, simulated
 
 #: Launches that get a verdict of their own; later ones get one if their kernel is new, or what is found in them.
 MOST = 20

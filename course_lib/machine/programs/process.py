@@ -20,10 +20,10 @@ from ...simulator.findings import LaunchError
 from ...simulator.launch_shape import Launch
 from ...simulator.run import trimmed
 from ...simulator.simulation import RUNNING
+from ..simulated_launch import Simulated
 from . import start, this_process
 from .launches import Found, Launches, LaunchJudge, Policy, ScriptLaunch
 from .records import RecordWriter
-from .simulated import Simulated
 from .stand_ins import without_device
 
 #: The file of a program's folder with what was asked for.

@@ -14,6 +14,7 @@ from typing import Any
 from ...simulator.device_memory import AllocationView
 from ...simulator.hardware import FORALL, ceil_div
 from .. import measurements
+from ..replaced import replaced
 from . import host_api
 from .executed_texts import readable_texts
 from .import_hook import when_imported
@@ -23,22 +24,6 @@ from .missing_packages import StandInModule, absent_packages
 CUDA_MODULES = ("numba.cuda", "numba_cuda_mlir.cuda")
 #: Called for a launch with the kernel, the grid, the block, the bytes of dynamic shared memory and the arguments.
 Launch = Callable[[Any, Any, Any, int, Sequence[Any]], None]
-
-
-@contextlib.contextmanager
-def replaced(owner: Any, **values: Any) -> Iterator[None]:
-    """Give attributes of a module or of a class, such as numba's, other values for a while."""
-    own = {name: vars(owner)[name] for name in values if name in vars(owner)}
-    for name, value in values.items():
-        setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        for name in values:
-            if name in own:
-                setattr(owner, name, own[name])
-            else:
-                delattr(owner, name)
 
 
 def signatures_wait(jit: Callable[..., Any]) -> Callable[..., Any]:

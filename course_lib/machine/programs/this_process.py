@@ -14,9 +14,9 @@ from typing import Any
 
 from ...simulator.findings import KINDS, LaunchError
 from ...simulator.formatting import plural
+from ..simulated_launch import simulated
 from .launches import Found, Launches, Policy, Simulates
 from .report import report
-from .simulated import simulated
 from .stand_ins import without_device
 from .start import CUDASIM
 

@@ -10,7 +10,7 @@ from numba import cuda, float32
 from course_lib import show_machine_code
 from course_lib.machine.machine_code import available, machine_code
 from course_lib.machine.machine_code.as_compiled import as_compiled
-from course_lib.machine.programs.simulated import simulated
+from course_lib.machine.simulated_launch import simulated
 from tools.lab.ordinary import own
 
 pytestmark = pytest.mark.skipif(not available(), reason="the compiler is not installed")

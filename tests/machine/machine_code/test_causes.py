@@ -6,7 +6,7 @@ from numba import cuda, float32, int32
 
 from course_lib.machine.machine_code import available, machine_code
 from course_lib.machine.machine_code.as_compiled import CAUSES, as_compiled
-from course_lib.machine.programs.simulated import simulated
+from course_lib.machine.simulated_launch import simulated
 
 pytestmark = pytest.mark.skipif(not available(), reason="the compiler is not installed")
 

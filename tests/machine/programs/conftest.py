@@ -4,8 +4,8 @@ import linecache
 
 import pytest
 
-from course_lib.machine.programs.simulated import simulated
 from course_lib.machine.programs.stand_ins import without_device
+from course_lib.machine.simulated_launch import simulated
 from course_lib.simulator.findings import SimulatorError
 
 HEAD = """import asyncio

@@ -23,7 +23,7 @@ sys.meta_path = [Hiding() if each is PathFinder else each for each in sys.meta_p
 HEAD = (
     HIDDEN
     + """
-from course_lib.machine.programs.simulated import simulated
+from course_lib.machine.simulated_launch import simulated
 from course_lib.machine.programs.stand_ins import without_device
 
 kinds = []

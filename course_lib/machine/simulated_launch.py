@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ...simulator.device_memory import AllocationView
-from ...simulator.findings import Finding, KernelError, LaunchError, SimulatorError, UnsupportedKernelError
-from ...simulator.run import Run
-from ...trace.iterations import pair_of
-from ...trace.simulate import simulate
-from ...trace.trace import Trace
+from ..simulator.device_memory import AllocationView
+from ..simulator.findings import Finding, KernelError, LaunchError, SimulatorError, UnsupportedKernelError
+from ..simulator.run import Run
+from ..trace.iterations import pair_of
+from ..trace.simulate import simulate
+from ..trace.trace import Trace
 
 
 @dataclass(frozen=True)
