@@ -84,7 +84,7 @@ def probes(gpu: Folder = DEFAULT_GPU) -> list[Result]:
 
 
 def _microkernel(r: Result, multiprocessor: Multiprocessor, full: int) -> Microkernel | None:
-    """Return the microkernel of a result, on multiprocessors of `full` warps; None for what the simulation is made of."""
+    """Return the microkernel of a result, on multiprocessors of `full` warps; None if it has none."""
     match r:
         case {"probe": "warps following lists", "warps": warps}:  # lists of addresses: 8 sectors a step
             lists = [
