@@ -29,6 +29,8 @@ every element by itself ? global-loads-per-thread
 -             if col < row:\n                C[col, row] = acc\n ->
 one half:             if col < row:\n                C[col, row] = acc\n -> ? one-half-stored: only one half of C
 adds instead: a * b -> a + b ? other-operator
+two loads for each square ? global-loads-per-thread: only the diagonal costs too much
+- b = a\n                if col < row:\n                    b = A[col, k] -> b = A[col, k]
 no diagonal: range(row + 1) -> range(row) ? one-half-stored: the diagonal was never stored
 stores the diagonal twice ? stores-of-c
 -             if col < row:\n                C[col, row] = acc\n ->             C[col, row] = acc\n

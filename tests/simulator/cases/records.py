@@ -175,6 +175,9 @@ p[0] = 1  #! p[0]
 tile = cuda.const.array_like(PAIRS)
 p[0] = tile[1]  #! p[0]
 
+# a record for a field of all records : p=P
+p["x"] = p[0]  #! p['x']
+
 # records of texts : out=zeros(1)
 out[0] = TEXTS[0].x  #! TEXTS
 

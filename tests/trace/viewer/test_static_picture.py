@@ -17,7 +17,7 @@ from course_lib.trace.palette import COLOURS
 from course_lib.trace.replay import Timeline
 from course_lib.trace.structure import shown_source
 from course_lib.trace.viewer import Stepper
-from course_lib.trace.viewer.shapes import HUES, Box, Pixels, Text, rgb, tint
+from course_lib.trace.viewer.shapes import HUES, WIDTH, Box, Pixels, Text, rgb, tint
 from course_lib.trace.viewer.static_picture import FEWEST, FRAMES, PicturedRun, chosen_frames
 
 
@@ -107,6 +107,12 @@ def test_a_chosen_step_is_drawn_with_its_sentence():
     stepper = Stepper(launch("tiled_16"), step=28)
     assert repr(stepper.picture()).startswith("tiled, step 28: Line ")
     assert repr(stepper.picture(0)).startswith("tiled, frame 1 of 9: ")
+
+
+def test_what_is_drawn_of_a_step_is_inside_the_picture():
+    """The boxes around the findings, the elements and the line of code: none is wider than the picture."""
+    (layout,) = Stepper(launch("racy")).picture(hint="").layouts
+    assert all(0 <= box.x and box.x + box.width <= WIDTH for box in layout.shapes if isinstance(box, Box))
 
 
 @cuda.jit
