@@ -146,6 +146,7 @@ no tile at all: @ {ROWS_WITHOUT_TILE} ? shared-stores-per-thread
 
 # own-element
 the values remembered: @ {REMEMBERED} ? other-numbers
+cut in two ways: float32(2) * A[row, col] -> float32(int(A[row, col]) + round(A[row, col])) ? other-numbers
 """
 
 NIGHTLY = r"""
