@@ -416,6 +416,14 @@ def test_a_changed_kernel_is_what_its_text_says(tmp_path):
     assert ast.dump(source.tree) == before
 
 
+def test_a_name_that_takes_the_place_of_another_is_of_its_kind(tmp_path):
+    """Names of numbers and of arrays take the place of others; that of the package never does."""
+    source = read(kernel_from(solutions()["barriers"], tmp_path))
+    tried = [each for each in candidates(source.kernel, "wrong") if each.id == "one-name-or-number"]
+    replaced = {node.id for each in tried for node, _ in each.changes if isinstance(node, ast.Name)}
+    assert {"row", "col"} <= replaced and "cuda" not in replaced
+
+
 def test_a_verdict_on_unshared_work_says_how_much_each_thread_should_do(tmp_path):
     """The first block does all: in a launch of two blocks 8 elements in a thread, where 4 are enough."""
     verdict = _verdict(
