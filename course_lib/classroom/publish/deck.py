@@ -187,6 +187,7 @@ class _Cutter:
     # -- code
 
     def _code(self, cell: Any) -> None:
+        """Add a cell of code to the open slide, with its outputs, or begin slides for them."""
         tags = cell.metadata.get("tags", ())
         if asked := self.asked.get(cell.get("id")):
             self._ask(cell, *asked)

@@ -180,6 +180,7 @@ class Products(Groups[PendingProduct]):
         return [known.get(each) if takes_part else None for each, takes_part in zip(descriptors, blocks, strict=True)]
 
     def _operand(self, sites: Any, spec: Spec, descriptor: int, which: int) -> Operand | None:
+        """The operand that a descriptor describes, of A (0) or B (1); None, and reported, if it is not in one array."""
         vector = self.vector
         key = spec, descriptor, which
         if key in self.operands:
