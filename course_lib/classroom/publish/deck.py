@@ -9,12 +9,13 @@ cell shows follows from its kind:
   of code that are shown, each by the words with which it begins; after "---" come those of the next slide. The others
   go into the speaker's notes;
 - code: kernels as code, and an output in place of the code that makes it. Imports, launches, checks and exercises stay
-  out. ``deck`` may say "code" or "output", or both. Words after "code" begin the lines that are marked as new, words
-  after "output" the rows of the table that are kept. "numbered" before "code" gives the lines the numbers that findings
-  name. "tracks" is a slide with the tracks of the stepper alone.
+  out. ``deck`` may say "code" or "output", or both. Words after "code" begin the lines that are marked as new, and
+  "Marked: new since 4.2" before them says since what. Words after "output" begin the rows of the table that are kept.
+  "numbered" before "code" gives the lines the numbers that findings name. "tracks" shows the tracks of the stepper
+  alone, and with "output" on a slide before it.
 
 A cell whose ``deck`` is empty shows nothing. An exercise that the class does together names its text and its code in
-``deck``; its answer, the last hint, follows on a slide of its own.
+``deck``; its answer, the last hint, follows on a slide of its own, with the same code.
 """
 
 import ast
@@ -203,9 +204,10 @@ class _Cutter:
         self.stays = True
         if "tracks" in wanted:
             self.shown(cell, [self._output(output, "tracks") for output in _outputs(cell)], full=True)
-            steps = self.open.steps
-            self.begin()
-            self.open.steps += steps
+            if "output" in wanted:
+                steps = self.open.steps
+                self.begin()
+                self.open.steps += steps
         if "code" in wanted:
             essential = _essential(cell.source)
             first = cell.source[: cell.source.index(essential)].count("\n") + 1 if "numbered" in wanted else None
@@ -357,9 +359,10 @@ def _printed(text: str) -> str:
 def code(source: str, new: Sequence[str] = (), first: int | None = None) -> str:
     """Return highlighted code, in which the lines that begin with these words are marked as new.
 
-    ``first`` is the number of the first line, where lines have numbers. Raise ValueError if no line begins with one of
-    the words.
+    The first of the words may say what the marks mean: "Marked: new since 4.2". ``first`` is the number of the first
+    line, where lines have numbers. Raise ValueError if no line begins with one of the words.
     """
+    legend, new = (new[0], new[1:]) if new and new[0].startswith("Marked: ") else ("Marked: new", new)
     lines = [line.strip() for line in source.split("\n")]
     for words in new:
         if not any(line.startswith(words) for line in lines):
@@ -367,7 +370,7 @@ def code(source: str, new: Sequence[str] = (), first: int | None = None) -> str:
     marked = [number for number, line in enumerate(lines, 1) if new and line.startswith(tuple(new))]
     numbers = {"linenos": "inline", "linenostart": first} if first else {}
     shown = highlight(source, PythonLexer(), HtmlFormatter(cssclass="highlight", hl_lines=marked, **numbers))
-    return str(shown).replace("</div>", '<p class="marked">Marked: new</p></div>' if new else "</div>")
+    return str(shown).replace("</div>", f'<p class="marked">{html.escape(legend)}</p></div>' if new else "</div>")
 
 
 def markdown(text: str) -> str:

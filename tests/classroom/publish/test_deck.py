@@ -103,6 +103,8 @@ def test_the_metadata_name_lines_that_are_new_and_rows_that_are_kept():
     (marked,) = shown(code(KERNEL, deck=["code", "C[0]"]))
     (line,) = re.findall(r'<span class="hll">(.*?)\n', marked)
     assert "# one" in line and "def" not in line
+    (since,) = shown(code(KERNEL, deck=["code", "Marked: new since 4.2", "C[0]"]))
+    assert since == marked.replace("Marked: new", "Marked: new since 4.2")
     with pytest.raises(ValueError, match="begins with 'D'"):
         shown(code(KERNEL, deck=["code", "D"]))
     (numbered,) = shown(code(KERNEL, deck=["numbered", "code"]))
@@ -149,6 +151,9 @@ def test_tracks_have_a_slide_of_their_own(launch_of_tiled):
     live.metadata["deck"] = ["tracks", "output"]
     tracks, whole = slides(text("See [a read](#step=9).", deck=[]), live)
     assert tracks.live and whole.live and tracks.steps == whole.steps == [("a read", "#step=9")]
+    live.metadata["deck"] = ["tracks"]
+    (alone,) = slides(text("See [a read](#step=9).", deck=[]), live, text("They overlap.", "-"))
+    assert alone.live and "They overlap" in alone.parts[-1]
 
 
 def test_the_minutes_run_through_the_lesson():
@@ -165,7 +170,7 @@ def test_the_minutes_run_through_the_lesson():
     annotate(found, "04_tiling")
     assert [round(sum(slide.minutes for slide in found[:end])) for end in (2, 3)] == [6, 22]
     assert found[0].notes.startswith("**Minutes 0–") and " of 22.**" in found[0].notes
-    assert ["Draw two 4×4 squares" in slide.notes for slide in found] == [True, False, False]
+    assert ["which tiles of A and B" in slide.notes for slide in found] == [True, False, False]
     assert found[2].notes.startswith("**Minutes 6–22 of 22, the last one for questions.**")
 
 
