@@ -172,6 +172,7 @@ def _drawn():
         "bank_strips": figures.bank_strips({"stride 2": [2 * lane for lane in range(32)]}),
         "thread_map": figures.thread_map(3, 5, block=(4, 2)),
         "tile_pairs": figures.tile_pairs(M=5, N=7, K=6, tile_width=4, tile=(1, 0)),
+        "tile_pairs, asked": figures.tile_pairs(M=5, N=7, K=6, tile_width=4, tile=(1, 0), asked=True),
         "footprint": figures.footprint(3, 5, 4, (2, 1)),
         "register_tiles": figures.register_tiles({"tiled": tiled}),
         "race": figures.race({"tiled": tiled}, "A_tile"),

@@ -49,11 +49,12 @@ def thread_map(M: int, N: int, block: tuple[int, int]) -> Axes:
     return describe(ax, f"{gx * bx * gy * by} threads, {M * N} elements, {plural(idle, 'thread')} outside C")
 
 
-def tile_pairs(M: int, N: int, K: int, tile_width: int, tile: tuple[int, int]) -> Axes:
+def tile_pairs(M: int, N: int, K: int, tile_width: int, tile: tuple[int, int], asked: bool = False) -> Axes:
     """Draw A left of C and B above it, divided into tiles of ``tile_width``: the tile pairs for one tile of C.
 
     ``tile`` is the (row, column) of the tile of C, counted in tiles; each pair has its number. If the tile width does
-    not divide a size, the tiles at the right and at the bottom are narrower.
+    not divide a size, the tiles at the right and at the bottom are narrower. ``asked`` leaves out the pairs, as the
+    answer to the title, which is a question then.
 
     >>> figures.show(figures.tile_pairs(4, 4, 4, tile_width=2, tile=(1, 1)))
     Figure: Tile C(1,1) needs 2 tile pairs.
@@ -62,6 +63,10 @@ def tile_pairs(M: int, N: int, K: int, tile_width: int, tile: tuple[int, int]) -
       8 numbers of B, each used 2 times.
     """
     row, col = tile
+    if asked:
+        ax, _ = _product((M, N, K), tile_width, tile, "", "", needed=False)
+        ax.set_title(f"Which tiles does C({row},{col}) need?")
+        return describe(ax, f"A, B and C are divided into tiles of {tile_width}×{tile_width}; C({row},{col}) is marked")
     high, wide = (min(tile_width, size - tile_width * at) for size, at in ((M, row), (N, col)))
     said = f"{high * K} numbers of A, each used {wide} times", f"{wide * K} numbers of B, each used {high} times"
     ax, pairs = _product((M, N, K), tile_width, tile, "Σ", "\n".join(said))
@@ -84,11 +89,14 @@ def footprint(M: int, N: int, K: int, element: tuple[int, int]) -> Axes:
 
 
 def _product(
-    sizes: tuple[int, int, int], tile_width: int, tile: tuple[int, int], name: str, note: str
+    sizes: tuple[int, int, int], tile_width: int, tile: tuple[int, int], name: str, note: str, needed: bool = True
 ) -> tuple[Axes, int]:
-    """Draw the tiles that a tile of C needs, each pair with its number; return the Axes and the number of pairs."""
+    """Draw a tile of C and, if ``needed``, the tiles that it needs, each pair with its number.
+
+    Return the Axes and the number of pairs.
+    """
     (M, N, K), (row, col), gap = sizes, tile, 0.6
-    pairs = range(ceil_div(K, tile_width))
+    pairs = range(ceil_div(K, tile_width) if needed else 0)
     ax = new_axes(5.4, 5.4 * (K + M + 2) / (K + N + 2))
     _matrix(ax, "A", (M, K), (0, 0), tile_width, {(row, t): str(t) for t in pairs})
     _matrix(ax, "B", (K, N), (K + gap, K + gap), tile_width, {(t, col): str(t) for t in pairs})
