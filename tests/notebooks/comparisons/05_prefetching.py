@@ -31,7 +31,6 @@ path = [each["l1_wavefronts_percent"] for each in (after, early)]
 assert [round(each) for each in path] == [86, 92], "busy in 86 of 100 cycles before, and in 92 after"
 assert 0.99 < early["l1_wavefronts"] / after["l1_wavefronts"] < 1.01, "as many accesses as before"
 assert f"{100 / path[0]:.2f}" == "1.16", "1.16 times as fast"
-assert round(after["issue_active_percent"]) == 44, "busy in 44 of 100 cycles"
 assert [round(100 * share(each, "long_scoreboard")) for each in both["numba"]] == [17, 9], "only 17 %, and 9 %"
 at_2048 = {r["rung"]: r["gflops"] for r in recorded.results if r.get("M") == 2048 and r.get("rung")}
 of_2048 = [[at_2048[name + end] for end in ("", "_unsigned", "_c")] for name in ("tiled", "prefetched")]
@@ -40,7 +39,8 @@ assert all(second < 1.005 * first for first, second in zip(*of_2048, strict=True
 with_two = table["buffers: 2"]
 assert round(100 * (1 - with_two[1] / early["gflops"])) == 4, "4 % with early loads"
 assert with_two[0] < after["gflops"] and with_two[1] > with_two[0], "the early loads gain"
-assert with_two[1] < one_barrier < early["gflops"], "still less than with one buffer"
+one_barrier = switched(BEFORE, buffers=2, barriers=1)["gflops"]
+assert with_two[1] < one_barrier < early["gflops"], "loses more than the barrier gives back: 9,111 is less than 9,399"
 in_c = [switched(BEFORE, buffers, barriers, "CUDA C")["gflops"] for buffers, barriers in ((1, 2), (2, 1))]
 assert abs(in_c[0] / in_c[1] - 1) < 0.01, "are equally fast"
 
@@ -84,34 +84,6 @@ assert [stand(loop(loads)["code"]) for loads in (AFTER, LATE, BEFORE)] == [
 ], "have moved up among the products"
 
 paired = measurements.load("prefetching_pairs")
-
-
-def of_two(which):
-    """Return the recording of `prefetched` or of the kernel with switches, two buffers and one barrier."""
-    params = {"tile_width": 32, "buffers": 2, "loads": "early", "barriers": 1}
-    return paired.result(which, params=params if "variants" in which else {"tile_width": 32})
-
-
-tiled_pairs = {
-    (pair, bits): paired.result(f"tiled_{pair}_uint{bits}")["gflops"]
-    for pair in ("inside", "before")
-    for bits in (32, 64)
-}
-either = [tiled_pairs[each] / tiled_pairs["inside", 64] for each in (("inside", 32), ("before", 64))]
-assert [round(100 * (gain - 1)) for gain in either] == [3, 4], "3 to 4 % faster"
-at = {
-    name: of_two(name)["loop"]["multiply_adds_before_loads"]
-    for name in ("prefetched_inside_uint64", "prefetch_variants", "prefetch_variants_held")
-}
-assert list(at.values()) == [[0, 0], [24, 30], [0, 0]], "after 24 and 30 of the 32 multiply-adds of a pair"
-kept = of_two("prefetch_variants_held")["gflops"]
-assert round(100 * (kept / of_two("prefetch_variants")["gflops"] - 1)) == 6, "6 % faster"
-assert kept > of_two("prefetched_inside_uint64")["gflops"], "faster than prefetched"
-of_two_kinds = [of_two(name)["loop"]["kinds"] for name in ("prefetch_variants", "prefetch_variants_held")]
-assert of_two_kinds[0] == of_two_kinds[1]
-for pair in ("inside", "before"):
-    wide, narrow = (of_two(f"prefetched_{pair}_uint{bits}_held")["gflops"] for bits in (64, 32))
-    assert abs(narrow / wide - 1) < 0.01, "the width of the indices changes nothing"
 early_at = {"tile_width": 32, "a_after": 0, "b_after": 4}
 before, after = (
     paired.result(
