@@ -54,7 +54,7 @@ BARRIER, ITERATION, RESUMED, NEGATIVE = 1, 2, 4, 8
 Table = dict[str, np.ndarray]
 
 
-def joined(name: str, parts: list[Table]) -> Table:
+def concatenated(name: str, parts: list[Table]) -> Table:
     """Concatenate the rows of all parts of a table of `TABLES`.
 
     Raises LaunchError for a number that its column cannot hold.
@@ -71,7 +71,7 @@ def joined(name: str, parts: list[Table]) -> Table:
     return table
 
 
-def taken(table: Table, rows: Any) -> Table:
+def rows_of(table: Table, rows: Any) -> Table:
     """Return these rows of a table: a slice, their numbers, or a mask."""
     return {name: column[rows] for name, column in table.items()}
 

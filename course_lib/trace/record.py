@@ -1,7 +1,7 @@
 """The recording of a launch, statement by statement: accesses, assignments, tests, and accesses outside of arrays.
 
 While the kernel runs, only references are kept; a chunk of blocks is converted into columns when it has ended
-(:mod:`pack`), so that tracing costs little more than the launch.
+(:mod:`column_builder`), so that tracing costs little more than the launch.
 """
 
 from collections import defaultdict
@@ -20,8 +20,8 @@ from ..simulator.findings import Finding, KernelError, LaunchError
 from ..simulator.launch.engine import Engine
 from ..simulator.observer import Figures, Observer, Recorder
 from ..simulator.runtime.arrays import ATOMIC
+from .column_builder import ColumnBuilder, Recording
 from .columns import BARRIER, ITERATION, NEGATIVE, RESUMED
-from .pack import Events, TraceEncoder
 from .structure import Listing
 from .trace import Fragment, MatrixOperation, Pieces, RecordedSteps, Trace, TraceArray
 
@@ -69,7 +69,7 @@ class TraceObserver(Recorder):
     def __init__(self, figures: Figures):
         super().__init__(figures)
         self._counter = StepCounter(())
-        self._encoder = TraceEncoder(figures)
+        self._builder = ColumnBuilder(figures)
         self._arrays: dict[str, TraceArray] = {}
         self._recorded = 0
         self._counted = self._refused = False
@@ -95,12 +95,12 @@ class TraceObserver(Recorder):
         if prod(prepared.launch.grid) > 1:
             changed = {array.name for array in prepared.may_write}
             known = ((array.name, array.initial) for array in self._arrays.values() if array.name in changed)
-            self._encoder.shared_by_blocks = {
+            self._builder.shared_by_blocks = {
                 name: initial.reshape(-1) for name, initial in known if initial is not None
             }
         #: what is recorded of each chunk of blocks that runs: one, unless blocks wait for each other; and of the latest
-        self._running: defaultdict[Any, Events] = defaultdict(Events)
-        self._chunk = Events()
+        self._running: defaultdict[Any, Recording] = defaultdict(Recording)
+        self._chunk = Recording()
         self._group_products: dict[int, Any] = {}  # by their lines
 
     def watch(self, array: Any) -> Callable[..., None] | None:
@@ -248,15 +248,15 @@ class TraceObserver(Recorder):
             self._chunk.accesses.append((event, "result", pattern, 0, list(values), None))
 
     def end_of_chunk(self, vectors: Sequence[Any]) -> None:
-        recorded = self._running.pop(vectors[0].chunk, Events())
+        recorded = self._running.pop(vectors[0].chunk, Recording())
         if not self._refused:
-            self._encoder.pack(recorded, vectors, self._arrays)
+            self._builder.add(recorded, vectors, self._arrays)
 
     # --- the result ----------------------------------------------------------------------------------------------
 
     def trace(self, findings: Sequence[Finding] = (), traffic: Sequence[Any] = ()) -> Trace:
         launch, source = self.prepared.launch, self.prepared.source
-        columns = self._encoder.columns(launch, list(self._arrays))
+        columns = self._builder.build(launch, list(self._arrays))
         for name, host in self._hosts.items():
             if name in self._arrays:
                 self._arrays[name] = replace(self._arrays[name], final=host.copy())

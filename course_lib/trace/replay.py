@@ -8,7 +8,7 @@ import numpy as np
 from ..simulator.hardware import WARP_SIZE, ceil_div
 from ..simulator.run import SPACES
 from . import frames
-from .columns import BARRIER, NONE, OPS, Table, Touches, lanes_of, taken
+from .columns import BARRIER, NONE, OPS, Table, Touches, lanes_of, rows_of
 from .trace import Dim3, Step, Trace
 
 #: What a step does, or a phase of a warp; the last of these where it does several, and the first where it does none.
@@ -57,7 +57,7 @@ class Timeline:
 
     def table(self, name: str) -> Table:
         """Return the rows of a table of the columns that belong to the block's steps."""
-        return taken(getattr(self.columns, name), self.columns.rows(name, self.first, self.last))
+        return rows_of(getattr(self.columns, name), self.columns.rows(name, self.first, self.last))
 
     def touches(self, name: str) -> Touches:
         """Return the accesses of the block's lanes to one array."""
@@ -68,7 +68,7 @@ class Timeline:
     def expanded(self, name: str) -> Touches:
         """Return the same, without keeping them: those of all blocks are large."""
         columns, array, table = self.columns, self.trace.arrays[name], self.table("access")
-        table = taken(table, np.flatnonzero(table["array"] == columns.arrays.index(name)))
+        table = rows_of(table, np.flatnonzero(table["array"] == columns.arrays.index(name)))
         row, lane, rank = lanes_of(table["lanes"])
         width = table["width"][row].astype(np.intp)
         element = table["base"][row] + columns.values(table["pattern"], row, rank, np.int64)

@@ -10,8 +10,7 @@ import numpy as np
 from ..simulator.findings import Finding
 from ..simulator.hardware import WARP_SIZE
 from ..simulator.language.program.statement_nodes import Function
-from . import columns as c
-from .columns import BARRIER, OPS, Columns
+from .columns import BARRIER, NONE, OPS, Columns
 
 Dim3 = tuple[int, int, int]
 
@@ -239,7 +238,7 @@ class RecordedSteps(Sequence[Step]):
 
     def _list(self, number: int, threads: np.ndarray, width: int = 1) -> Any:
         """Return the numbers of a list, ``width`` for each of the threads; None if there is no list."""
-        if number == c.NONE:
+        if number == NONE:
             return None
         rows = self.columns.vector(number).reshape(-1, width)
         rows = np.repeat(rows, len(threads), axis=0) if len(rows) == 1 else rows  # one row is for all threads
@@ -281,9 +280,9 @@ class RecordedSteps(Sequence[Step]):
             int(row["sectors"]),
             int(row["wavefronts"]),
             int(row["conflicts"]),
-            self.columns.operations[operation] if operation != c.NONE else "",
+            self.columns.operations[operation] if operation != NONE else "",
             self._list(row["old"], threads),
-            self.columns.vector(given).reshape(len(threads), -1) if given != c.NONE else None,
+            self.columns.vector(given).reshape(len(threads), -1) if given != NONE else None,
         )
 
     def _test(self, row: dict[str, Any], threads: np.ndarray) -> Condition:

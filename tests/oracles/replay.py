@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from course_lib.simulator.hardware import WARP_SIZE
-from course_lib.trace.columns import OPS, lanes_of, taken
+from course_lib.trace.columns import OPS, lanes_of, rows_of
 from course_lib.trace.replay import Timeline
 
 
@@ -15,8 +15,8 @@ from course_lib.trace.replay import Timeline
 def assignments(timeline, name):
     """Return (position, thread, value) of every assignment of the block to a variable, in order."""
     columns = timeline.columns
-    table = taken(columns.variable, columns.rows("variable", timeline.first, timeline.last))
-    table = taken(table, table["name"] == columns.names.index(name))
+    table = rows_of(columns.variable, columns.rows("variable", timeline.first, timeline.last))
+    table = rows_of(table, table["name"] == columns.names.index(name))
     at = table["step"] - timeline.first
     row, lane, rank = lanes_of(timeline.lanes[at])
     value = columns.values(table["values"], row, rank) if len(row) else np.empty(0)
@@ -47,7 +47,7 @@ class State(NamedTuple):
     def counts(self, space, op, line=None):
         """Return the loads, stores or atomics of each thread, of one line or of all; a wide access counts as one."""
         columns, timeline = self.timeline.columns, self.timeline
-        rows = taken(columns.access, columns.rows("access", timeline.first, timeline.first + self.position))
+        rows = rows_of(columns.access, columns.rows("access", timeline.first, timeline.first + self.position))
         arrays = [at for at, name in enumerate(columns.arrays) if timeline.trace.arrays[name].space == space]
         chosen = np.isin(rows["array"], arrays) & (rows["op"] == OPS.index(op))
         if line is not None:

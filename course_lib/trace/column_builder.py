@@ -10,15 +10,14 @@ import numpy as np
 from ..simulator.hardware import SECTOR_BYTES, WARP_SIZE
 from ..simulator.launch_shape import coordinates
 from ..simulator.runtime.arrays import c_strides
-from . import columns as c
-from .columns import BARRIER, OPS, Columns, Lists, Table, taken
+from .columns import BARRIER, NONE, OPS, TABLES, Columns, Lists, Table, concatenated, rows_of
 from .trace import TraceArray
 
 WEIGHTS = np.uint32(1) << np.arange(WARP_SIZE, dtype=np.uint32)
 
 
 @dataclass
-class Events:
+class Recording:
     """The recording of a chunk of blocks, as references: an event is one statement of one warp in all of its blocks.
 
     The lists hold tuples: ``accesses`` (event, op, pattern, base, value, of an atomic (operation, what each lane found,
@@ -43,7 +42,7 @@ class Events:
     latest: dict[tuple[int, int], int] = field(default_factory=dict)
 
 
-class PackedLanes:
+class LaneBits:
     """The lanes of one warp in the blocks of a chunk; converts masks over them to bits, one number for each block."""
 
     def __init__(self, vector: Any):
@@ -73,7 +72,7 @@ class PackedLanes:
         return bits
 
 
-class TraceEncoder:
+class ColumnBuilder:
     """Collects the columns of all chunks of a launch; ``figures`` is that of :class:`~.record.TraceObserver`."""
 
     def __init__(self, figures: Callable[[Any, int], tuple[np.ndarray, np.ndarray, np.ndarray]]):
@@ -87,9 +86,9 @@ class TraceEncoder:
         self._steps = 0  # of all chunks so far
         self._chunks: list[dict[str, Table]] = []
 
-    def pack(self, chunk: Events, vectors: Sequence[Any], arrays: Mapping[str, TraceArray]) -> None:
+    def add(self, chunk: Recording, vectors: Sequence[Any], arrays: Mapping[str, TraceArray]) -> None:
         """Convert one chunk; no reference to it is kept."""
-        self._warps = [PackedLanes(vector) for vector in vectors]
+        self._warps = [LaneBits(vector) for vector in vectors]
         numbers = {name: number for number, name in enumerate(arrays)}
         blocks = vectors[0].chunk.linear.reshape(-1)
         bits = np.array([self._warps[w].bits(m) for w, m in zip(chunk.warps, chunk.masks, strict=True)], np.uint32)
@@ -98,7 +97,7 @@ class TraceEncoder:
         for event, mask in chunk.arrivals:
             flags[event] |= np.where(self._warps[chunk.warps[event]].bits(mask) != 0, BARRIER, 0).astype(np.uint8)
         block, chosen = np.nonzero(bits.T)
-        self._row = np.full((len(chunk.lines), len(blocks)), c.NONE)  # of the step of an event in a block
+        self._row = np.full((len(chunk.lines), len(blocks)), NONE)  # of the step of an event in a block
         self._row[chosen, block] = self._steps + np.arange(len(chosen))
         self._steps += len(chosen)
         step = {
@@ -120,17 +119,17 @@ class TraceEncoder:
             }
         )
 
-    def columns(self, launch: Any, arrays: list[str]) -> Columns:
+    def build(self, launch: Any, arrays: list[str]) -> Columns:
         """Return the columns of all chunks together, in the order of the blocks."""
-        whole: dict[str, Any] = {name: c.joined(name, [chunk[name] for chunk in self._chunks]) for name in c.TABLES}
+        whole: dict[str, Any] = {name: concatenated(name, [chunk[name] for chunk in self._chunks]) for name in TABLES}
         order = np.argsort(whole["step"]["block"], kind="stable")
-        place = np.append(np.argsort(order), c.NONE).astype("i4")  # of each step, and of none
+        place = np.append(np.argsort(order), NONE).astype("i4")  # of each step, and of none
         whole["product"]["end"] = place[whole["product"]["end"]]
-        for name in c.TABLES:
+        for name in TABLES:
             if name != "step":
                 whole[name]["step"] = step = place[whole[name]["step"]]
-                whole[name] = taken(whole[name], np.argsort(step, kind="stable"))
-        whole["step"] = taken(whole["step"], order)
+                whole[name] = rows_of(whole[name], np.argsort(step, kind="stable"))
+        whole["step"] = rows_of(whole["step"], order)
         linear, block = np.unique(whole["step"]["block"], return_inverse=True)
         whole["step"]["block"] = block.astype("i4")
         return Columns(
@@ -145,7 +144,7 @@ class TraceEncoder:
 
     # --- values ------------------------------------------------------------------------------------------------
 
-    def _value(self, lanes: PackedLanes, bits: np.ndarray, value: Any) -> Any:
+    def _value(self, lanes: LaneBits, bits: np.ndarray, value: Any) -> Any:
         """Return the numbers of the lists of active lanes' values: one for each block, or one for all.
 
         Of a tuple each lane has all the parts, side by side.
@@ -159,9 +158,9 @@ class TraceEncoder:
             return [self.lists.add(each) for each in np.broadcast_to(value, (1, 1, *lanes.vector.chunk.shape)).flat]
         return self._by_block(lanes, bits, lanes.flat(value))
 
-    def _by_block(self, lanes: PackedLanes, bits: np.ndarray, flat: np.ndarray) -> list[int]:
+    def _by_block(self, lanes: LaneBits, bits: np.ndarray, flat: np.ndarray) -> list[int]:
         """Return the numbers of the lists of (lanes, blocks, ...) values; a lane's values are adjacent."""
-        numbers = [c.NONE] * lanes.blocks
+        numbers = [NONE] * lanes.blocks
         for block, row in _active(bits, flat):
             numbers[block] = self.lists.add(row)
         return numbers
@@ -181,15 +180,15 @@ class TraceEncoder:
         each = {name: column[item] if column.ndim == 1 else column[item, block] for name, column in columns.items()}
         return {"step": step[item, block], **each}
 
-    def _accesses(self, chunk: Events, numbers: Mapping[str, int]) -> Table:
+    def _accesses(self, chunk: Recording, numbers: Mapping[str, int]) -> Table:
         """Return the rows of all accesses: what each lane accesses and stores, and what the request costs.
 
         ``numbers``: the number of each array.
         """
         shape = len(chunk.accesses), self._row.shape[1]
         layouts, rows, bases = _AccessLayouts(self), np.zeros(shape[0], np.intp), np.zeros(shape[0], np.int64)
-        values, old, given = np.full((3, *shape), c.NONE, np.int64)
-        operation = np.full(shape[0], c.NONE)
+        values, old, given = np.full((3, *shape), NONE, np.int64)
+        operation = np.full(shape[0], NONE)
         for i, (event, op, pattern, base, value, update) in enumerate(chunk.accesses):
             lanes = self._warps[chunk.warps[event]]
             rows[i], bases[i] = layouts.find(lanes, pattern, base)
@@ -205,7 +204,7 @@ class TraceEncoder:
             event, _, pattern, _, value, _ = chunk.accesses[i]
             lanes, active = self._warps[chunk.warps[event]], layouts.found[rows[i]].lanes
             stored = self._stored(lanes, np.where(blocks, active, 0), pattern, value)
-            values[i] = np.where(blocks, stored, c.NONE)
+            values[i] = np.where(blocks, stored, NONE)
         layout = layouts.columns(shape[1])
         return self._table(
             chunk.accesses,
@@ -224,7 +223,7 @@ class TraceEncoder:
             conflicts=layout["conflicts"][rows],
         )
 
-    def _from_other_blocks(self, chunk: Events) -> dict[int, np.ndarray]:
+    def _from_other_blocks(self, chunk: Recording) -> dict[int, np.ndarray]:
         """Return the loads that find something else than the block knows, each with the blocks in which it does.
 
         A block knows what was there before the launch, and the value of its last access, whatever that was.
@@ -256,7 +255,7 @@ class TraceEncoder:
                 found.setdefault(i, np.zeros(self._row.shape[1], bool))[at] = True
         return found
 
-    def layout(self, lanes: PackedLanes, pattern: Any, base: int, phase: int) -> "AccessLayout":
+    def layout(self, lanes: LaneBits, pattern: Any, base: int, phase: int) -> "AccessLayout":
         """Return the layout of an access by ``lanes``; ``base`` matters only in an array that is not in C order."""
         active = lanes.bits(pattern.mask)
         if _is_plain(pattern.array):
@@ -264,14 +263,14 @@ class TraceEncoder:
         else:
             at = np.asarray(pattern.elements(base))
             flat = lanes.flat(np.ravel_multi_index(pattern.array.index_of(at), pattern.array.shape))
-        first, lists = np.zeros(lanes.blocks, np.int64), np.full(lanes.blocks, c.NONE)
+        first, lists = np.zeros(lanes.blocks, np.int64), np.full(lanes.blocks, NONE)
         for block, row in _active(active, flat):
             first[block] = row[0]
             beyond = (row - row[0]).astype(np.int32)
             lists[block] = self.lists.add(beyond if beyond.any() else beyond[:1])
         return AccessLayout(active, first, lists, *self._figures(pattern, phase))
 
-    def _stored(self, lanes: PackedLanes, bits: np.ndarray, pattern: Any, value: Any) -> Any:
+    def _stored(self, lanes: LaneBits, bits: np.ndarray, pattern: Any, value: Any) -> Any:
         dtype = pattern.array.dtype
         if pattern.width == 1:
             return self._value(lanes, bits, np.asarray(value).astype(dtype, copy=False))
@@ -280,14 +279,14 @@ class TraceEncoder:
             return self.lists.add(np.array([part.reshape(()) for part in parts], dtype))
         return self._value(lanes, bits, parts)
 
-    def _variables(self, chunk: Events) -> Table:
+    def _variables(self, chunk: Recording) -> Table:
         lanes, (values,) = self._lists(chunk, chunk.variables, 1)
         return self._table(chunk.variables, lanes, name=_numbered(self._names, chunk.variables), values=values)
 
-    def _lists(self, chunk: Events, items: Sequence[Any], count: int) -> tuple[np.ndarray, np.ndarray]:
+    def _lists(self, chunk: Recording, items: Sequence[Any], count: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the lanes of items (event, name, ``count`` values, …, mask), and the lists of each of the values."""
         shape = len(items), self._row.shape[1]
-        lanes, lists = np.zeros(shape, np.uint32), np.full((count, *shape), c.NONE, np.int64)
+        lanes, lists = np.zeros(shape, np.uint32), np.full((count, *shape), NONE, np.int64)
         for i, (event, _, *values, mask) in enumerate(items):
             warp = self._warps[chunk.warps[event]]
             lanes[i] = bits = warp.bits(mask)
@@ -296,7 +295,7 @@ class TraceEncoder:
                     part[i] = self._value(warp, bits, value)
         return lanes, lists
 
-    def _tests(self, chunk: Events) -> Table:
+    def _tests(self, chunk: Recording) -> Table:
         lanes, (left, right) = self._lists(chunk, chunk.tests, 2)
         truth = lanes.copy()
         for i, (event, *_, holds, _) in enumerate(chunk.tests):
@@ -307,19 +306,19 @@ class TraceEncoder:
         text = _numbered(self._texts, chunk.tests)
         return self._table(chunk.tests, lanes, text=text, truth=truth, left=left, right=right)
 
-    def _exchanges(self, chunk: Events) -> Table:
+    def _exchanges(self, chunk: Recording) -> Table:
         lanes, (given, source, result) = self._lists(chunk, chunk.exchanges, 3)
         operation = _numbered(self._operations, chunk.exchanges)
         return self._table(chunk.exchanges, lanes, operation=operation, given=given, source=source, result=result)
 
-    def _outside(self, chunk: Events, numbers: Mapping[str, int]) -> Table:
+    def _outside(self, chunk: Recording, numbers: Mapping[str, int]) -> Table:
         lanes, (index,) = self._lists(chunk, chunk.outside, 1)
         op = np.array([OPS.index(op) for _, op, *_ in chunk.outside])
         array = np.array([numbers[array] for *_, array, _ in chunk.outside])
         return self._table(chunk.outside, lanes, op=op, array=array, index=index)
 
-    def _products(self, chunk: Events) -> Table:
-        end, group = np.full((2, len(chunk.products), self._row.shape[1]), c.NONE, np.int64)
+    def _products(self, chunk: Recording) -> Table:
+        end, group = np.full((2, len(chunk.products), self._row.shape[1]), NONE, np.int64)
         for i, (_, product, ends) in enumerate(chunk.products):
             for at, lanes in ends:
                 done = lanes.any(axis=(0, 1)).reshape(-1)
@@ -349,14 +348,14 @@ class _AccessLayouts:
     byte in a sector). In another array each base has layouts of its own.
     """
 
-    def __init__(self, encoder: TraceEncoder):
+    def __init__(self, builder: ColumnBuilder):
         self.found: list[AccessLayout] = []
-        self._encoder = encoder
+        self._builder = builder
         self._rows: dict[tuple[int, int], int] = {}
         self._plain: dict[str, bool] = {}
         self._kept: list[Any] = []  # patterns are kept alive, so that no id is reused
 
-    def find(self, lanes: PackedLanes, pattern: Any, base: int) -> tuple[int, int]:
+    def find(self, lanes: LaneBits, pattern: Any, base: int) -> tuple[int, int]:
         """Return the row of an access's layout, and the base to which that is relative."""
         array = pattern.array
         phase = (base * array.itemsize + array.origin) % SECTOR_BYTES if array.space != "local" else 0
@@ -368,7 +367,7 @@ class _AccessLayouts:
         if row is None:
             row = self._rows[key] = len(self.found)
             self._kept.append(pattern)
-            self.found.append(self._encoder.layout(lanes, pattern, base, phase))
+            self.found.append(self._builder.layout(lanes, pattern, base, phase))
         return row, base if plain else 0
 
     def columns(self, blocks: int) -> dict[str, np.ndarray]:
