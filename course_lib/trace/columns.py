@@ -168,7 +168,7 @@ def lanes_of(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True)
-class Touches:
+class ElementAccesses:
     """Every element that a block's lanes accessed in one array, in order: columns of equal length.
 
     ``position`` counts steps from 1; ``element`` is row-major; ``store``: whether it was stored or updated atomically;

@@ -17,7 +17,8 @@ from typing import Protocol
 
 import numpy as np
 
-from .columns import ITERATION, NONE, OPS, Columns, Table, Touches
+from ..simulator.hardware import ceil_div
+from .columns import ITERATION, NONE, OPS, Columns, ElementAccesses, Table
 from .structure import loops_around
 from .trace import Trace
 
@@ -48,7 +49,7 @@ class StepsOfBlock(Protocol):
     def __len__(self) -> int: ...
     def does(self, space: str, *ops: str) -> np.ndarray: ...
     def table(self, name: str) -> Table: ...
-    def expanded(self, name: str) -> Touches: ...
+    def expand_accesses(self, name: str) -> ElementAccesses: ...
 
 
 def frames_of(block: StepsOfBlock) -> np.ndarray:
@@ -75,37 +76,67 @@ def _does(block: StepsOfBlock) -> np.ndarray:
     return does
 
 
+class _Parts:
+    """The steps of a block in parts: those of one warp between two barriers, part by part.
+
+    ``order``: the recorded number of each step; ``number``: of its part, by interval and warp; ``starts``: where the
+    parts begin; ``of``: the part of each step, counted.
+    """
+
+    def __init__(self, interval: np.ndarray, warp: np.ndarray, warps: int):
+        number = interval * warps + warp
+        self.order = np.argsort(number, kind="stable")
+        self.number = number[self.order]
+        self.starts = np.flatnonzero(np.diff(self.number, prepend=-1))
+        self.of = np.repeat(np.arange(len(self.starts)), np.diff([*self.starts, len(number)]))
+
+    def before(self, counted: np.ndarray) -> np.ndarray:
+        """Return how many are before each step in its part."""
+        total = np.cumsum(counted) - counted
+        return total - total[self.starts][self.of]
+
+
 def _keys(block: StepsOfBlock, does: np.ndarray, interval: np.ndarray) -> np.ndarray:
     """Return for each step a number by which frames are ordered.
 
     It holds the interval between barriers, the iteration or statement in it, and whether results are stored at its end.
     """
     warps = int(block.warps.max(initial=0)) + 1
-    order = np.argsort(interval * warps + block.warps, kind="stable")  # the steps of a warp in an interval: a part
-    part, does = (interval * warps + block.warps)[order], does[order]
-    starts = np.flatnonzero(np.diff(part, prepend=-1))
-    of, at = np.repeat(np.arange(len(starts)), np.diff([*starts, len(part)])), np.arange(len(part))
-
-    def before(counted: np.ndarray) -> np.ndarray:
-        """Return how many are before each step in its part."""
-        total = np.cumsum(counted) - counted
-        return total - total[starts][of]
-
-    turn = np.zeros(len(part), np.int64)
-    if (found := _fetching_loop(block, does, order, starts)) is not None:
-        begins, inside = found
-        iterations = np.add.reduceat(begins, starts)
-        number = before(begins) + begins - 1
-        each = -(-int(iterations.max()) // MOST)
-        turn = np.where((number >= 0) & ~inside, _LATEST, np.maximum(0, number) // each) * (iterations > 1)[of]
-    elif not block.releases:
-        turn = before((does > 0).astype(np.int64))
-    last = np.maximum.reduceat(np.where(does & (_FETCHES | _READS), at, -1), starts) if len(at) else at
-    ends = np.where((does & _RESULTS != 0) & (at > last[of]), at, len(at))
-    ends = np.minimum.reduceat(ends, starts) if len(at) else at
-    keys = np.empty(len(part), np.int64)
-    keys[order] = part // warps * _KEYS + 2 * turn + ((at >= ends[of]) & (ends > starts)[of])
+    parts = _Parts(interval, block.warps, warps)
+    keys = np.empty(len(interval), np.int64)
+    iteration, at_end = _iterations(block, does, parts), _results_at_end(does[parts.order], parts)
+    keys[parts.order] = parts.number // warps * _KEYS + 2 * iteration + at_end
     return keys
+
+
+def _iterations(block: StepsOfBlock, does: np.ndarray, parts: _Parts) -> np.ndarray:
+    """Return the iteration of each step of the parts, in the loop that loads from global memory.
+
+    Without such a loop, in a block without barriers it is the number of the statement that accesses memory.
+    """
+    found = _fetching_loop(block, does, parts.order, parts.starts)
+    if found is None:
+        return (
+            np.zeros(len(does), np.int64) if block.releases else parts.before((does[parts.order] > 0).astype(np.int64))
+        )
+    begins, inside = found
+    iterations = np.add.reduceat(begins, parts.starts)
+    number = parts.before(begins) + begins - 1
+    in_a_frame = ceil_div(int(iterations.max()), MOST)
+    after = (number >= 0) & ~inside
+    return np.where(after, _LATEST, np.maximum(0, number) // in_a_frame) * (iterations > 1)[parts.of]
+
+
+def _results_at_end(does: np.ndarray, parts: _Parts) -> np.ndarray:
+    """Return which steps come after the last load of their part, from its first store of results on."""
+    if not len(does):
+        return np.zeros(0, bool)
+    place = np.arange(len(does))
+    last_load = np.maximum.reduceat(np.where(does & (_FETCHES | _READS), place, -1), parts.starts)
+    results = (does & _RESULTS != 0) & (place > last_load[parts.of])
+    first = np.minimum.reduceat(np.where(results, place, len(does)), parts.starts)
+    at_end: np.ndarray = (place >= first[parts.of]) & (first > parts.starts)[parts.of]
+    return at_end
 
 
 def _fetching_loop(
@@ -133,7 +164,7 @@ def _fetching_loop(
 
 
 @dataclass(frozen=True)
-class _Events:
+class _Accesses:
     """What lanes do with elements of one array: a row for each element of each lane.
 
     ``within``: the interval or the group of the step; ``stores``: whether the element changes for the block.
@@ -147,8 +178,8 @@ class _Events:
     stores: np.ndarray
 
 
-def _events(block: StepsOfBlock, within: np.ndarray, keys: np.ndarray | None = None) -> Iterator[_Events]:
-    """Yield the events of each array of global and shared memory in which a step may change what another one accesses.
+def _conflicting(block: StepsOfBlock, within: np.ndarray, keys: np.ndarray | None = None) -> Iterator[_Accesses]:
+    """Yield accesses to each array of global and shared memory that a step may change where another one accesses it.
 
     ``within``: the interval or the group of each step. Where ``keys`` are given, only those of several keys matter.
     """
@@ -173,11 +204,11 @@ def _events(block: StepsOfBlock, within: np.ndarray, keys: np.ndarray | None = N
             np.maximum.at(high, at, keys[step[mine]])
             changes &= low < high
         if changes.any():
-            touches = block.expanded(name)
-            now = changes[within[touches.position - 1]]
-            where = touches.position[now] - 1
-            loaded, stored = ~touches.store[now], touches.store[now] | touches.new[now]
-            yield _Events(where, touches.thread[now], touches.element[now], within[where], loaded, stored)
+            accesses = block.expand_accesses(name)
+            now = changes[within[accesses.position - 1]]
+            where = accesses.position[now] - 1
+            loaded, stored = ~accesses.store[now], accesses.store[now] | accesses.new[now]
+            yield _Accesses(where, accesses.thread[now], accesses.element[now], within[where], loaded, stored)
 
 
 def _highest_before(group: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -196,30 +227,30 @@ def _keep_order(block: StepsOfBlock, keys: np.ndarray, interval: np.ndarray) -> 
     if (np.diff(keys) >= 0).all():
         return
     changed = np.zeros(int(interval.max()) + 1, bool)
-    for events in _events(block, interval, keys):
-        place = np.lexsort((events.step, events.element))
-        element, step, stores = events.element[place], events.step[place], events.stores[place]
+    for accesses in _conflicting(block, interval, keys):
+        place = np.lexsort((accesses.step, accesses.element))
+        element, step, stores = accesses.element[place], accesses.step[place], accesses.stores[place]
         any_key, stored_key = keys[step] + 1, np.where(stores, keys[step] + 1, 0)
         latest = np.where(stores, _highest_before(element, any_key), _highest_before(element, stored_key))
         changed[interval[step[latest > any_key]]] = True
     again = np.flatnonzero(changed[interval])
     if len(again):
         fresh = np.diff(interval[again], prepend=-1) != 0
-        turns = np.cumsum(~fresh & (np.diff(block.warps[again].astype(np.int64), prepend=-1) != 0))
+        switches = np.cumsum(~fresh & (np.diff(block.warps[again].astype(np.int64), prepend=-1) != 0))
         first = np.flatnonzero(fresh)
-        since = np.repeat(turns[first], np.diff([*first, len(again)]))
-        keys[again] = interval[again] * _KEYS + turns - since
+        since = np.repeat(switches[first], np.diff([*first, len(again)]))
+        keys[again] = interval[again] * _KEYS + switches - since
 
 
 def _divided(block: StepsOfBlock, groups: np.ndarray) -> np.ndarray:
     """Return numbers of the same order in which a group is divided where a thread overwrites what another has read."""
-    found, parts = [*_events(block, groups)], groups * len(groups)
-    wrong = {group for events in found for group in np.unique(events.within[_overwrites(events)]).tolist()}
+    found, parts = [*_conflicting(block, groups)], groups * len(groups)
+    wrong = {group for accesses in found for group in np.unique(accesses.within[_overwrites(accesses)]).tolist()}
     for group in sorted(wrong):
         begin = 0
         while True:
-            rest = [_taken(events, (events.within == group) & (events.step >= begin)) for events in found]
-            cuts = [int(events.step[bad].min()) for events in rest if (bad := _overwrites(events)).any()]
+            rest = [_taken(accesses, (accesses.within == group) & (accesses.step >= begin)) for accesses in found]
+            cuts = [int(accesses.step[bad].min()) for accesses in rest if (bad := _overwrites(accesses)).any()]
             if not cuts:
                 break
             begin = min(cuts)
@@ -227,25 +258,25 @@ def _divided(block: StepsOfBlock, groups: np.ndarray) -> np.ndarray:
     return parts
 
 
-def _taken(events: _Events, chosen: np.ndarray) -> _Events:
-    return _Events(*(getattr(events, name)[chosen] for name in events.__dataclass_fields__))
+def _taken(accesses: _Accesses, chosen: np.ndarray) -> _Accesses:
+    return _Accesses(*(getattr(accesses, name)[chosen] for name in accesses.__dataclass_fields__))
 
 
-def _overwrites(events: _Events) -> np.ndarray:
-    """Return which events change an element that another thread has read in an earlier step of the same group."""
-    wrong = np.zeros(len(events.step), bool)
+def _overwrites(accesses: _Accesses) -> np.ndarray:
+    """Return which accesses change an element that another thread has read in an earlier step of the same group."""
+    wrong = np.zeros(len(accesses.step), bool)
     if not len(wrong):
         return wrong
     # In a step stores come first: what a step itself has read, it may change.
     count = len(wrong)
     number = np.tile(np.arange(count), 2)
     loads = np.repeat([False, True], count)
-    kept = np.concatenate([events.stores, events.loads])
+    kept = np.concatenate([accesses.stores, accesses.loads])
     number, loads = number[kept], loads[kept]
-    place = np.lexsort((loads, events.step[number], events.element[number], events.within[number]))
+    place = np.lexsort((loads, accesses.step[number], accesses.element[number], accesses.within[number]))
     number, loads = number[place], loads[place]
-    fresh = (np.diff(events.within[number], prepend=-1) != 0) | (np.diff(events.element[number], prepend=-1) != 0)
-    group, thread = np.cumsum(fresh), events.thread[number]
+    fresh = (np.diff(accesses.within[number], prepend=-1) != 0) | (np.diff(accesses.element[number], prepend=-1) != 0)
+    group, thread = np.cumsum(fresh), accesses.thread[number]
     most = int(thread.max()) + 1
     highest = _highest_before(group, np.where(loads, thread + 1, 0))
     lowest = _highest_before(group, np.where(loads, most - thread, 0))

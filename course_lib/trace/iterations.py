@@ -95,15 +95,15 @@ def _neighbours(
 ) -> tuple[Finding, list[tuple[int, int]]]:
     """Return the race as a pair of two warps of one iteration or two neighbouring ones, as (position, thread)."""
     name = str(finding.array)
-    touches = timeline.touches(name)
-    lines, warps = timeline.lines[touches.position - 1], touches.thread // WARP_SIZE
-    barriers = np.searchsorted(timeline.releases, touches.position)
+    accesses = timeline.accesses(name)
+    lines, warps = timeline.lines[accesses.position - 1], accesses.thread // WARP_SIZE
+    barriers = np.searchsorted(timeline.releases, accesses.position)
     begun = np.zeros(len(lines), np.int64)  # iterations that the thread has begun
     begins = timeline.lines == timeline.statement_of(head)
-    for thread in np.unique(touches.thread).tolist():
-        at, mine = np.flatnonzero(begins & timeline.of_thread(thread)), touches.thread == thread
-        begun[mine] = np.searchsorted(at, touches.position[mine])
-    is_verb = touches.store.astype(int) + touches.atomic == np.array([[VERBS.index(verb)] for verb in finding.verbs])
+    for thread in np.unique(accesses.thread).tolist():
+        at, mine = np.flatnonzero(begins & timeline.of_thread(thread)), accesses.thread == thread
+        begun[mine] = np.searchsorted(at, accesses.position[mine])
+    is_verb = accesses.store.astype(int) + accesses.atomic == np.array([[VERBS.index(verb)] for verb in finding.verbs])
     ones, others = (
         np.flatnonzero((lines == timeline.statement_of(line)) & does).tolist()
         for line, does in zip((first, finding.line), is_verb, strict=True)
@@ -111,15 +111,15 @@ def _neighbours(
     for apart in (0, 1, -1):
         held: dict[tuple[int, int, int], list[int]] = {}
         for one in ones:
-            held.setdefault((touches.element[one], barriers[one], begun[one] + apart), []).append(one)
+            held.setdefault((accesses.element[one], barriers[one], begun[one] + apart), []).append(one)
         for other in sorted(others, key=begun.__getitem__):
-            for one in held.get((touches.element[other], barriers[other], begun[other]), ()):
+            for one in held.get((accesses.element[other], barriers[other], begun[other]), ()):
                 if warps[one] != warps[other]:
-                    threads = [int(touches.thread[one]), int(touches.thread[other])]
+                    threads = [int(accesses.thread[one]), int(accesses.thread[other])]
                     array, size = timeline.trace.arrays[name], timeline.trace.block
                     named = tuple((timeline.block, coordinates(thread, size)) for thread in threads)
-                    index = tuple(map(int, np.unravel_index(int(touches.element[one]), array.shape)))
-                    positions = [int(touches.position[one]), int(touches.position[other])]
+                    index = tuple(map(int, np.unravel_index(int(accesses.element[one]), array.shape)))
+                    positions = [int(accesses.position[one]), int(accesses.position[other])]
                     return replace(finding, threads=named, index=index), [*zip(positions, threads, strict=True)]
     return finding, pair
 

@@ -83,8 +83,8 @@ def _positions(timeline: Timeline, finding: Finding, thread: int, line: int) -> 
     inside = all(0 <= i < n for i, n in zip(index, array.shape, strict=True))
     if inside and finding.kind != "out-of-bounds":  # which, of a part of an array, may be inside the array
         element = int(np.ravel_multi_index(index, array.shape)) if array.shape else 0
-        touches = timeline.touches(array.name)
-        touched = touches.position[(touches.thread == thread) & (touches.element == element)]
+        accesses = timeline.accesses(array.name)
+        touched = accesses.position[(accesses.thread == thread) & (accesses.element == element)]
     else:
         missed = array.name, thread, finding.index
         touched = np.array([at for at in ran.tolist() if missed in timeline.outside(at)], np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 from ..simulator.hardware import WARP_SIZE, ceil_div
 from ..simulator.run import SPACES
 from . import frames
-from .columns import BARRIER, NONE, OPS, Table, Touches, lanes_of, rows_of
+from .columns import BARRIER, NONE, OPS, ElementAccesses, Table, lanes_of, rows_of
 from .trace import Dim3, Step, Trace
 
 #: What a step does, or a phase of a warp; the last of these where it does several, and the first where it does none.
@@ -36,7 +36,7 @@ class Timeline:
         self.lines, self.warps, self.lanes, self.flags = (
             columns.step[name][rows] for name in ("line", "warp", "lanes", "flags")
         )
-        self._touches: dict[str, Touches] = {}
+        self._accesses: dict[str, ElementAccesses] = {}
 
     @classmethod
     def of(cls, trace: Trace, block: Dim3) -> "Timeline":
@@ -59,13 +59,13 @@ class Timeline:
         """Return the rows of a table of the columns that belong to the block's steps."""
         return rows_of(getattr(self.columns, name), self.columns.rows(name, self.first, self.last))
 
-    def touches(self, name: str) -> Touches:
+    def accesses(self, name: str) -> ElementAccesses:
         """Return the accesses of the block's lanes to one array."""
-        if name not in self._touches:
-            self._touches[name] = self.expanded(name)
-        return self._touches[name]
+        if name not in self._accesses:
+            self._accesses[name] = self.expand_accesses(name)
+        return self._accesses[name]
 
-    def expanded(self, name: str) -> Touches:
+    def expand_accesses(self, name: str) -> ElementAccesses:
         """Return the same, without keeping them: those of all blocks are large."""
         columns, array, table = self.columns, self.trace.arrays[name], self.table("access")
         table = rows_of(table, np.flatnonzero(table["array"] == columns.arrays.index(name)))
@@ -86,23 +86,23 @@ class Timeline:
         position = table["step"][row] - self.first + 1
         thread = self.warps[position - 1].astype(np.int64) * WARP_SIZE + lane
         store, atomic = table["op"][row] != OPS.index("load"), table["op"][row] == OPS.index("atomic")
-        return Touches(position, thread, element + part, store, atomic, new, value)
+        return ElementAccesses(position, thread, element + part, store, atomic, new, value)
 
     def values(self, name: str, position: int) -> np.ma.MaskedArray:
         """Return an array's elements after the first ``position`` steps, flat; of a local array, a row for each thread.
 
         An element is masked if it is not stored yet; of other blocks there is what this one has read.
         """
-        array, touches = self.trace.arrays[name], self.touches(name)
-        done = touches.between(0, position)
-        new = touches.new[done]
-        element = touches.element[done][new]
+        array, accesses = self.trace.arrays[name], self.accesses(name)
+        done = accesses.between(0, position)
+        new = accesses.new[done]
+        element = accesses.element[done][new]
         local = array.space == "local"
         if array.initial is not None:
             held = np.ma.array(np.ascontiguousarray(array.initial).reshape(-1).copy(), mask=np.zeros(array.size, bool))
         else:
             held = np.ma.array(np.zeros((self.n_threads if local else 1) * array.size, array.dtype), mask=True)
-        held[element + (touches.thread[done][new] * array.size if local else 0)] = touches.value[done][new]
+        held[element + (accesses.thread[done][new] * array.size if local else 0)] = accesses.value[done][new]
         return held.reshape(self.n_threads, array.size) if local else held
 
     def outside(self, position: int) -> list[tuple[str, int, tuple[int, ...]]]:
@@ -221,8 +221,8 @@ class Timeline:
         Without shared memory it is the middle one of those in which it loads from global memory.
         """
         for space in ("shared", "global"):
-            found = [self.touches(name) for name, array in self.trace.arrays.items() if array.space == space]
-            loads = [touches.position[(touches.thread == thread) & ~touches.store] for touches in found]
+            found = [self.accesses(name) for name, array in self.trace.arrays.items() if array.space == space]
+            loads = [accesses.position[(accesses.thread == thread) & ~accesses.store] for accesses in found]
             reading = np.unique(np.concatenate([np.empty(0, np.int64), *loads]))
             if len(reading):
                 return int(reading[len(reading) // 2])
@@ -249,17 +249,17 @@ class BlockAnimation(Timeline):
     def step(self, position: int) -> Step:
         return self.recorded.step(int(self.order[position - 1]) + 1)
 
-    def expanded(self, name: str) -> Touches:
-        touches, position = self.recorded.touches(name), np.empty(len(self), np.int64)
+    def expand_accesses(self, name: str) -> ElementAccesses:
+        accesses, position = self.recorded.accesses(name), np.empty(len(self), np.int64)
         position[self.order] = np.arange(1, len(self) + 1)
-        moved = position[touches.position - 1]
+        moved = position[accesses.position - 1]
         place = np.argsort(moved, kind="stable")
-        rest = (getattr(touches, name)[place] for name in ("thread", "element", "store", "atomic", "new", "value"))
-        return Touches(moved[place], *rest)
+        rest = (getattr(accesses, name)[place] for name in ("thread", "element", "store", "atomic", "new", "value"))
+        return ElementAccesses(moved[place], *rest)
 
 
 def tiles(trace: Trace) -> dict[str, tuple[int, int]]:
-    """Return the tile of every global matrix: the (rows, columns) that a block touches between two barriers.
+    """Return the tile of every global matrix: the (rows, columns) that a block accesses between two barriers.
 
     It is measured from the accesses, so a kernel that fetches the wrong tile shows the wrong tile. The most frequent
     size in the first block counts, and the larger one on a tie.
@@ -272,10 +272,10 @@ def tiles(trace: Trace) -> dict[str, tuple[int, int]]:
         passed[mine + 1] = np.cumsum(arrives[mine]) - arrives[mine]
     found: dict[str, tuple[int, int]] = {}
     for name, array in trace.arrays.items():
-        if array.space == "global" and len(array.shape) == 2 and len(timeline.touches(name).element):
-            touches = timeline.touches(name)
-            row, column = np.divmod(touches.element, array.shape[1])
-            when = passed[touches.position]
+        if array.space == "global" and len(array.shape) == 2 and len(timeline.accesses(name).element):
+            accesses = timeline.accesses(name)
+            row, column = np.divmod(accesses.element, array.shape[1])
+            when = passed[accesses.position]
             sides = ((np.ptp(row[when == number]), np.ptp(column[when == number])) for number in np.unique(when))
             sizes = Counter((int(down) + 1, int(across) + 1) for down, across in sides)
             found[name] = max(sizes, key=lambda size: (sizes[size], size))

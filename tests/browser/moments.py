@@ -26,8 +26,8 @@ def filled(times, **sizes):
     """The step with which each of these shared arrays has been stored as often as it has elements that are used."""
 
     def holds(timeline, position):
-        touches = [(timeline.touches(name), size) for name, size in sizes.items()]
-        return position == max(int(each.position[each.store][times * size - 1]) for each, size in touches)
+        accesses = [(timeline.accesses(name), size) for name, size in sizes.items()]
+        return position == max(int(each.position[each.store][times * size - 1]) for each, size in accesses)
 
     return holds
 
@@ -36,8 +36,8 @@ def reads(*names, first=False):
     """A step, or the first one, in which the first thread loads from each of these arrays."""
 
     def holds(timeline, position):
-        touches = map(timeline.touches, names)
-        loads = [set(each.position[~each.store & (each.thread == 0)].tolist()) for each in touches]
+        accesses = map(timeline.accesses, names)
+        loads = [set(each.position[~each.store & (each.thread == 0)].tolist()) for each in accesses]
         both = set.intersection(*loads)
         return position == min(both) if first else position in both
 

@@ -349,13 +349,13 @@ def test_in_a_frame_stands_what_its_threads_read(show, kernel):
         shown = page.evaluate("() => shown()")
         assert shown["frame"] == number
         for grid in shown["grids"]:
-            touches = timeline.touches(grid["name"])
+            accesses = timeline.accesses(grid["name"])
             ringed = set(grid["mine"])
             for position, element, thread, store in zip(
-                touches.position.tolist(),
-                touches.element.tolist(),
-                touches.thread.tolist(),
-                touches.store.tolist(),
+                accesses.position.tolist(),
+                accesses.element.tolist(),
+                accesses.thread.tolist(),
+                accesses.store.tolist(),
                 strict=True,
             ):
                 marked = grid["looks"][element] == "R" or (element in ringed and thread == shown["where"][1])
@@ -390,7 +390,7 @@ def test_the_counter_says_how_many_numbers_the_other_kernel_loads(show, launch_o
     loads = []
     for trace in (launch_of(name).trace for name in names):
         timeline = Timeline(trace, tuple(trace.columns.blocks[0].tolist()))
-        touched = [timeline.touches(array.name) for array in trace.arrays.values() if array.space == "global"]
+        touched = [timeline.accesses(array.name) for array in trace.arrays.values() if array.space == "global"]
         loads.append(sum(int((~each.store).sum()) for each in touched))
     assert page.locator(".tt-counter b").all_text_contents() == [str(number) for number in loads]
     said = [re.findall(r"^\w+|\d+", line.text_content()) for line in page.locator(".tt-beside-other").all()]
@@ -438,8 +438,8 @@ def test_the_counter_says_how_often_numbers_are_loaded(show, launch_of, name):
         counts = Counter()
         for array in (array for array in trace.arrays.values() if array.space == "global"):
             for block in of:
-                touches = Timeline(trace, block).touches(array.name)
-                counts.update((array.name, element) for element in touches.element[~touches.store].tolist())
+                accesses = Timeline(trace, block).accesses(array.name)
+                counts.update((array.name, element) for element in accesses.element[~accesses.store].tolist())
         said = page.locator(".tt-counter p", has_text="each loaded").text_content().replace("once", "1×")
         least, *_, most = [int(number) for number in re.findall(r"\d+", said)] * 2
         assert (least, most) == (min(counts.values()), max(counts.values())), (key, said)

@@ -372,8 +372,8 @@ def test_a_wrong_value_is_marked_with_the_wanted_one(show, launch_of):
     page = show(stepper, _wanted=stepper._wanted)
     rings = page.locator(".tt-matrix-C .tt-faults rect")
     assert rings.count() == 0
-    touches = timeline.touches("C")
-    position = int(touches.position[touches.store][0])
+    accesses = timeline.accesses("C")
+    position = int(accesses.position[accesses.store][0])
     page.evaluate("step => window.model.set('step', step)", position)
     assert (
         Scene(timeline, position, 1, stepper._wrong).wrong_now == page.locator(".tt-say .tt-wrong").all_text_contents()

@@ -73,7 +73,7 @@ def expect_step(timeline, thread, shown):
     touched = [
         name
         for name in timeline.trace.arrays
-        if ((timeline.touches(name).position == shown["position"]) & (timeline.touches(name).thread == thread)).any()
+        if ((timeline.accesses(name).position == shown["position"]) & (timeline.accesses(name).thread == thread)).any()
     ]
     assert sorted({*shown["arrays"]}) == sorted(touched), step
 

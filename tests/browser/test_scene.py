@@ -153,10 +153,10 @@ def multiply_adds(run, element):
     trace = run.trace
     for at in trace.columns.blocks.tolist():
         timeline = Timeline(trace, tuple(at))
-        touches = timeline.touches("C")
-        stores = np.flatnonzero(touches.store & (touches.element == element))
+        accesses = timeline.accesses("C")
+        stores = np.flatnonzero(accesses.store & (accesses.element == element))
         if len(stores):
-            thread = touches.thread[stores[0]]
+            thread = accesses.thread[stores[0]]
             position, who, value = assignments(timeline, "acc")
             mine = who == thread
             return timeline, int(thread), position[mine][1:].tolist(), value[mine][1:].tolist()

@@ -44,11 +44,11 @@ def expect_true(name, kernel, opened):
     stepper = opened.stepper
     step = stepper.timeline.step(stepper.step) if stepper.step else None
     output = outcome.own(exercise.task.output)
-    touches = stepper.timeline.touches(output)
+    accesses = stepper.timeline.accesses(output)
     if opened.kind == "start":
-        assert step is None and wrong not in touches.element[touches.store]
+        assert step is None and wrong not in accesses.element[accesses.store]
     elif opened.kind == "store":
-        assert wrong in touches.element[touches.store & (touches.position == stepper.step)]
+        assert wrong in accesses.element[accesses.store & (accesses.position == stepper.step)]
     elif opened.kind == "sum":
         (lane,) = np.flatnonzero(step.threads == found.place.thread)
         value = np.asarray(step.variables[found.variable])

@@ -10,8 +10,8 @@ def check_order(timeline, frame_of):
     for array in timeline.trace.arrays.values():
         if array.space == "local":
             continue
-        touches, last, readers = timeline.touches(array.name), {}, {}
-        columns = (touches.position, touches.element, touches.thread, touches.store, touches.new)
+        accesses, last, readers = timeline.accesses(array.name), {}, {}
+        columns = (accesses.position, accesses.element, accesses.thread, accesses.store, accesses.new)
         for position, element, thread, store, new in zip(*(column.tolist() for column in columns), strict=True):
             frame, changes = frame_of[position - 1], store or new
             accessed, stored = last.get(element, (-1, -1))

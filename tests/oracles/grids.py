@@ -139,15 +139,15 @@ class Grids:
 
     def _looks(self, array: TraceArray) -> tuple[np.ndarray, np.ndarray]:
         """The letter of every element, and the elements that the thread accesses in this step."""
-        touches = self.timeline.touches(array.name)
-        now = touches.between(self.position - 1, self.position)
-        element_now, store, mine = touches.element[now], touches.store[now], touches.thread[now] == self.thread
+        accesses = self.timeline.accesses(array.name)
+        now = accesses.between(self.position - 1, self.position)
+        element_now, store, mine = accesses.element[now], accesses.store[now], accesses.thread[now] == self.thread
         if array.space == "local":
             element_now, store, mine = element_now[mine], store[mine], mine[mine]
         looks = np.full(array.size, PLAIN, "U1")
         if array.space == "global":
-            looks[touches.element] = REGION
-            looks[touches.element[touches.between(0, self.position)]] = SEEN
+            looks[accesses.element] = REGION
+            looks[accesses.element[accesses.between(0, self.position)]] = SEEN
         else:
             values = self.state.values(array.name)
             empty = np.ma.getmaskarray(values[self.thread] if array.space == "local" else values)
@@ -161,47 +161,47 @@ class Grids:
         if array.space != "shared":
             return {}
         source = {line: text.strip() for line, text in self.trace.source}
-        touches, empty = self.timeline.touches(array.name), np.ma.getmaskarray(self.state.values(array.name))
-        later = np.flatnonzero(touches.store & (touches.position > self.position) & empty[touches.element])
+        accesses, empty = self.timeline.accesses(array.name), np.ma.getmaskarray(self.state.values(array.name))
+        later = np.flatnonzero(accesses.store & (accesses.position > self.position) & empty[accesses.element])
         found: dict[int, Any] = {}
-        for i in later[np.argsort(touches.position[later], kind="stable")].tolist():
-            element, thread, at = (int(each[i]) for each in (touches.element, touches.thread, touches.position))
+        for i in later[np.argsort(accesses.position[later], kind="stable")].tolist():
+            element, thread, at = (int(each[i]) for each in (accesses.element, accesses.thread, accesses.position))
             name = source[int(self.timeline.lines[at - 1])].partition("] = ")[2]
             if not name.isidentifier() or element in found:
                 continue
             for loaded in (other.name for other in self.trace.arrays.values() if other.space == "global"):
-                loads = self.timeline.touches(loaded)
+                loads = self.timeline.accesses(loaded)
                 mine = loads.position[(loads.thread == thread) & ~loads.store & (loads.position < at)].tolist()
                 lines = [source[int(self.timeline.lines[each - 1])] for each in mine]
                 held = [each for each, line in zip(mine, lines, strict=True) if line.startswith(f"{name} = ")]
                 if held and held[-1] <= self.position:
-                    found[element] = touches.value[i]
+                    found[element] = accesses.value[i]
         return found
 
     def _blank(self, array: TraceArray) -> np.ndarray:
         """Which elements of the result have no number yet: the block has not stored them, and never loads them."""
-        touches = self.timeline.touches(array.name)
-        loaded = np.isin(np.arange(array.size), touches.element[~touches.store])
+        accesses = self.timeline.accesses(array.name)
+        loaded = np.isin(np.arange(array.size), accesses.element[~accesses.store])
         return (self.roles.get(array.name) == "C") & ~self.state.stored(array.name) & ~loaded
 
     def _counts(self, array: TraceArray) -> tuple[np.ndarray | None, int | None]:
         """How often each element has been loaded, and the most of a global array; element by element."""
-        touches = self.timeline.touches(array.name)
+        accesses = self.timeline.accesses(array.name)
         if array.space == "shared":
             counts = np.zeros(array.size, int)
-            done = touches.position <= self.position
-            for element, store in zip(touches.element[done].tolist(), touches.store[done].tolist(), strict=True):
+            done = accesses.position <= self.position
+            for element, store in zip(accesses.element[done].tolist(), accesses.store[done].tolist(), strict=True):
                 counts[element] = 0 if store else counts[element] + 1
             return counts, 0
-        if array.space != "global" or touches.store.any() or not len(touches.element):
+        if array.space != "global" or accesses.store.any() or not len(accesses.element):
             return None, None
         whole = not self.position and len(self.trace.columns.blocks) == np.prod(self.trace.grid)
         blocks = [tuple(at) for at in self.trace.columns.blocks.tolist()] if whole else [self.timeline.block]
         loads = {name: self._loads(name, blocks) for name, each in self.trace.arrays.items() if each.space == "global"}
         most = max(int(each.max(initial=0)) for each in loads.values())
         if self.position:
-            done = ~touches.store & (touches.position <= self.position)
-            return np.bincount(touches.element[done], minlength=array.size), most
+            done = ~accesses.store & (accesses.position <= self.position)
+            return np.bincount(accesses.element[done], minlength=array.size), most
         return (loads[array.name] if whole else np.zeros(array.size, int)), most
 
     def _filled(self, array: TraceArray) -> np.ndarray | None:
@@ -213,8 +213,8 @@ class Grids:
         changes = [np.empty((2, 0), int)]  # positions and threads
         for name in accumulators(self.trace):
             if name in self.trace.arrays:
-                touches = self.timeline.touches(name)
-                changes.append(np.stack([touches.position, touches.thread])[:, touches.store])
+                accesses = self.timeline.accesses(name)
+                changes.append(np.stack([accesses.position, accesses.thread])[:, accesses.store])
             else:
                 changes.append(np.stack(assignments(self.timeline, name)[:2]))
         position, thread = np.concatenate(changes, axis=1)
@@ -226,9 +226,9 @@ class Grids:
         n = self.timeline.n_threads
         whole = np.bincount(thread, minlength=n)
         done = np.bincount(thread[position <= self.position], minlength=n)
-        touches = self.timeline.touches(array.name)
+        accesses = self.timeline.accesses(array.name)
         share = np.zeros(array.size)
-        for element, who in zip(touches.element[touches.store], touches.thread[touches.store], strict=True):
+        for element, who in zip(accesses.element[accesses.store], accesses.thread[accesses.store], strict=True):
             share[element] = done[who] / max(1, whole[who])
         share[self.state.stored(array.name)] = 1
         return np.floor(100 * share + 0.5).astype(int)
@@ -236,7 +236,7 @@ class Grids:
     def _loads(self, name: str, blocks: list[tuple[int, ...]]) -> np.ndarray:
         """How often these blocks load each element of an array in the launch."""
         size = self.trace.arrays[name].size
-        touched = (Timeline(self.trace, block).touches(name) for block in blocks)
+        touched = (Timeline(self.trace, block).accesses(name) for block in blocks)
         return sum((np.bincount(each.element[~each.store], minlength=size) for each in touched), np.zeros(size, int))
 
     def _owned(self, array: TraceArray) -> tuple[np.ndarray, np.ndarray]:
@@ -244,8 +244,8 @@ class Grids:
         none = np.empty(0, np.int64)
         if self.roles.get(array.name) != "C":
             return none, none
-        touches = self.timeline.touches(array.name)
-        thread, element_ = touches.thread[touches.store], touches.element[touches.store]
+        accesses = self.timeline.accesses(array.name)
+        thread, element_ = accesses.thread[accesses.store], accesses.element[accesses.store]
         mine, warp = thread == self.thread, thread // WARP_SIZE == self.thread // WARP_SIZE
         return np.unique(element_[mine]), np.unique(element_[warp])
 

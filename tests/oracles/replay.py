@@ -34,15 +34,15 @@ class State(NamedTuple):
 
     def stored(self, name):
         """Return which elements of an array the block has stored."""
-        touches = self.timeline.touches(name)
-        done = touches.store & (touches.position <= self.position)
-        return np.isin(np.arange(self.timeline.trace.arrays[name].size), touches.element[done])
+        accesses = self.timeline.accesses(name)
+        done = accesses.store & (accesses.position <= self.position)
+        return np.isin(np.arange(self.timeline.trace.arrays[name].size), accesses.element[done])
 
     def loaded_by(self, name, thread):
         """Return the elements of an array that a thread has loaded, in ascending order."""
-        touches = self.timeline.touches(name)
-        mine = (touches.thread == thread) & ~touches.store & (touches.position <= self.position)
-        return np.unique(touches.element[mine])
+        accesses = self.timeline.accesses(name)
+        mine = (accesses.thread == thread) & ~accesses.store & (accesses.position <= self.position)
+        return np.unique(accesses.element[mine])
 
     def counts(self, space, op, line=None):
         """Return the loads, stores or atomics of each thread, of one line or of all; a wide access counts as one."""

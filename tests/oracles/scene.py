@@ -132,10 +132,10 @@ class Scene:
         """``C[1, 2] holds 3 in the end, and 5 was wanted``, of the elements that the thread stores in this step."""
         found = []
         for name, elements in self.wrong.items():
-            touches = self.timeline.touches(name)
-            now = touches.between(self.position - 1, self.position)
-            mine = touches.store[now] & (touches.thread[now] == self.thread)
-            for flat in np.unique(touches.element[now][mine]).tolist():
+            accesses = self.timeline.accesses(name)
+            now = accesses.between(self.position - 1, self.position)
+            mine = accesses.store[now] & (accesses.thread[now] == self.thread)
+            for flat in np.unique(accesses.element[now][mine]).tolist():
                 if str(flat) in elements:
                     holds, wanted = elements[str(flat)]
                     place = element(name, flat, self.trace.arrays[name].shape)

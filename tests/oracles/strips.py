@@ -57,12 +57,12 @@ def _buffers(timeline) -> Iterable[Strip]:
     for array in timeline.trace.arrays.values():
         if array.space != "shared" or not array.size:
             continue
-        touches = timeline.touches(array.name)
+        accesses = timeline.accesses(array.name)
         each = array.size if len(array.shape) <= 2 else int(np.prod(array.shape[-2:]))
         for part in range(array.size // each):
-            here = touches.element // each == part
+            here = accesses.element // each == part
             # An access is a load or a store, and a statement may do both.
-            events = np.unique(2 * touches.position[here] + touches.store[here])
+            events = np.unique(2 * accesses.position[here] + accesses.store[here])
             name = array.name if array.size == each else f"{array.name}[{part}]"
             yield name, _life(events // 2, (events % 2).astype(bool), array.name)
 

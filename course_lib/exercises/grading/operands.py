@@ -290,18 +290,18 @@ class _Reads:
             self._read(name, array.space, tags)
 
     def _mine(self, name: str, store: bool) -> np.ndarray:
-        touches = self.timeline.touches(name)
-        found: np.ndarray = touches.position[(touches.thread == self.thread) & (touches.store == store)]
+        accesses = self.timeline.accesses(name)
+        found: np.ndarray = accesses.position[(accesses.thread == self.thread) & (accesses.store == store)]
         return found
 
     def _read(self, name: str, space: str, tags: Mapping[float, Operand]) -> None:
         """Note the operands of an array's loads; a number is what the element held before the step."""
-        touches, array = self.timeline.touches(name), self.timeline.trace.arrays[name]
+        accesses, array = self.timeline.accesses(name), self.timeline.trace.arrays[name]
         initial = None if array.initial is None else np.ascontiguousarray(array.initial).reshape(-1)
         held: dict[tuple[int, int], float] = {}
         late: list[tuple[tuple[int, int], float]] = []  # stored in this step
         now = 0
-        columns = (touches.position, touches.thread, touches.element, touches.store, touches.new, touches.value)
+        columns = (accesses.position, accesses.thread, accesses.element, accesses.store, accesses.new, accesses.value)
         for position, thread, element, store, new, value in zip(*(c.tolist() for c in columns), strict=True):
             if position != now:
                 held.update(late)
@@ -334,11 +334,11 @@ class _Reads:
 
     def window(self, output: str, element: int) -> tuple[int, set[int]]:
         """Return the position after which the thread computes ``element``, and what it stores from the same reads."""
-        touches = self.timeline.touches(output)
-        mine = (touches.thread == self.thread) & touches.store
+        accesses = self.timeline.accesses(output)
+        mine = (accesses.thread == self.thread) & accesses.store
         groups: list[tuple[int, set[int]]] = []
         last = 0
-        for at, stored in zip(touches.position[mine].tolist(), touches.element[mine].tolist(), strict=True):
+        for at, stored in zip(accesses.position[mine].tolist(), accesses.element[mine].tolist(), strict=True):
             if not groups or (stored not in groups[-1][1] and self.steps(last, at)):
                 groups.append((last, set()))
             groups[-1][1].add(stored)

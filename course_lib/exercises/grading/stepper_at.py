@@ -121,9 +121,9 @@ def _store(outcome: Outcome, output: str, wrong: int) -> Place | None:
     """The last store of an element in the first block that stores it; None if none does."""
     trace = outcome.run.trace
     for block in map(tuple, trace.columns.blocks.tolist() if output in trace.arrays else ()):
-        touches = Timeline.of(trace, block).touches(output)
-        for at in np.flatnonzero(touches.store & (touches.element == wrong))[-1:]:
-            return Place(block, int(touches.position[at]), int(touches.thread[at]))
+        accesses = Timeline.of(trace, block).accesses(output)
+        for at in np.flatnonzero(accesses.store & (accesses.element == wrong))[-1:]:
+            return Place(block, int(accesses.position[at]), int(accesses.thread[at]))
     return None
 
 

@@ -293,7 +293,7 @@ def _all_read(changed: Launched) -> bool:
     read: dict[int, bool] = {}
     for name, array in trace.arrays.items():
         if array.space == "shared":
-            touched = timeline.touches(name)
+            touched = timeline.accesses(name)
             order = np.lexsort((touched.store, touched.position, touched.element))
             element = touched.element[order]
             atomic = touched.atomic[order]

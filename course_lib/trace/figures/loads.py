@@ -36,8 +36,8 @@ def loads_of(trace: Trace) -> dict[str, np.ndarray]:
     for name, array in trace.arrays.items():
         if array.space != "global":
             continue
-        touches = [Timeline.of(trace, block).expanded(name) for block in blocks]
-        elements = np.concatenate([each.element[~each.store] for each in touches])
+        accesses = [Timeline.of(trace, block).expand_accesses(name) for block in blocks]
+        elements = np.concatenate([each.element[~each.store] for each in accesses])
         if len(elements):
             found[name] = np.bincount(elements, minlength=array.size).reshape(array.shape)
     return found

@@ -162,8 +162,8 @@ def register_tiles(traces: Mapping[str, Trace], thread: int = 0) -> Axes:
 
 def _owners(trace: Trace) -> np.ndarray:
     """Return for each element of C that the first block stores the number of the thread that does."""
-    owner, touches = np.full(trace.arrays["C"].shape, -1), Timeline.of(trace, (0, 0, 0)).touches("C")
-    owner.flat[touches.element[touches.store]] = touches.thread[touches.store]
+    owner, accesses = np.full(trace.arrays["C"].shape, -1), Timeline.of(trace, (0, 0, 0)).accesses("C")
+    owner.flat[accesses.element[accesses.store]] = accesses.thread[accesses.store]
     rows, columns = np.nonzero(owner >= 0)
     return owner[: rows.max() + 1, : columns.max() + 1]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...simulator.formatting import plural
-from ..columns import OPS, RESUMED, Touches
+from ..columns import OPS, RESUMED, ElementAccesses
 from ..replay import BlockAnimation
 from ..structure import accumulators
 from ..trace import Fragment, Pieces
@@ -64,42 +64,42 @@ def facts_of(animation: BlockAnimation) -> list[Facts]:
 
 def _count(animation: BlockAnimation, found: list[Facts], name: str) -> None:
     """Count the accesses of an array of global or shared memory."""
-    touches, array = animation.touches(name), animation.trace.arrays[name]
+    accesses, array = animation.accesses(name), animation.trace.arrays[name]
     ends = [end for _, end in animation.frames]
-    frame = np.searchsorted(ends, touches.position)
-    written = _first_stores(touches, frame, array.size)
+    frame = np.searchsorted(ends, accesses.position)
+    written = _first_stores(accesses, frame, array.size)
     first_store = np.full(array.size, len(frame))
-    np.minimum.at(first_store, touches.element[touches.store], np.flatnonzero(touches.store))
+    np.minimum.at(first_store, accesses.element[accesses.store], np.flatnonzero(accesses.store))
     for number in np.unique(frame).tolist():
         facts, now = found[number], np.flatnonzero(frame == number)
-        loads = now[~touches.store[now]]
-        elements, at = np.unique(touches.element[loads], return_index=True)
+        loads = now[~accesses.store[now]]
+        elements, at = np.unique(accesses.element[loads], return_index=True)
         if array.space == "global":
             facts.fetched += len(loads)
             facts.distinct += len(elements)
-            facts.updated += int(touches.atomic[now].sum())
-            facts.stored += int((touches.store[now] & ~touches.atomic[now]).sum())
+            facts.updated += int(accesses.atomic[now].sum())
+            facts.stored += int((accesses.store[now] & ~accesses.atomic[now]).sum())
             continue
         facts.read += len(loads)
         facts.held += len(elements)
         facts.empty += int((first_store[elements] > loads[at]).sum())
-        facts.shared += len(np.unique(touches.element[now[touches.store[now]]]))
+        facts.shared += len(np.unique(accesses.element[now[accesses.store[now]]]))
         if len(counts := written.get(number, ())):
             low, high = int(np.min(counts)), int(np.max(counts))
             before = facts.reads or (low, high)
             facts.reads = min(low, before[0]), max(high, before[1])
 
 
-def _first_stores(touches: Touches, frame: np.ndarray, size: int) -> dict[int, np.ndarray]:
+def _first_stores(accesses: ElementAccesses, frame: np.ndarray, size: int) -> dict[int, np.ndarray]:
     """Return for each frame how often each element that it stores is read, before a later frame stores it."""
-    stores, loads = np.flatnonzero(touches.store), np.flatnonzero(~touches.store)
-    _, first = np.unique(frame[stores] * size + touches.element[stores], return_index=True)
+    stores, loads = np.flatnonzero(accesses.store), np.flatnonzero(~accesses.store)
+    _, first = np.unique(frame[stores] * size + accesses.element[stores], return_index=True)
     first = stores[first]
-    first = first[np.lexsort((first, touches.element[first]))]
-    element, after = touches.element[first], np.append(first[1:], 0)
+    first = first[np.lexsort((first, accesses.element[first]))]
+    element, after = accesses.element[first], np.append(first[1:], 0)
     many = len(frame) + 1
     after[np.append(element[1:] != element[:-1], True)] = many - 1
-    places = np.sort(touches.element[loads] * many + loads)
+    places = np.sort(accesses.element[loads] * many + loads)
     read = np.searchsorted(places, element * many + after) - np.searchsorted(places, element * many + first)
     return {number: read[frame[first] == number] for number in np.unique(frame[first]).tolist()}
 

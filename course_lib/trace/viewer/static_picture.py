@@ -235,19 +235,19 @@ class Arrays:
 
     def _strength(self, array: TraceArray) -> np.ndarray:
         """Return how strong the colour of each element is: full where it is accessed now."""
-        touches, strength = self.timeline.touches(array.name), np.zeros(array.size)
-        strength[touches.element] = EVER if array.space == "global" else 0.0
-        strength[touches.element[touches.between(0, self.end)]] = BY_NOW
-        strength[touches.element[touches.between(self.begin, self.end)]] = NOW
+        accesses, strength = self.timeline.accesses(array.name), np.zeros(array.size)
+        strength[accesses.element] = EVER if array.space == "global" else 0.0
+        strength[accesses.element[accesses.between(0, self.end)]] = BY_NOW
+        strength[accesses.element[accesses.between(self.begin, self.end)]] = NOW
         return strength
 
     def _cells(
         self, array: TraceArray, elements: slice, corner: tuple[float, float], side: float, strength: Any, hue: str
     ) -> None:
         """Add a box for each of these elements of an array, with its value where that is legible."""
-        touches = self.timeline.touches(array.name)
-        now = touches.between(self.begin, self.end)
-        mine = {int(e) for t in self.threads for e in touches.element[now][touches.thread[now] == t]}
+        accesses = self.timeline.accesses(array.name)
+        now = accesses.between(self.begin, self.end)
+        mine = {int(e) for t in self.threads for e in accesses.element[now][accesses.thread[now] == t]}
         values = self.timeline.values(array.name, self.end)[elements]
         is_result = roles(self.timeline.trace).get(array.name) == "C"
         # what a kernel is to store, and a lesson has filled with NaN, is empty as in the stepper

@@ -233,10 +233,10 @@ class Stepper(WithFallback, anywidget.AnyWidget):
             if any((at.block, at.position) == (timeline.block, position) for at in locate(self.trace, finding))
         ]
         for name, elements in self._wrong.items():
-            touches = timeline.touches(name)
-            now = touches.between(position - 1, position)
-            mine = touches.store[now] & np.isin(touches.thread[now], who)
-            for flat in np.unique(touches.element[now][mine]).tolist():
+            accesses = timeline.accesses(name)
+            now = accesses.between(position - 1, position)
+            mine = accesses.store[now] & np.isin(accesses.thread[now], who)
+            for flat in np.unique(accesses.element[now][mine]).tolist():
                 if str(flat) in elements:
                     holds, wanted = elements[str(flat)]
                     place = element(name, flat, self.trace.arrays[name].shape)

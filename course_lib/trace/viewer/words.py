@@ -96,17 +96,17 @@ def _updates(timeline: Timeline, position: int, thread: int) -> list[str]:
         if access.old is None or access.given is None or access.values is None or thread not in access.threads:
             continue
         (lane,) = np.flatnonzero(access.threads == thread)
-        array, touches = timeline.trace.arrays[access.array], timeline.touches(access.array)
+        array, accesses = timeline.trace.arrays[access.array], timeline.accesses(access.array)
         flat = int(np.ravel_multi_index(tuple(access.index[lane]), array.shape))
         old, new = number(access.old[lane]), number(access.values[lane])
         given = ", ".join(map(number, access.given[lane]))
         others = ""
         if array.initial is not None:
-            here = np.flatnonzero(touches.new & (touches.element == flat))
-            mine = here[(touches.position[here] == position) & (touches.thread[here] == thread)]
+            here = np.flatnonzero(accesses.new & (accesses.element == flat))
+            mine = here[(accesses.position[here] == position) & (accesses.thread[here] == thread)]
             nth = sum(text.startswith(f"{element(array.name, flat, array.shape)}:") for text in found)
             before = here[here < mine[nth]]
-            left = number(touches.value[before[-1]] if len(before) else array.initial.reshape(-1)[flat])
+            left = number(accesses.value[before[-1]] if len(before) else array.initial.reshape(-1)[flat])
             others = f"; other blocks changed it from {left}" if left != old else ""
         found.append(f"{element(array.name, flat, array.shape)}: {old} → {new} ({access.operation} {given}{others})")
     return found

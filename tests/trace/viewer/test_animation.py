@@ -77,20 +77,20 @@ def test_frames_hold_what_the_columns_say(animations, name):
             for array in trace.arrays.values():
                 if array.space == "local":
                     continue
-                touches = timeline.touches(array.name)
-                now = of[touches.position - 1] == number
-                for what, chosen in (("read", ~touches.store), ("written", touches.store)):
-                    wanted = np.unique(touches.element[now & chosen]).tolist()
+                accesses = timeline.accesses(array.name)
+                now = of[accesses.position - 1] == number
+                for what, chosen in (("read", ~accesses.store), ("written", accesses.store)):
+                    wanted = np.unique(accesses.element[now & chosen]).tolist()
                     assert dict(frame[what]).get(array.name, []) == wanted, (number, array.name)
-                loads = int((now & ~touches.store).sum())
-                atomic = int((now & touches.atomic).sum())
+                loads = int((now & ~accesses.store).sum())
+                atomic = int((now & accesses.atomic).sum())
                 if array.space == "global":
                     counts["fetched"] += loads
                     counts["updated"] += atomic
-                    counts["stored"] += int((now & touches.store).sum()) - atomic
+                    counts["stored"] += int((now & accesses.store).sum()) - atomic
                 else:
                     counts["read"] += loads
-                    counts["shared"] += len(np.unique(touches.element[now & touches.store]))
+                    counts["shared"] += len(np.unique(accesses.element[now & accesses.store]))
             facts = frame["facts"]
             assert {each: facts[each] for each in counts} == counts, number
             assert frame["says"].endswith(".") and "undefined" not in frame["says"]
