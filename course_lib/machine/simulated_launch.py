@@ -11,7 +11,7 @@ from typing import Any
 from ..simulator.device_memory import AllocationView
 from ..simulator.findings import Finding, KernelError, LaunchError, SimulatorError, UnsupportedKernelError
 from ..simulator.run import Run
-from ..trace.iterations import pair_of
+from ..trace.racing_pair import pair_of
 from ..trace.simulate import simulate
 from ..trace.trace import Trace
 

@@ -17,7 +17,7 @@ WEIGHTS = np.uint32(1) << np.arange(WARP_SIZE, dtype=np.uint32)
 
 
 @dataclass
-class Recording:
+class ChunkRecording:
     """The recording of a chunk of blocks, as references: an event is one statement of one warp in all of its blocks.
 
     The lists hold tuples: ``accesses`` (event, op, pattern, base, value, of an atomic (operation, what each lane found,
@@ -86,7 +86,7 @@ class ColumnBuilder:
         self._steps = 0  # of all chunks so far
         self._chunks: list[dict[str, Table]] = []
 
-    def add(self, chunk: Recording, vectors: Sequence[Any], arrays: Mapping[str, TraceArray]) -> None:
+    def add(self, chunk: ChunkRecording, vectors: Sequence[Any], arrays: Mapping[str, TraceArray]) -> None:
         """Convert one chunk; no reference to it is kept."""
         self._warps = [LaneBits(vector) for vector in vectors]
         numbers = {name: number for number, name in enumerate(arrays)}
@@ -180,7 +180,7 @@ class ColumnBuilder:
         each = {name: column[item] if column.ndim == 1 else column[item, block] for name, column in columns.items()}
         return {"step": step[item, block], **each}
 
-    def _accesses(self, chunk: Recording, numbers: Mapping[str, int]) -> Table:
+    def _accesses(self, chunk: ChunkRecording, numbers: Mapping[str, int]) -> Table:
         """Return the rows of all accesses: what each lane accesses and stores, and what the request costs.
 
         ``numbers``: the number of each array.
@@ -223,7 +223,7 @@ class ColumnBuilder:
             conflicts=layout["conflicts"][rows],
         )
 
-    def _from_other_blocks(self, chunk: Recording) -> dict[int, np.ndarray]:
+    def _from_other_blocks(self, chunk: ChunkRecording) -> dict[int, np.ndarray]:
         """Return the loads that find something else than the block knows, each with the blocks in which it does.
 
         A block knows what was there before the launch, and the value of its last access, whatever that was.
@@ -279,11 +279,11 @@ class ColumnBuilder:
             return self.lists.add(np.array([part.reshape(()) for part in parts], dtype))
         return self._value(lanes, bits, parts)
 
-    def _variables(self, chunk: Recording) -> Table:
+    def _variables(self, chunk: ChunkRecording) -> Table:
         lanes, (values,) = self._lists(chunk, chunk.variables, 1)
         return self._table(chunk.variables, lanes, name=_numbered(self._names, chunk.variables), values=values)
 
-    def _lists(self, chunk: Recording, items: Sequence[Any], count: int) -> tuple[np.ndarray, np.ndarray]:
+    def _lists(self, chunk: ChunkRecording, items: Sequence[Any], count: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the lanes of items (event, name, ``count`` values, …, mask), and the lists of each of the values."""
         shape = len(items), self._row.shape[1]
         lanes, lists = np.zeros(shape, np.uint32), np.full((count, *shape), NONE, np.int64)
@@ -295,7 +295,7 @@ class ColumnBuilder:
                     part[i] = self._value(warp, bits, value)
         return lanes, lists
 
-    def _tests(self, chunk: Recording) -> Table:
+    def _tests(self, chunk: ChunkRecording) -> Table:
         lanes, (left, right) = self._lists(chunk, chunk.tests, 2)
         truth = lanes.copy()
         for i, (event, *_, holds, _) in enumerate(chunk.tests):
@@ -306,18 +306,18 @@ class ColumnBuilder:
         text = _numbered(self._texts, chunk.tests)
         return self._table(chunk.tests, lanes, text=text, truth=truth, left=left, right=right)
 
-    def _exchanges(self, chunk: Recording) -> Table:
+    def _exchanges(self, chunk: ChunkRecording) -> Table:
         lanes, (given, source, result) = self._lists(chunk, chunk.exchanges, 3)
         operation = _numbered(self._operations, chunk.exchanges)
         return self._table(chunk.exchanges, lanes, operation=operation, given=given, source=source, result=result)
 
-    def _outside(self, chunk: Recording, numbers: Mapping[str, int]) -> Table:
+    def _outside(self, chunk: ChunkRecording, numbers: Mapping[str, int]) -> Table:
         lanes, (index,) = self._lists(chunk, chunk.outside, 1)
         op = np.array([OPS.index(op) for _, op, *_ in chunk.outside])
         array = np.array([numbers[array] for *_, array, _ in chunk.outside])
         return self._table(chunk.outside, lanes, op=op, array=array, index=index)
 
-    def _products(self, chunk: Recording) -> Table:
+    def _products(self, chunk: ChunkRecording) -> Table:
         end, group = np.full((2, len(chunk.products), self._row.shape[1]), NONE, np.int64)
         for i, (_, product, ends) in enumerate(chunk.products):
             for at, lanes in ends:

@@ -20,7 +20,7 @@ from ..simulator.findings import Finding, KernelError, LaunchError
 from ..simulator.launch.engine import Engine
 from ..simulator.observer import Figures, Observer, Recorder
 from ..simulator.runtime.arrays import ATOMIC
-from .column_builder import ColumnBuilder, Recording
+from .column_builder import ColumnBuilder, ChunkRecording
 from .columns import BARRIER, ITERATION, NEGATIVE, RESUMED
 from .structure import Listing
 from .trace import Fragment, MatrixOperation, Pieces, RecordedSteps, Trace, TraceArray
@@ -75,6 +75,7 @@ class TraceObserver(Recorder):
         self._counted = self._refused = False
 
     def start(self, prepared: Any) -> None:
+        """Note the arrays as they are before the launch; raise LaunchError for two arguments that are one array."""
         super().start(prepared)
         self.prepared = prepared
         for array, other in combinations(prepared.arrays, 2):
@@ -99,8 +100,8 @@ class TraceObserver(Recorder):
                 name: initial.reshape(-1) for name, initial in known if initial is not None
             }
         #: what is recorded of each chunk of blocks that runs: one, unless blocks wait for each other; and of the latest
-        self._running: defaultdict[Any, Recording] = defaultdict(Recording)
-        self._chunk = Recording()
+        self._running: defaultdict[Any, ChunkRecording] = defaultdict(ChunkRecording)
+        self._chunk = ChunkRecording()
         self._group_products: dict[int, Any] = {}  # by their lines
 
     def watch(self, array: Any) -> Callable[..., None] | None:
@@ -248,13 +249,14 @@ class TraceObserver(Recorder):
             self._chunk.accesses.append((event, "result", pattern, 0, list(values), None))
 
     def end_of_chunk(self, vectors: Sequence[Any]) -> None:
-        recorded = self._running.pop(vectors[0].chunk, Recording())
+        recorded = self._running.pop(vectors[0].chunk, ChunkRecording())
         if not self._refused:
             self._builder.add(recorded, vectors, self._arrays)
 
     # --- the result ----------------------------------------------------------------------------------------------
 
     def trace(self, findings: Sequence[Finding] = (), traffic: Sequence[Any] = ()) -> Trace:
+        """Return the trace of the launch, with these findings and counts."""
         launch, source = self.prepared.launch, self.prepared.source
         columns = self._builder.build(launch, list(self._arrays))
         for name, host in self._hosts.items():

@@ -359,7 +359,8 @@ def test_in_a_frame_stands_what_its_threads_read(show, kernel):
                 strict=True,
             ):
                 marked = grid["looks"][element] == "R" or (element in ringed and thread == shown["where"][1])
-                if store or animation[1][position - 1] != number or not marked or not grid["texts"]:
+                in_frame = animation[1][position - 1] == number
+                if store or not in_frame or not marked or not grid["texts"]:
                     continue
                 value = timeline.values(grid["name"], position - 1)[element]
                 found = "" if value is np.ma.masked else float(value)

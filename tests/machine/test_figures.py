@@ -20,7 +20,7 @@ from course_lib.trace.figures.canvas import Slides, describe, new_axes
 from course_lib.trace.outputs import HTML, SLIDE
 from course_lib.trace.palette import COLOURS, WASH
 from course_lib.trace.png import element, packed_in, size_of, with_palette
-from course_lib.trace.reading import ROWS, slacks, timeline_rows
+from course_lib.trace.warp_schedule import ROWS, slacks, timeline_rows
 from tools.report import ladder_axes, series_axes
 
 

@@ -90,6 +90,7 @@ class Grids:
         return found + [self._variable(name) for name in variables or [""]]
 
     def _array(self, array: TraceArray) -> list[Grid]:
+        """Return the grids of an array: one, or one for each of its leading indices."""
         rows, columns, slices = sides(array.shape)
         looks, mine = self._looks(array)
         values = self.state.values(array.name)

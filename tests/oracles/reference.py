@@ -826,6 +826,7 @@ class Frame:
         return array.data.dtype.type(0) if position is None else array.data[position]
 
     def note(self, op, array, index, node):
+        """Note an access, with the loops around it; return the element's position, None if the index is outside."""
         thread, record = self.thread, self.thread.block.record
         if len(index) != array.data.ndim:
             raise TypeError(f"{array.name} has {array.data.ndim} dimensions")

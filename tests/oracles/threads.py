@@ -67,6 +67,7 @@ class Launch:
     """Runs the threads of a launch, each block's up to their next barrier; `accesses` holds what they did."""
 
     def __init__(self, kernel, grid, block, *arrays):
+        """Run the launch: every block's threads in turn, up to its barriers, until all have ended."""
         function = getattr(kernel, "py_func", kernel)
         lines, first = inspect.getsourcelines(function)
         tree = ast.parse(textwrap.dedent("".join(lines)))

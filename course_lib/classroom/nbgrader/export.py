@@ -37,8 +37,9 @@ class Exercises(ExportPlugin):
         rows = [
             [row.get(column, "") for column in COLUMNS]
             for assignment in gradebook.assignments
+            if not assignments or assignment.name in assignments
             for row in self._rows(gradebook, assignment)
-            if (not assignments or assignment.name in assignments) and (not students or row["student_id"] in students)
+            if not students or row["student_id"] in students
         ]
         write_table(path, COLUMNS, rows)
         for name in sorted(self._submitted() - {assignment.name for assignment in gradebook.assignments}):

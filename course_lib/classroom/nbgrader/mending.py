@@ -181,7 +181,9 @@ def _is_allowed(tag: str, name: str, value: str) -> bool:
     """
     if tag == "img":
         return name == "alt" or (name == "src" and value.startswith("data:image/"))
-    return tag == "a" and (name == "title" or (name == "href" and not value.startswith("data:")))
+    if tag == "a":
+        return name == "title" or (name == "href" and not value.startswith("data:"))
+    return False
 
 
 def clean(markdown: str, attachments: dict[str, dict[str, str]] | None = None) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...simulator.repairs.kernel import Kernel, array_of
 from ...simulator.repairs.table import Candidate, Texts, row
-from ...trace.reading import ROWS, slacks, timeline_rows
+from ...trace.warp_schedule import ROWS, slacks, timeline_rows
 from ..grading.budgets import barriers, global_loads, shared_stores
 from ..grading.exercise import FILL_IN, TILE, Budget, Outcome, fill_in, make_cheaper
 from ..grading.lines import at, loads, stores

@@ -12,7 +12,7 @@ from ...simulator.formatting import plural
 from ...simulator.hardware import WARP_SIZE
 from ...simulator.launch_shape import linear
 from ...simulator.run import Run, trimmed
-from ...trace.iterations import pair_of
+from ...trace.racing_pair import pair_of
 from ...trace.trace import Trace
 from .costs import Cost
 from .proofs import Repair

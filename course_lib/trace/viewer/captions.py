@@ -3,6 +3,7 @@
 ``web/animation.js`` counts and says the same for the frames that it plays; a test compares the two for all launches.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -173,41 +174,62 @@ def _matrix_products(animation: BlockAnimation, step: int) -> int:
 
 def says(facts: Facts) -> str:
     """Return what a frame shows: ``16 threads copy 32 numbers of A and B to shared memory; …``."""
-    s, es = ("s", "es") if facts.threads == 1 else ("", "")
-    kinds = (facts.multiplied, "multiply-add"), (facts.added, "addition")
-    adds = " and ".join(plural(count, what) for count, what in kinds if count)
+    *rest, last = [*_reads(facts), *_stores(facts)] or [_verb(facts, "compute")]
+    listed = f"{', '.join(rest)}{',' if len(rest) > 1 else ''} and {last}" if rest else last
     later = ""
     if facts.shared and facts.reads and facts.reads[1]:
         least, most = facts.reads
         later = f"; each will be read {_times(least) if least == most else f'{least:,} to {_times(most)}'}"
-    empty = f" ({facts.empty:,} empty)" if facts.empty else ""
-    held = plural(facts.held, "empty element" if facts.empty == facts.held else "number")
-    held += "" if facts.empty == facts.held else empty
-    done = []
-    if facts.fetched and facts.shared and not facts.read:
-        copied = f"{plural(facts.fetched, 'number')} of {_listed(facts.origin)}"
-        done.append(f"{'copies' if s else 'copy'} {copied} to shared memory")
-    else:
-        if facts.fetched:
-            different = f" ({facts.distinct:,} different)" if facts.distinct < facts.fetched else ""
-            use = f" for {adds}" if adds and not facts.read else ""
-            done.append(f"load{s} {plural(facts.fetched, 'number')} of {_listed(facts.origin)}{different}{use}")
-        if facts.read and (facts.fetched or facts.shared) and adds:
-            done.append(f"do{es} {adds} with {held} in shared memory")
-        elif facts.read:
-            often = f", {_times(facts.read)} in all" if facts.read > facts.held else ""
-            done.append(f"read{s} {held} in shared memory{often}{f', for {adds}' if adds else ''}")
-        elif adds and not facts.fetched:
-            done.append(f"do{es} {adds}")
-        if facts.shared:
-            done.append(f"store{s} {plural(facts.shared, 'number')} to shared memory")
-    if facts.stored:
-        done.append(f"store{s} {plural(facts.stored, 'number')} of {_listed(facts.into)}")
-    if facts.updated:
-        done.append(f"update{s} {plural(facts.updated, 'number')} of {_listed(facts.into)}")
-    *rest, last = done or [f"compute{s}"]
-    listed = f"{', '.join(rest)}{',' if len(rest) > 1 else ''} and {last}" if rest else last
     return f"{plural(facts.threads, 'thread')} {listed}{later}."
+
+
+def _reads(facts: Facts) -> Iterator[str]:
+    """Yield what threads load, copy and compute, and what they store to shared memory."""
+    copies = facts.fetched and facts.shared and not facts.read
+    if copies:
+        numbers = f"{plural(facts.fetched, 'number')} of {_listed(facts.origin)}"
+        yield f"{_verb(facts, 'copy')} {numbers} to shared memory"
+        return
+    adds = _arithmetic(facts)
+    if facts.fetched:
+        different = f" ({facts.distinct:,} different)" if facts.distinct < facts.fetched else ""
+        use = f" for {adds}" if adds and not facts.read else ""
+        yield f"{_verb(facts, 'load')} {plural(facts.fetched, 'number')} of {_listed(facts.origin)}{different}{use}"
+    does_more = facts.fetched or facts.shared
+    if facts.read and does_more and adds:
+        yield f"{_verb(facts, 'do')} {adds} with {_shared_numbers(facts)} in shared memory"
+    elif facts.read:
+        often = f", {_times(facts.read)} in all" if facts.read > facts.held else ""
+        use = f", for {adds}" if adds else ""
+        yield f"{_verb(facts, 'read')} {_shared_numbers(facts)} in shared memory{often}{use}"
+    elif adds and not facts.fetched:
+        yield f"{_verb(facts, 'do')} {adds}"
+    if facts.shared:
+        yield f"{_verb(facts, 'store')} {plural(facts.shared, 'number')} to shared memory"
+
+
+def _stores(facts: Facts) -> Iterator[str]:
+    """Yield what threads store to global memory and update there."""
+    for verb, count in (("store", facts.stored), ("update", facts.updated)):
+        if count:
+            yield f"{_verb(facts, verb)} {plural(count, 'number')} of {_listed(facts.into)}"
+
+
+def _arithmetic(facts: Facts) -> str:
+    kinds = (facts.multiplied, "multiply-add"), (facts.added, "addition")
+    return " and ".join(plural(count, what) for count, what in kinds if count)
+
+
+def _shared_numbers(facts: Facts) -> str:
+    if facts.empty == facts.held:
+        return plural(facts.held, "empty element")
+    return plural(facts.held, "number") + (f" ({facts.empty:,} empty)" if facts.empty else "")
+
+
+def _verb(facts: Facts, of_several: str) -> str:
+    """Return the verb as it is said of one thread, or of several."""
+    of_one = {"copy": "copies", "do": "does"}.get(of_several, f"{of_several}s")
+    return of_one if facts.threads == 1 else of_several
 
 
 def _times(number: int) -> str:

@@ -61,6 +61,7 @@ class Explorer(WithFallback, ipywidgets.VBox):  # type: ignore[misc]  # ipywidge
     def __init__(
         self, rungs: Sequence[Any], kernel: str, n: int, tile_width: int, padding: int, panels: Sequence[str] = PANELS
     ) -> None:
+        """Make the controls, and the stepper of the first launch; ``rungs`` are the kernels, ``kernel`` the first."""
         self._rungs = {rung.name: rung for rung in rungs}
         self._counted: dict[tuple[str, int, int], tuple[int, int] | None] = {}
         titles = [(rung.title, rung.name) for rung in rungs]

@@ -19,8 +19,8 @@ from ..columns import TABLES, Table
 from ..locate import locate
 from ..replay import Timeline, tiles
 from ..structure import accumulators, loops, roles, shown_source
-from ..trace import Trace
-from ..uses import statements
+from ..trace import Dim3, Trace
+from ..uses import Statement, statements
 from .words import comparison
 
 VERSION = 4
@@ -70,7 +70,7 @@ def encode(trace: Trace) -> str:
         ("vector_length", length, "u4"),
     )
     pools = zip(("ints", "floats", "doubles"), numbers, ("i4", "f4", "f8"), strict=True)
-    head |= {"texts": texts, **_packed(chain(_tables(trace), lists, pools))}
+    head |= {"texts": texts, **_compressed(chain(_tables(trace), lists, pools))}
     text = json.dumps(head, separators=(",", ":"), allow_nan=False)
     check_size(len(text))
     return text
@@ -86,15 +86,9 @@ def check_size(size: int) -> None:
 
 
 def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
-    columns, around = trace.columns, loops(trace)
-    role, tile, gathered = roles(trace), tiles(trace), accumulators(trace)
-    numbers = {tuple(at): number for number, at in enumerate(columns.blocks.tolist())}
-    timelines = [Timeline.of(trace, at) for at in numbers]
-    names = ("kind", "severity", "line", "other_line", "array", "index", "message", "count", "counted")
-    findings = [{name: getattr(finding, name) for name in names} for finding in trace.findings]
-    for row, finding in zip(findings, trace.findings, strict=True):
-        places = locate(trace, finding)
-        row["at"] = [{"block": numbers[at.block], "step": at.position, "thread": at.thread} for at in places]
+    """Return all but the columns; ``initial``: the list of each array's elements before the launch, if it has one."""
+    columns, around, role, tile = trace.columns, loops(trace), roles(trace), tiles(trace)
+    blocks = [tuple(at) for at in columns.blocks.tolist()]
     return {
         "version": VERSION,
         "hardware": {"warp": WARP_SIZE, "sector": SECTOR_BYTES, "banks": BANKS, "word": WORD_BYTES},
@@ -105,7 +99,7 @@ def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
         "loops": [[header, parent] for line, (header, parent) in sorted(around.items()) if line == header],
         "names": columns.names,
         "operations": columns.operations,
-        "accumulators": gathered,
+        "accumulators": accumulators(trace),
         "owner": next((name for name, r in role.items() if r == "C"), None),
         "arrays": [
             {
@@ -123,29 +117,44 @@ def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
         ],
         "blocks": [
             {"at": of.block, "first": of.first, "steps": len(of), "releases": of.releases, "phases": of.phases}
-            for of in timelines
+            for of in (Timeline.of(trace, at) for at in blocks)
         ],
         "matrices": [asdict(operation) for operation in trace.matrices],
-        "statements": [
-            {
-                "line": each.line,
-                "carried": each.flow.carried,
-                "used": each.flow.used,
-                "loads": each.flow.loads,
-                "computes": each.flow.computes,
-                "into": each.into,
-                "given": [{"name": name, "from": flow.carried, "loads": flow.loads} for name, flow in each.given],
-                "products": each.products,
-            }
-            for each in statements(trace)
-        ],
-        "findings": findings,
+        "statements": [_statement(each) for each in statements(trace)],
+        "findings": _findings(trace, {at: number for number, at in enumerate(blocks)}),
         "traffic": [vars(row) for row in trace.traffic],
         "tests": [[text, comparison(text)] for text in columns.texts],
     }
 
 
-#: A column to be packed: its name, its numbers, and their type.
+def _statement(statement: Statement) -> dict[str, Any]:
+    """Return what a statement does with numbers."""
+    flow = statement.flow
+    return {
+        "line": statement.line,
+        "carried": flow.carried,
+        "used": flow.used,
+        "loads": flow.loads,
+        "computes": flow.computes,
+        "into": statement.into,
+        "given": [{"name": name, "from": each.carried, "loads": each.loads} for name, each in statement.given],
+        "products": statement.products,
+    }
+
+
+def _findings(trace: Trace, numbers: Mapping[Dim3, int]) -> list[dict[str, Any]]:
+    """Return the findings with the places of their accesses; ``numbers``: of the blocks."""
+    names = ("kind", "severity", "line", "other_line", "array", "index", "message", "count", "counted")
+    rows = []
+    for finding in trace.findings:
+        places = [
+            {"block": numbers[at.block], "step": at.position, "thread": at.thread} for at in locate(trace, finding)
+        ]
+        rows.append({**{name: getattr(finding, name) for name in names}, "at": places})
+    return rows
+
+
+#: A column to be compressed: its name, its numbers, and their type.
 Column = tuple[str, Any, str]
 
 
@@ -169,19 +178,19 @@ def _tables(trace: Trace) -> Iterator[Column]:
     yield "step_frame", np.concatenate([Timeline.of(trace, block).frame_of_step for block in blocks]), "u4"
 
 
-def _packed(columns: Iterable[Column]) -> dict[str, Any]:
+def _compressed(columns: Iterable[Column]) -> dict[str, Any]:
     """Compress columns one after another; of each the first bytes of all its numbers, then the second bytes, and so on.
 
     Bytes of the same position are similar, so they compress to two thirds of the size, five times as fast. Raises
     ValueError if they exceed the limit.
     """
-    names, packer, found = list[tuple[str, str, int]](), zlib.compressobj(LEVEL), b""
+    names, compressor, found = list[tuple[str, str, int]](), zlib.compressobj(LEVEL), b""
     for name, column, kind in columns:
         data = column.astype(f"<{kind}", copy=False)
         names.append((name, kind, column.size))
-        found += packer.compress(np.ascontiguousarray(data).view(np.uint8).reshape(-1, data.itemsize).T.tobytes())
+        found += compressor.compress(np.ascontiguousarray(data).view(np.uint8).reshape(-1, data.itemsize).T.tobytes())
         check_size(len(found) * 4 // 3)
-    return {"columns": names, "packed": base64.b64encode(found + packer.flush()).decode("ascii")}
+    return {"columns": names, "packed": base64.b64encode(found + compressor.flush()).decode("ascii")}
 
 
 def pooled(pools: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray, list[Any]]:

@@ -89,6 +89,7 @@ class Stepper(WithFallback, anywidget.AnyWidget):
         orders: Mapping[str, Sequence[int]] | None = None,
         tiles: Mapping[int, Any] | None = None,
     ) -> None:
+        """Encode the traces, and check that what they are asked to show is in them."""
         if unknown := [name for name in panels if name not in PANELS]:
             raise ValueError(f"There is no panel {unknown[0]!r}; choose from {', '.join(PANELS)}.")
         data = _payload(run)

@@ -56,6 +56,7 @@ STARTS = "starts a product of its warpgroup, for which the tensor cores read, am
 
 
 def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, list[str]]]:
+    """Return what a thread does in a step: verbs, each with its objects, of which there may be none."""
     step = timeline.step(position)
     done: dict[str, list[str]] = {op: [] for op in OPS}
     before = cache(lambda name: timeline.values(name, position - 1))
@@ -93,8 +94,9 @@ def _updates(timeline: Timeline, position: int, thread: int) -> list[str]:
     """A thread's atomics with old and new values: ``counts[6]: 1 → 2 (add 1)``; says if other blocks intervened."""
     found: list[str] = []
     for access in timeline.step(position).accesses:
-        if access.old is None or access.given is None or access.values is None or thread not in access.threads:
+        if thread not in access.threads or access.old is None:
             continue
+        assert access.given is not None and access.values is not None  # of an atomic
         (lane,) = np.flatnonzero(access.threads == thread)
         array, accesses = timeline.trace.arrays[access.array], timeline.accesses(access.array)
         flat = int(np.ravel_multi_index(tuple(access.index[lane]), array.shape))
