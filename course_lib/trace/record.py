@@ -20,7 +20,7 @@ from ..simulator.findings import Finding, KernelError, LaunchError
 from ..simulator.launch.engine import Engine
 from ..simulator.observer import Figures, Observer, Recorder
 from ..simulator.runtime.arrays import ATOMIC
-from .column_builder import ColumnBuilder, ChunkRecording
+from .column_builder import ChunkRecording, ColumnBuilder
 from .columns import BARRIER, ITERATION, NEGATIVE, RESUMED
 from .structure import Listing
 from .trace import Fragment, MatrixOperation, Pieces, RecordedSteps, Trace, TraceArray
