@@ -26,7 +26,8 @@ Made = Iterator[Candidate]
     guard_beside_another=Texts("put `{guard}` around {lines}"),
     too_many_by_one=Texts(
         "write `{new}` instead of `<=` in line {at}",
-        "`{written}` lets one more through than there are: the last number is one less than the size.",
+        "`{written}` also {holds} where both sides are equal, and that is one too many: numbers begin at 0, so the "
+        "last one is the size minus 1.",
     ),
 )
 def guards(make: Make, kernel: Kernel, finding: Finding) -> Made:
@@ -36,7 +37,9 @@ def guards(make: Make, kernel: Kernel, finding: Finding) -> Made:
         return
     for changed in _less(kernel, node):
         compared, new = changed[0]
-        said = {"new": ast.unparse(new), "written": ast.unparse(compared), "at": compared.lineno}
+        written = "` and `".join(ast.unparse(old) for old, _ in changed)
+        said = {"new": ast.unparse(new), "written": written, "at": compared.lineno}
+        said["holds"] = "holds" if len(changed) == 1 else "hold"
         yield make("too-many-by-one", compared, *changed, **said)
     places = [part for part in subscripts(node) if array_of(part) in kernel.arrays]
     limits = _limits(kernel, places)

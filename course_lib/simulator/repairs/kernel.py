@@ -237,6 +237,19 @@ def in_lines(lines: Iterable[int]) -> str:
     return f"lines {', '.join(before)} and {last}" if before else f"line {last}"
 
 
+def shown(node: ast.AST) -> str:
+    """The first line of a part of a kernel; the tuples of an assignment have no parentheses."""
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple):
+        sides = (part.elts if isinstance(part, ast.Tuple) else [part] for part in (*node.targets, node.value))
+        return " = ".join(", ".join(map(ast.unparse, side)) for side in sides)
+    return ast.unparse(node).splitlines()[0].rstrip(":")
+
+
+def kind_of(node: ast.AST) -> str:
+    """What a statement that holds others is, in words."""
+    return "if" if isinstance(node, ast.If) else "loop"
+
+
 def stores(part: ast.AST) -> Iterator[ast.Name]:
     """The names that a part of a tree binds."""
     yield from (n for n in ast.walk(part) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..edits import Change, expression
 from ..findings import Finding
-from .kernel import Fill, Kernel, array_of, in_lines, same
+from .kernel import Fill, Kernel, array_of, in_lines, kind_of, same
 from .table import Candidate, Texts, row
 
 #: Makes a candidate of a row.
@@ -15,16 +15,16 @@ Make = Callable[..., Candidate]
 Made = Iterator[Candidate]
 
 _READ_LATE = (
-    "a thread that reads {array} in line {read}{next} may be ahead of one that has yet to store here: between the two "
-    "a barrier is missing, so that all elements are stored before any is read."
+    "{array} is {used} in line {use}{next}, and some threads may come there before others have stored their elements "
+    "here: a barrier is missing {where}."
 )
 _WRITTEN_EARLY = (
-    "while some threads still read {array} here, others already store the next elements in line {write}{next}: between "
-    "the two a barrier is missing, so that no element is overwritten before it was used."
+    "while some threads still {verb} {array} here, others may already store other elements into it in line "
+    "{write}{next}: a barrier is missing {where}."
 )
 _LEAVES = (
-    "threads that {leave} here never come to the barrier of line {barrier}, and all threads of the block must: let "
-    "them go on, and keep only their loads and stores in an if."
+    "threads that {leave} here never come to the barrier of line {barrier}, and all threads of the block must: put "
+    "only loads and stores into an if, and let all threads come to the barrier."
 )
 _BARRIER = "put {call} {where}"
 
@@ -47,17 +47,34 @@ def missing_barriers(make: Make, kernel: Kernel, finding: Finding) -> Made:
 
     Which of two accesses is the first in a race is a matter of the warps' order; where the barrier helps is not.
     """
-    if set(finding.verbs) == {"reads", "writes"} and finding.other_line is not None:
-        lines = dict(zip(finding.verbs, (finding.other_line, finding.line), strict=True))
-        read, write = lines["reads"], lines["writes"]
-        for place, last, _, _ in _places(kernel, finding):
-            between = min(read, write) <= place < max(read, write)
-            # the access that comes last before the barrier; behind both of them, the other one is in the next iteration
-            use = (write < read) == between
-            id, at = ("barrier-before-use", write) if use else ("barrier-before-overwriting", read)
-            said = {"read": read, "write": write, "array": finding.array}
-            later = "" if between else " of the next iteration"
-            yield make(id, at, (last, (last, kernel.new_barrier())), next=later, **said)
+    if finding.other_line is None or "writes" not in finding.verbs or len({*finding.verbs}) == 1:
+        return
+    (verb,) = {*finding.verbs} - {"writes"}
+    lines = dict(zip(finding.verbs, (finding.other_line, finding.line), strict=True))
+    use, write = lines[verb], lines["writes"]
+    for place, last, _, _ in _places(kernel, finding):
+        between = min(use, write) <= place < max(use, write)
+        # the access that comes last before the barrier; behind both of them, the other one is in the next iteration
+        before_use = (write < use) == between
+        id, at = ("barrier-before-use", write) if before_use else ("barrier-before-overwriting", use)
+        said = {"use": use, "write": write, "array": finding.array, **_VERBS[verb]}
+        said["where"] = _after(kernel, place, last)
+        later = "" if between else " of the next iteration"
+        yield make(id, at, (last, (last, kernel.new_barrier())), next=later, **said)
+
+
+#: How it is said that a thread uses an element.
+_VERBS = {"reads": {"verb": "read", "used": "read"}, "updates": {"verb": "update", "used": "updated"}}
+
+
+def _after(kernel: Kernel, line: int, last: ast.stmt) -> str:
+    """Where a barrier after a statement belongs, in words: after its last line, and not inside what ends there."""
+    where = f"after line {line}"
+    if isinstance(last, ast.For | ast.While | ast.If):
+        around = kernel.loops_around(last)[:1]
+        where += f", outside the {kind_of(last)} of line {last.lineno}"
+        where += "".join(f" and inside the loop of line {loop.lineno}" for loop in around)
+    return where
 
 
 def _places(kernel: Kernel, finding: Finding) -> Iterator[tuple[int, ast.stmt, str, str]]:
@@ -107,7 +124,8 @@ def warp_barriers(make: Make, kernel: Kernel, finding: Finding) -> Made:
     found = [n for n in kernel.every(ast.Expr) if ast.unparse(n.value).endswith("syncwarp()")]
     for chosen in [[node] for node in found] + ([found] if len(found) > 1 else []):
         changes = [(node, kernel.new_barrier()) for node in chosen]
-        yield make("barrier-of-a-warp", chosen[0], *changes, written=ast.unparse(chosen[0]), call=kernel.barrier)
+        said = {"written": ast.unparse(chosen[0]), "call": kernel.barrier}
+        yield make("barrier-of-a-warp", chosen[0], *changes, also=tuple(n.lineno for n in chosen), **said)
 
 
 @row("race", read_barrier_write=Texts("{change}"))
@@ -212,7 +230,7 @@ def _same_for_all(kernel: Kernel, part: ast.expr) -> ast.expr | None:
 @row(
     "uninitialized-read",
     stored_by_some_threads=Texts(
-        hint="only the threads for which {tests} holds store their element of {array}{stored}, and all elements "
+        hint="only the threads for which {tests} {hold} store their element of {array}{stored}, and all elements "
         "are read: where there is no element to copy, it must hold 0."
     ),
 )
@@ -233,7 +251,8 @@ def stored_by_some(make: Make, kernel: Kernel, finding: Finding) -> Made:
         lines = {fill.statement.lineno for owner in chosen for fill in owners[owner]}
         arrays = " and ".join(dict.fromkeys(array_of(fill.target) for owner in chosen for fill in owners[owner]))
         stored = f" in {in_lines(lines)}" if len(lines) > 1 else ""
-        yield make("stored-by-some-threads", min(lines), *changes, tests=tests, array=arrays, stored=stored)
+        said = {"tests": tests, "hold": "hold" if len(chosen) > 1 else "holds", "array": arrays, "stored": stored}
+        yield make("stored-by-some-threads", min(lines), *changes, **said)
 
 
 @row(
@@ -262,7 +281,7 @@ def _reads_memory(test: ast.expr) -> bool:
     barrier_out_of_an_if=Texts(
         "move {call} of line {at} {where}",
         "only the threads for which `{test}` holds (line {owner}) come to this barrier, and all threads of the block "
-        "must: the barrier belongs {where}.",
+        "must: {place}.",
     ),
 )
 def out_of_an_if(make: Make, kernel: Kernel, finding: Finding) -> Made:
@@ -282,13 +301,24 @@ def out_of_an_if(make: Make, kernel: Kernel, finding: Finding) -> Made:
         "call": ast.unparse(node),
         "at": node.lineno,
         "where": f"{'out of' if after else 'after'} the if in line {owner.lineno}",
+        "place": _outside(owner.lineno, bool(before), bool(after)),
         "test": ast.unparse(owner.test),
         "owner": owner.lineno,
     }
     yield make("barrier-out-of-an-if", node, (owner, (*before, node, *after)), **said)
 
 
-_LEAVE = {ast.Return: "return", ast.Continue: "go on with the next iteration", ast.Break: "leave the loop"}
+def _outside(line: int, before: bool, after: bool) -> str:
+    """How a barrier gets out of the if of a line, in words, with other statements before or after it."""
+    if before and after:
+        return f"end the if of line {line} before the barrier, and begin another one with its condition after it"
+    if before or after:
+        side = "after" if before else "before"
+        return f"the barrier belongs {side} the if of line {line}, no deeper than the if itself"
+    return f"take the barrier out of the if of line {line}, which holds nothing else"
+
+
+_LEAVE = {ast.Return: "return", ast.Continue: "skip the rest of this iteration", ast.Break: "leave the loop"}
 
 
 @row("barrier-divergence", leaves_before_a_barrier=Texts(hint=_LEAVES))

@@ -44,6 +44,7 @@ class Candidate:
         added: a line of source to put after ``line``, ``indent`` columns deep; "" if lines change.
         turned: x and y of grid and block are exchanged, too.
         fills: the arrays that must be filled: a guard that hides a wrong index leaves some elements out.
+        also: more lines that the hint is about.
     """
 
     id: str
@@ -56,6 +57,7 @@ class Candidate:
     turned: bool = False
     certain: bool = False
     fills: tuple[str, ...] = ()
+    also: tuple[int, ...] = ()
 
     @property
     def text(self) -> str:
@@ -65,7 +67,7 @@ class Candidate:
     @property
     def hint(self) -> str:
         """The mistake in words, with its line, or all of its lines if the words name no others."""
-        lines, said = {self.line}, self.words.hint.format(**self.said)
+        lines, said = {self.line, *self.also}, self.words.hint.format(**self.said)
         if self.words.hint.startswith("lines {"):
             return said
         if "line" not in self.words.hint:
@@ -75,7 +77,7 @@ class Candidate:
     def joined(self, others: Iterable["Candidate"]) -> "Candidate":
         """Return this candidate with the changes of others, too."""
         changes = tuple(change for each in (self, *others) for change in each.changes)
-        return Candidate(self.id, self.line, changes, self.said, self.words, fills=self.fills)
+        return Candidate(self.id, self.line, changes, self.said, self.words, fills=self.fills, also=self.also)
 
 
 #: What a row proposes for a kernel and a problem: a finding, a cost, an outcome, or nothing in particular.
@@ -99,6 +101,10 @@ class RepairRow:
             yield from (each for each in self.make(kernel, problem) if getattr(each.words, reader))
 
 
+#: The fields of a candidate that a row may give beside what its words name.
+_FIELDS = ("added", "indent", "turned", "certain", "fills", "also")
+
+
 def row(*when: str, **words: Texts) -> Callable[[Callable[..., Iterator[Candidate]]], RepairRow]:
     """Make a row of a generator, which gets the kernel, the problem, and a function that makes a candidate.
 
@@ -107,7 +113,7 @@ def row(*when: str, **words: Texts) -> Callable[[Callable[..., Iterator[Candidat
     named = {id.replace("_", "-"): each for id, each in words.items()}
 
     def made(id: str, at: ast.expr | ast.stmt | int, /, *changes: Change, **more: Any) -> Candidate:
-        fields = {name: more.pop(name) for name in ("added", "indent", "turned", "certain", "fills") if name in more}
+        fields = {name: more.pop(name) for name in _FIELDS if name in more}
         return Candidate(id, at if isinstance(at, int) else at.lineno, changes, more, named[id], **fields)
 
     def of(generator: Callable[..., Iterator[Candidate]]) -> RepairRow:

@@ -40,7 +40,7 @@ too many barriers ? barrier-not-needed
 
 # unseen-counts
 only the barrier: cuda.atomic.add(counts, int(X[i]), 1) -> counts[int(X[i])] += 1 ? atomic
-only the atomic: counts[t] = 0\n    cuda.syncthreads() -> counts[t] = 0 ? race
+only the atomic: counts[t] = 0\n    cuda.syncthreads() -> counts[t] = 0 ? barrier-before-use
 """
 
 NIGHTLY = r"""
