@@ -29,12 +29,21 @@ def global_stores(formula: str, hint: str, limit: str = "", array: str = "C") ->
 
 
 def sectors_per_request(
-    array: str, formula: str, hint: str, where: Where = everywhere, limit: str = "", op: str = "load"
+    array: str,
+    formula: str,
+    hint: str,
+    where: Where = everywhere,
+    limit: str = "",
+    op: str = "load",
+    *,
+    places: bool = False,
 ) -> Budget:
     """32-byte sectors of the most expensive request to one array in global memory.
 
-    A mean would let many cheap requests hide a costly one.
+    A mean would let many cheap requests hide a costly one. ``places``: the hint also names the lines that compute the
+    indices, as the reader writes those.
     """
+    accesses = lines.most_sectors(array, op)
     name = f"sectors per {op} request of {array}"
     return Budget(
         name,
@@ -43,7 +52,7 @@ def sectors_per_request(
         hint,
         limit,
         where,
-        at=lines.most("global", op, arrays=(array,)),
+        at=lines.together(lines.computed(accesses, threads=True), accesses) if places else accesses,
     )
 
 

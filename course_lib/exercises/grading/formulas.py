@@ -55,7 +55,7 @@ def unused_parameters(kernel: Kernel) -> list[str]:
     parameter_missing=Texts(
         hint="{parameter} is missing beside `{part}`, so that the answer is the same whatever {parameter} is."
     ),
-    parameter_not_used=Texts(hint="{parameter} is not used, and the answer depends on it."),
+    parameter_not_used=Texts(hint="{parameters} {are} not used, and the answer depends on {them}."),
 )
 def not_used(make: Make, kernel: Kernel, unused: list[str]) -> Made:
     """A parameter that is not read: what stands in its place, or the factor or term that is missing beside a part."""
@@ -67,7 +67,11 @@ def not_used(make: Make, kernel: Kernel, unused: list[str]) -> Made:
             for op in (ast.Mult(), ast.Div(), ast.FloorDiv(), ast.Mod(), ast.Add(), ast.Sub()):
                 new = ast.BinOp(part, op, name(parameter))
                 yield make("parameter-missing", part, (part, new), part=ast.unparse(part), parameter=parameter)
-    yield make("parameter-not-used", kernel.statements[-1], certain=True, parameter=unused[0])
+    *before, last = unused
+    said = {"parameters": f"{', '.join(before)} and {last}" if before else last}
+    said |= {"are": "are", "them": "them"} if before else {"are": "is", "them": "it"}
+    alone = len(kernel.tree.body) == 1  # a function of several lines may lack it in any of them
+    yield make("parameter-not-used", kernel.tree.body[0] if alone else kernel.tree.lineno, certain=True, **said)
 
 
 def _computed(kernel: Kernel) -> list[ast.expr]:
@@ -207,7 +211,7 @@ def too_many(make: Make, kernel: Kernel, _: Any) -> Made:
 @row(
     "formula",
     other_operator=Texts(hint="`{part}`: the {sign} before `{right}` {means}, and what is needed here is {needed}."),
-    just_fits=Texts(hint="`{part}`: look at the case in which both sides are equal."),
+    just_fits=Texts(hint="`{part}` {holds} where both sides are equal, and {must}."),
 )
 def signs(make: Make, kernel: Kernel, _: Any) -> Made:
     """Another operator of a term, or of a comparison."""
@@ -225,7 +229,10 @@ def signs(make: Make, kernel: Kernel, _: Any) -> Made:
             if any(type(op) is old for op in test.ops):
                 ops = [new_sign() if type(op) is old else op for op in test.ops]
                 changed = ast.Compare(test.left, ops, test.comparators)
-                yield make("just-fits", test, (test, changed), part=ast.unparse(test))
+                said = {"holds": "also holds", "must": "must not hold there"}
+                if new_sign in (ast.LtE, ast.GtE):
+                    said = {"holds": "does not hold", "must": "must hold there, too"}
+                yield make("just-fits", test, (test, changed), part=ast.unparse(test), **said)
 
 
 @row(

@@ -25,10 +25,10 @@ from ...simulator.repairs.table import Candidate, Tries, candidates, proven, reg
 from ...trace.simulate import simulate
 from .baselines import KNOWN, baselines
 from .counts import Counts
-from .exercise import MOST_WORK, Array, Budget, Diagnosis, Exercise, Hint, Launch, Outcome, Shape, differing
+from .exercise import CHEAPER, MOST_WORK, Array, Budget, Diagnosis, Exercise, Hint, Launch, Outcome, Shape, differing
 from .handed_in import validate_submission
 from .likely import ROWS as LIKELY
-from .lines import at, stores, thread_numbers, updates
+from .lines import at, conditions_of_fills, declarations, stores, thread_numbers, updates
 from .meetings import meeting
 from .operands import tagged
 from .places import ROWS as PLACES
@@ -36,7 +36,7 @@ from .remarks import remarks_on_text
 from .seen import ROWS as SEEN
 from .seen import Asked
 from .source import Submission, dots, is_empty, parameters, read
-from .stepper_at import Opened, at_finding, at_wrong_value, first_wrong_step
+from .stepper_at import Opened, at_finding, at_wrong_value, fact, first_wrong_step
 from .variables import ROWS as VARIABLES
 from .verdict import FAILED, PASSED, Check, Verdict
 
@@ -53,6 +53,8 @@ _FURTHER = 40
 #: The comment above the lines that a student writes.
 _MARK = "# your code here"
 
+#: The findings that a wrong index has.
+_INDICES = ("out-of-bounds", "negative-index", "misaligned-access")
 #: The findings that make an answer wrong. Other warnings can apply to correct kernels, and become remarks.
 _FAULTY = {name for name, kind in KINDS.items() if kind.severity == "error"} | {"negative-index"}
 
@@ -428,7 +430,7 @@ class Grading:
 
     def _rules(self) -> Check:
         if self._fault:
-            said = str(self._fault).removesuffix("; guard the access with an if")  # the hint gives the advice
+            said = str(self._fault).replace(self._fault.message, fact(self._fault))  # the hint gives the advice
             return Check(False, said, self.source.quoted(self._fault.other_line, self._fault.line))
         elsewhere = next(filter(None, (outcome.stored_elsewhere() for outcome in self.outcomes)), None)
         if elsewhere:
@@ -579,7 +581,11 @@ class Grading:
         if broken.kind == "out-of-bounds":
             cause = self._first(self._is_right, "lengths")
             advice = _advice(cause) if cause else self._diagnosed(inside, self.exercise.diagnoses)
-        if not advice and (cause := self._first(self._passes, "wrong")):
+        # An index may be right where a budget is not kept yet. A barrier that only makes values right may be too many,
+        # and what makes a costly kernel's values right may take back what its reader has made cheaper.
+        open_budgets = broken.kind in _INDICES and self.exercise.kind != CHEAPER
+        small = self._best("wrong") if not advice and open_budgets else None
+        if not advice and (cause := small or self._first(self._passes, "wrong")):
             return _advice(cause)
         if not advice and broken.kind == "out-of-bounds":
             advice = self._diagnosed(inside, self.exercise.symptoms)
@@ -591,6 +597,10 @@ class Grading:
             return None
         alike = [each for each in _faults(*self.outcomes) if self._own_words(each) == key]
         lines = {line for each in alike for line in (each.line, each.other_line) if line is not None}
+        if broken.kind == "uninitialized-read" and self.source.kernel:
+            lines |= conditions_of_fills(self.source.kernel, broken.array)
+        if broken.kind == "misaligned-access" and self.source.kernel and broken.array:
+            lines |= {*declarations(self.source.kernel, {broken.array})}
         return Hint(at(lines, self.exercise.hints[key]), key)
 
     def _own_words(self, broken: Finding) -> str | None:
@@ -613,7 +623,8 @@ class Grading:
     def _advice_on_values(self, wrong: Outcome) -> str:
         """Say what may have made the values wrong: the first cause that holds, from the surest to the vaguest."""
         if all(map(self._never_stores, self.outcomes)):
-            usual = f"the last line of a thread is usually {self.output}[row, col] = …"
+            place = self.exercise.task.element.partition("[")[2].partition("] =")[0]
+            usual = f"the last line of a thread is usually {self.output}[{place}] = …"
             return Hint(f"your kernel never stores into {self.output}: {usual}", "never-stored")
         if cause := self._one_direction():
             return _advice(cause)
@@ -621,7 +632,8 @@ class Grading:
             return advice
         if any(wrong.count("accesses", op, self.exercise.task.output) for op in ("load", "atomic")):
             hint = (
-                f"{self.output} is not zero when the kernel starts: sum in a variable of the thread, and store it once."
+                f"nothing has set {self.output} to zero when the kernel starts, so nothing can be added to it: compute "
+                "the whole sum first, and store it once."
             )
             return Hint(at(updates(wrong), hint), "not-zero-at-the-start")
         stored = wrong.got[~np.isnan(wrong.got)]
@@ -672,19 +684,20 @@ class Grading:
             return line
         if loads and (cause := self._first(self._passes, "loads")):
             return _advice(cause)
-        where = self._where_banks_meet() if budget.name.startswith("bank conflicts") else ""
+        banks = budget.name.startswith("bank conflicts")
+        where, array = self._where_banks_meet() if banks else ("", "")
         worst = max(self.outcomes, key=lambda outcome: budget.measure(outcome) if budget.where(outcome.shape) else -1)
         costs = [(budget.measure(o), self.exercise.task.named(o.shape)) for o in self.outcomes if budget.where(o.shape)]
-        advice = budget.advice(costs)
+        advice = budget.advice(costs).replace("{array}", array)
         advice = f"{where}{advice[:1].upper()}{advice[1:]}" if where else at(budget.at(worst), advice)
         return Hint(advice, budget.name)
 
-    def _where_banks_meet(self) -> str:
-        """The line with the most bank conflicts, and two lanes that meet there; empty if no trace shows them."""
+    def _where_banks_meet(self) -> tuple[str, str]:
+        """The line with the most bank conflicts, and two lanes that meet there, if a trace shows them; the array."""
         outcome = max(self.outcomes, key=lambda outcome: outcome.run.traffic.bank_conflicts)
-        line = max(outcome.run.traffic.rows, key=lambda row: row.bank_conflicts).line
-        said = meeting(self._traced(outcome).run.trace, line)
-        return f"line {line}: {said}. " if said else ""
+        worst = max(outcome.run.traffic.rows, key=lambda row: row.bank_conflicts)
+        said = meeting(self._traced(outcome).run.trace, worst.line)
+        return f"line {worst.line}: {said}. " if said else "", worst.array
 
     def _loads_beside_a_tile(self) -> str | None:
         """Advice on a line that loads what a tile holds already; it is not the line that fills the tile."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...simulator.edits import Change, expression
-from ...simulator.repairs.kernel import Kernel, array_of, indices, is_number, name, names_in, subscripts
+from ...simulator.repairs.kernel import Kernel, array_of, indices, is_number, name, names_in, shown, subscripts
 from ...simulator.repairs.table import Candidate, Texts, row
 from .seen import is_short_range
 
@@ -112,6 +112,10 @@ def other_widths(make: Make, kernel: Kernel, _: Any) -> Made:
         hint="range({written}) is not the length of a tile: the outer loop goes from tile to tile, and inside a tile "
         "it is range({width})."
     ),
+    longer_than_the_step=Texts(
+        hint="the loop of line {outer} goes on by {width} in each iteration, so this one has {width} iterations, and "
+        "not {written}."
+    ),
     begins_inside_the_tile=Texts(
         hint="range({written}) begins at {first}, and the places in a tile begin at 0 in every iteration of the loop "
         "of line {outer}: inside a tile it is range({width})."
@@ -135,6 +139,12 @@ def too_long_ranges(make: Make, kernel: Kernel, _: Any) -> Made:
                     new = ast.Call(loop.iter.func, [expression(width)], [])
                     said = {"written": written, "width": width, "first": first, "outer": outer.lineno}
                     yield make(id, loop, (loop.iter, new), **said)
+            match outer.iter:
+                case ast.Call(args=[_, _, step]) if not widths and is_short_range(loop.iter):
+                    if loop.iter.args[0] in kernel.every(ast.Name):
+                        new = ast.Call(loop.iter.func, [step], [])
+                        said = {"written": written, "width": ast.unparse(step), "outer": outer.lineno}
+                        yield make("longer-than-the-step", loop, (loop.iter, new), **said)
 
 
 def _filled(kernel: Kernel, array: str) -> str:
@@ -145,19 +155,44 @@ def _filled(kernel: Kernel, array: str) -> str:
     return ""
 
 
-def _read(kernel: Kernel, stored: ast.Subscript) -> str:
-    """Which line reads an element of a shared array, and how, in words."""
-    for node in kernel.statements:
-        for place in subscripts(node) if not isinstance(node, ast.For | ast.While | ast.If) else ():
-            if isinstance(place.ctx, ast.Load) and array_of(place) == array_of(stored):
-                return f"line {node.lineno} reads as `{ast.unparse(place)}`"
-    return "another line reads"
+def _sides(kernel: Kernel, stored: list[ast.Subscript]) -> dict[str, str]:
+    """What is stored into places of shared arrays, and how it is read, in words."""
+    read: dict[int, list[str]] = {}
+    for array in dict.fromkeys(map(array_of, stored)):
+        for node in kernel.statements:
+            plain = not isinstance(node, ast.For | ast.While | ast.If)
+            places = [p for p in subscripts(node) if plain and isinstance(p.ctx, ast.Load) and array_of(p) == array]
+            if places:
+                read.setdefault(node.lineno, []).append(f"`{ast.unparse(places[0])}`")
+                break
+    reads = " and ".join(f"line {line} reads {' and '.join(places)}" for line, places in read.items())
+    of = {fill.target: fill for fill in kernel.fills}
+    shown = []
+    for place in stored:
+        fill, statement = of.get(place), kernel.statement_of(place)
+        direct = fill is not None and fill.source in ast.walk(statement)
+        value = fill.source if fill and direct else statement.value if isinstance(statement, ast.Assign) else place
+        shown.append(f"`{ast.unparse(value)}` as `{ast.unparse(place)}`")
+    return {"stored": " and ".join(dict.fromkeys(shown)), "reads": reads or "other lines read it"}
+
+
+def _same_names(kernel: Kernel, stored: ast.Subscript) -> str:
+    """The text of a copy whose two sides have the same two names as indices, in another order; else empty."""
+    for statement, target, source in kernel.fills:
+        names = [ast.unparse(index) for index in indices(target)]
+        if target is stored and [ast.unparse(index) for index in indices(source)] == names[::-1]:
+            return f"{ast.unparse(target)} = {ast.unparse(source)}" if statement else ""
+    return ""
 
 
 @row(
     "likely",
     sides_do_not_match=Texts(
-        hint="`{statement}`: {read} what is stored here. The indices of one of them are the wrong way round."
+        hint="this stores {stored}, and {reads}: in one of these places the indices are the wrong way round."
+    ),
+    two_orders_in_a_copy=Texts(
+        hint="the two sides of `{copy}` have the same indices in different orders, so the copy is transposed, and "
+        "{reads}."
     ),
     swapped_indices=Texts(
         hint="the indices of {places} are the wrong way round for the way in which this kernel stores the tile{filled}."
@@ -166,25 +201,25 @@ def _read(kernel: Kernel, stored: ast.Subscript) -> str:
 def swapped_indices(make: Make, kernel: Kernel, _: Any) -> Made:
     """Two indices of a shared array exchanged: in one place, in every place of one statement, or in all stores."""
     statements = [n for n in kernel.nodes if isinstance(n, ast.Assign | ast.AugAssign)]
-    all_stores: list[Change] = []
+    all_stores: list[ast.Subscript] = []
     # Indices exchanged in the store or in the load may have the same effect: the load is the more likely mistake.
     for statement in sorted(statements, key=lambda node: array_of(_target(node)) in kernel.shared):
         places = [n for n in subscripts(statement) if ast.unparse(n.value) in kernel.shared and _is_pair(n.slice)]
         for chosen in [[place] for place in places] + ([places] if len(places) > 1 else []):
             changes = [exchanged(place) for place in chosen]
             if isinstance(statement, ast.Assign) and places == chosen == [statement.targets[0]]:
-                all_stores += changes
-                said = {"statement": ast.unparse(statement).splitlines()[0], "read": _read(kernel, places[0])}
-                yield make("sides-do-not-match", statement, *changes, **said)
+                all_stores.append(places[0])
+                said, copy = _sides(kernel, places), _same_names(kernel, places[0])
+                id = "two-orders-in-a-copy" if copy else "sides-do-not-match"
+                yield make(id, statement, *changes, copy=copy, **said)
             else:
                 shown = " and ".join(f"`{ast.unparse(place)}`" for place in chosen)
                 filled = _filled(kernel, array_of(chosen[0]))
                 yield make("swapped-indices", statement, *changes, places=shown, filled=filled and f": {filled}")
     if len(all_stores) > 1:
-        first = kernel.statement_of(all_stores[0][0])
-        place = next(n for n in subscripts(first) if n.slice is all_stores[0][0])
-        said = {"statement": ast.unparse(first).splitlines()[0], "read": _read(kernel, place)}
-        yield make("sides-do-not-match", first, *all_stores, **said)
+        lines = tuple(kernel.statement_of(place).lineno for place in all_stores)
+        said = _sides(kernel, all_stores)
+        yield make("sides-do-not-match", min(lines), *map(exchanged, all_stores), also=lines, **said)
 
 
 def _target(node: ast.Assign | ast.AugAssign) -> ast.expr:
@@ -225,7 +260,8 @@ def written_sizes(make: Make, kernel: Kernel, _: Any) -> Made:
 @row(
     "likely",
     grid_by_rows=Texts(hint="cuda.grid(2) gives x first, which counts columns: `{y}, {x} = cuda.grid(2)`."),
-    swapped_directions=Texts(hint="x and y look swapped here: x counts columns and y counts rows."),
+    swapped_directions=Texts(hint="x and y are exchanged here: x counts columns and y counts rows."),
+    directions_of_a_statement=Texts(hint="`{part}`: x and y of {number} are in each other's place."),
 )
 def swapped_directions(make: Make, kernel: Kernel, _: Any) -> Made:
     """x and y exchanged: in ``row, col = cuda.grid(2)``, in blockIdx, or in all of blockIdx, blockDim and threadIdx."""
@@ -238,6 +274,13 @@ def swapped_directions(make: Make, kernel: Kernel, _: Any) -> Made:
         places = [node for node in nodes if ast.unparse(node.value) in asked]
         if {place.attr for place in places} == {"x", "y"}:
             yield make("swapped-directions", min(place.lineno for place in places), *map(turned, places))
+    for statement in dict.fromkeys(map(kernel.statement_of, nodes)):
+        for number in ("blockIdx", "threadIdx"):
+            places = [node for node in nodes if ast.unparse(node.value) == f"cuda.{number}"]
+            places = [node for node in places if kernel.statement_of(node) is statement]
+            if {place.attr for place in places} == {"x", "y"}:
+                said = {"part": shown(statement), "number": number}
+                yield make("directions-of-a-statement", statement, *map(turned, places), **said)
 
 
 def turned(node: ast.Attribute) -> Change:

@@ -8,7 +8,7 @@ from ...simulator.hardware import ceil_div
 from .budgets import iterations
 from .exercise import TILE, Array, Diagnosis, Launch, Outcome, Task
 from .grades import whole_numbers
-from .lines import Lines, at, loops_of_sums, outer_loops, stores, sums
+from .lines import Lines, at, begun_again, loops_of_sums, outer_loops, stores, sums
 
 
 def product_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, Array]:
@@ -120,12 +120,14 @@ last_term_missing = sums_take(
 last_term_alone = sums_take(
     lambda K: [K - 1] if K > 1 else None,
     "only the last product is in each sum: acc is set to zero again in every step of the innermost loop.",
+    lines=begun_again,
 )
 
 #: The sums stop before the last tile of A and of B.
 last_tile_missing = sums_take(
     lambda K: range((K - 1) // TILE * TILE) or None,
-    "the last pair of tiles is missing from every sum: after which iteration is the last pair multiplied?",
+    "the last pair of tiles is missing from every sum: is it multiplied before the loop over the tiles ends, or after "
+    "it?",
     lines=outer_loops,
 )
 

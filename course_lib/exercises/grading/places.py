@@ -6,7 +6,7 @@ Each is tried at every place where it can be made, and says where it helps.
 import ast
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeGuard
 
 from ...simulator.edits import Change, expression
@@ -15,9 +15,11 @@ from ...simulator.repairs.kernel import (
     array_of,
     indices,
     is_shape,
+    kind_of,
     name,
     names_in,
     same,
+    shown,
     stores,
     subscripts,
 )
@@ -30,22 +32,17 @@ Made = Iterator[Candidate]
 Changes = tuple[Change, ...]
 
 
-def _shown(node: ast.AST) -> str:
-    return ast.unparse(node).splitlines()[0].rstrip(":")
-
-
 # ---- guards ---------------------------------------------------------------------------------------------------------
 
 
 @row(
     "out-of-bounds",
     index_without_guard=Texts(
-        hint="nothing keeps `{place}` inside {array}: it must be used only where {missing} (that is the condition of "
-        "this access itself)."
+        hint="nothing keeps `{place}` inside {array}: load it only where {missing}, and use 0 elsewhere."
     ),
     guard_lacks_an_index=Texts(
-        hint="the condition of `{place}` does not test all of its indices against the shape of {array}: {missing} is "
-        "missing."
+        hint="the condition of `{place}`{at} does not test all of its indices against the shape of {array}: {missing} "
+        "is missing."
     ),
 )
 def guards_of_accesses(make: Make, kernel: Kernel, finding: Any) -> Made:
@@ -73,7 +70,7 @@ def guards_of_accesses(make: Make, kernel: Kernel, finding: Any) -> Made:
         else:
             written, changes = None, ((place, ast.IfExp(full, place, zero)),)
         tested = set() if written is None else {ast.unparse(n) for n in ast.walk(written) if isinstance(n, ast.expr)}
-        said = {"place": ast.unparse(place), "array": array}
+        said = {"place": ast.unparse(place), "array": array, "at": ""}
         lacking = [t for t, index in zip(tests, indices(place), strict=True) if ast.unparse(index) not in tested]
         id = "guard-lacks-an-index" if written is not None else "index-without-guard"
         if lacking or written is None:
@@ -83,6 +80,48 @@ def guards_of_accesses(make: Make, kernel: Kernel, finding: Any) -> Made:
         # the whole of the condition, with other sizes or other comparisons than it has
         wrong = [t for t in tests if t not in lacking]
         yield make(id, node, *changes, missing=" and ".join(f"`{t}`" for t in lacking or wrong), **said)
+
+
+@row(
+    "out-of-bounds",
+    guard_lacks_an_index=Texts(
+        hint="the condition of `{place}`{at} does not test all of its indices against the shape of {array}: {missing} "
+        "is missing."
+    ),
+)
+def guards_of_stores(make: Make, kernel: Kernel, finding: Any) -> Made:
+    """A store whose if tests one of its indices, and not the other."""
+    node = kernel.statement(finding.line)
+    owner = kernel.parents[node] if node is not None else None
+    if not isinstance(node, ast.Assign) or not isinstance(owner, ast.If) or node not in owner.body:
+        return
+    tested = {ast.unparse(n) for n in ast.walk(owner.test) if isinstance(n, ast.expr)}
+    for place in (target for target in node.targets if isinstance(target, ast.Subscript)):
+        array = array_of(place)
+        tests = {
+            ast.unparse(index): f"{ast.unparse(index)} < {array}.shape[{n}]" for n, index in enumerate(indices(place))
+        }
+        lacking = [test for index, test in tests.items() if index not in tested]
+        if array in kernel.arrays and len(lacking) == 1 < len(tests):
+            both = ast.BoolOp(ast.And(), [owner.test, expression(lacking[0])])
+            said = {"place": ast.unparse(place), "array": array, "missing": f"`{lacking[0]}`"}
+            yield make("guard-lacks-an-index", owner, (owner.test, both), at=f" (line {owner.lineno})", **said)
+
+
+@row(
+    "uninitialized-read",
+    never_filled=Texts(hint="{array} is read here, and no line stores anything into it{like}."),
+)
+def never_filled(make: Make, kernel: Kernel, finding: Any) -> Made:
+    """A shared array into which nothing is stored: the text shows it."""
+    used = [n for n in kernel.every(ast.Name) if n.id == finding.array]
+    handed_on = any(not isinstance(kernel.parents[n], ast.Subscript) for n in used if isinstance(n.ctx, ast.Load))
+    stored = {array_of(p) for p in kernel.every(ast.Subscript) if isinstance(p.ctx, ast.Store)}
+    if finding.array in kernel.shared - stored and not handed_on:
+        like = "".join(
+            f": fill it, as line {fill.statement.lineno} fills {array_of(fill.target)}" for fill in kernel.fills[:1]
+        )
+        yield make("never-filled", finding.line, certain=True, array=finding.array, like=like)
 
 
 @row(
@@ -99,7 +138,12 @@ def half_guards(make: Make, kernel: Kernel, _: Any) -> Made:
                 yield make("half-a-guard", guard, (guard.test, both), test=ast.unparse(guard.test), name=lacking)
 
 
-@row("wrong", for_the_others=Texts(hint="`{written}` holds for the wrong ones: turn the condition round."))
+@row(
+    "wrong",
+    for_the_others=Texts(
+        hint="what this if does happens where `{written}` holds, and it must happen where that does not hold."
+    ),
+)
 def turned_conditions(make: Make, kernel: Kernel, _: Any) -> Made:
     """A condition that must hold where it does not."""
     for guard in kernel.every(ast.If):
@@ -111,12 +155,12 @@ def turned_conditions(make: Make, kernel: Kernel, _: Any) -> Made:
     "wrong",
     or_for_and=Texts(hint="`{test}` holds where one of the two does, and both must: write and."),
     too_many_by_one=Texts(
-        hint="`{written}` lets one more through than there are: numbers begin at 0, so that the last one is the size "
-        "minus 1."
+        hint="`{written}` also {holds} where both sides are equal, and that is one too many: numbers begin at 0, so "
+        "the last one is the size minus 1."
     ),
     not_if_equal=Texts(hint="`{written}` also holds where both sides are equal, and must not hold there."),
-    one_too_few=Texts(hint="`{written}` leaves out one that is needed, the last: compare it with `{new}`."),
-    compared_with_another_size=Texts(hint="`{written}` compares with {size}, and that is the size of something else."),
+    one_too_few=Texts(hint="`{written}` leaves out the last one that is needed: `{new}` does not."),
+    compared_with_another_size=Texts(hint="`{written}` compares with {size}, which is {of}{used}."),
     sizes_exchanged=Texts(hint="{size} in `{written}` and {other} in `{beside}` are in each other's place."),
 )
 def comparisons(make: Make, kernel: Kernel, _: Any) -> Made:
@@ -131,13 +175,14 @@ def comparisons(make: Make, kernel: Kernel, _: Any) -> Made:
                 signs = [new() if isinstance(op, old) else op for op in node.ops]
                 changed = ast.Compare(node.left, signs, node.comparators)
                 wider += [(node, changed, id)]
-                said = {"written": ast.unparse(node), "new": ast.unparse(changed)}
+                said = {"written": ast.unparse(node), "new": ast.unparse(changed), "holds": "holds"}
                 yield make(id, node, (node, changed), **said)
     several = [each for each in wider if each[2] == "too-many-by-one"]
     if len(several) > 1:
         node = several[0][0]
         less = [(old, new) for old, new, _ in several]
-        yield make("too-many-by-one", node, *less, written=ast.unparse(node), new="")
+        written = "` and `".join(ast.unparse(old) for old, _ in less)
+        yield make("too-many-by-one", node, *less, written=written, new="", holds="hold")
     named = [size for size in kernel.sizes if size.isidentifier()]
     sizes = named if len(named) > 1 else kernel.sizes
     compared = [
@@ -150,6 +195,8 @@ def comparisons(make: Make, kernel: Kernel, _: Any) -> Made:
         for size in sizes:
             if size != ast.unparse(part):
                 said = {"written": ast.unparse(node), "size": ast.unparse(part)}
+                said["of"] = _size_of(kernel, ast.unparse(part)) or "the size of something else"
+                said["used"] = _used_as(kernel, node)
                 yield make("compared-with-another-size", node, (part, expression(size)), **said)
     for (node, part), (beside, other) in itertools.combinations(compared, 2):
         if not same(part, other):
@@ -157,6 +204,37 @@ def comparisons(make: Make, kernel: Kernel, _: Any) -> Made:
             said |= {"beside": ast.unparse(beside), "other": ast.unparse(other)}
             exchange = [(part, expression(ast.unparse(other))), (other, expression(ast.unparse(part)))]
             yield make("sizes-exchanged", node, *exchange, **said)
+
+
+def _size_of(kernel: Kernel, size: str) -> str:
+    """What a size is the number of, in words: the columns of B; empty if the text does not show it."""
+    for node in kernel.every(ast.Assign):
+        target, value = node.targets[0], node.value
+        pairs = [(target, value)]
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            pairs = [*zip(target.elts, value.elts, strict=False)]
+        for one, other in pairs:
+            names = list(map(ast.unparse, one.elts)) if isinstance(one, ast.Tuple) else []
+            if size in names and isinstance(other, ast.Attribute) and other.attr == "shape":
+                return _size_of(kernel, f"{ast.unparse(other)}[{names.index(size)}]")
+            if ast.unparse(one) == size and is_shape(other):
+                return _size_of(kernel, ast.unparse(other))
+    match expression(size):
+        case ast.Subscript(ast.Attribute(ast.Name(array), "shape"), ast.Constant(0)):
+            return f"the number of rows of {array}"
+        case ast.Subscript(ast.Attribute(ast.Name(array), "shape"), ast.Constant(1)):
+            return f"the number of columns of {array}"
+    return ""
+
+
+def _used_as(kernel: Kernel, compared: ast.Compare) -> str:
+    """What the other side of a comparison is an index of, in words."""
+    left = ast.unparse(compared.left)
+    for place in subscripts(kernel.tree):
+        written = [ast.unparse(index) for index in indices(place)]
+        if array_of(place) in kernel.arrays and left in written and len(written) == 2:
+            return f", and {left} is a {('row', 'column')[written.index(left)]} of {array_of(place)}"
+    return ""
 
 
 _OTHER_SIGNS: tuple[tuple[type[ast.cmpop], type[ast.cmpop], str], ...] = (
@@ -193,7 +271,7 @@ def misplaced(make: Make, kernel: Kernel, _: Any) -> Made:
             continue
         chain = kernel.chain(node)
         body, i, _ = chain[0]
-        said = {"statement": _shown(node)}
+        said = {"statement": shown(node)}
         alone = ast.Pass() if len(body) == 1 else ()
         after = body[i + 1] if i + 1 < len(body) else None
         if isinstance(after, ast.For | ast.While):
@@ -208,7 +286,7 @@ def misplaced(make: Make, kernel: Kernel, _: Any) -> Made:
             if before is not None:
                 yield make("comes-too-late", node, (before, (node, before)), (node, ()), at=before.lineno, **said)
         for place, (_, _, around) in enumerate(chain[:-1]):
-            kind, at = _kind(around), around.lineno  # type: ignore[attr-defined]
+            kind, at = kind_of(around), around.lineno  # type: ignore[attr-defined]
             if place + 1 < len(chain):
                 yield make("belongs-after", node, *_moved(around, node, after=True), owner=kind, at=at, **said)
                 yield make("belongs-before", node, *_moved(around, node, after=False), owner=kind, at=at, **said)
@@ -216,7 +294,7 @@ def misplaced(make: Make, kernel: Kernel, _: Any) -> Made:
         while isinstance(above, ast.For | ast.While | ast.If):
             last = above.body[-1]
             changes: Changes = ((last, (last, node)), (node, alone))
-            yield make("belongs-into", node, *changes, owner=_kind(above), at=above.lineno, **said)
+            yield make("belongs-into", node, *changes, owner=kind_of(above), at=above.lineno, **said)
             above = last
         if not {n.id for n in stores(node)} - twice:
             yield make("not-needed", node, (node, alone), **said)
@@ -268,10 +346,6 @@ def _without(part: Any, node: ast.stmt) -> Any:
     return ast.copy_location(type(part)(**fields), part)
 
 
-def _kind(node: ast.AST) -> str:
-    return "if" if isinstance(node, ast.If) else "loop"
-
-
 # ---- operators ------------------------------------------------------------------------------------------------------
 
 #: What is likely to be meant.
@@ -318,7 +392,7 @@ def _alike(one: ast.AST, other: ast.AST) -> bool:
 
 @row(
     "wrong",
-    one_term_too_many=Texts(hint="`{part}` has a part too many: {left} alone is what is needed."),
+    one_term_too_many=Texts(hint="`{part}` has a part too many: `{left}` alone is what is needed."),
 )
 def dropped(make: Make, kernel: Kernel, _: Any) -> Made:
     """A term or a factor too many, in one place or in all places where it is written."""
@@ -336,6 +410,45 @@ def dropped(make: Make, kernel: Kernel, _: Any) -> Made:
                 changes = [(each, getattr(each, side)) for each in alike]
                 said = {"part": text, "left": ast.unparse(getattr(node, side))}
                 yield make("one-term-too-many", node, *changes, **said)
+
+
+@row(
+    "wrong",
+    offset_of_another_index=Texts(hint="`{place}`: the {offset} belongs to the other index, that of the {kind}."),
+)
+def offsets(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A number that is added to a row instead of a column, or the other way round."""
+    for place in subscripts(kernel.tree):
+        own = indices(place)
+        for n, index in enumerate(own) if len(own) == 2 else ():
+            match index:
+                case ast.BinOp(left, ast.Add() | ast.Sub() as op, ast.Constant() as right):
+                    moved = [ast.BinOp(own[1 - n], op, right), left]
+                    new = ast.Tuple(moved if n else moved[::-1], ast.Load())
+                    said = {"place": ast.unparse(place), "kind": ("column", "row")[n]}
+                    said["offset"] = f"{OPERATORS[type(op)].sign} {ast.unparse(right)}"
+                    yield make("offset-of-another-index", place, (place.slice, new), **said)
+
+
+@row(
+    "wrong",
+    length_of_a_row=Texts(
+        hint="`{row}` and `{column}` are a row and a column if rows have {written} elements, and these rows have "
+        "another length."
+    ),
+)
+def lengths_of_rows(make: Make, kernel: Kernel, _: Any) -> Made:
+    """``i // M`` and ``i % M`` with another size than the length of a row."""
+    divided = [n for n in kernel.every(ast.BinOp) if isinstance(n.op, ast.FloorDiv)]
+    left_over = [n for n in kernel.every(ast.BinOp) if isinstance(n.op, ast.Mod)]
+    for row_, column in itertools.product(divided, left_over):
+        written = ast.unparse(row_.right)
+        if same(row_.left, column.left) and same(row_.right, column.right) and written in kernel.sizes:
+            for size in kernel.sizes if written in kernel.sizes else ():
+                changes = (row_.right, expression(size)), (column.right, expression(size))
+                said = {"row": ast.unparse(row_), "column": ast.unparse(column), "written": written}
+                if size != written:
+                    yield make("length-of-a-row", row_, *changes, **said)
 
 
 @row(
@@ -403,7 +516,7 @@ def numbers_of_threads(make: Make, kernel: Kernel, _: Any) -> Made:
             changes = [(part, _renamed(part, other if _number(part) == one else one)) for part in chosen]
             for part in chosen[:1]:
                 at, old, new = kernel.statement_of(part), _number(part), _number(changes[0][1])
-                said = {"part": _shown(at), "old": old, "new": new, "is_now": _NUMBERS[old], "wanted": _NUMBERS[new]}
+                said = {"part": shown(at), "old": old, "new": new, "is_now": _NUMBERS[old], "wanted": _NUMBERS[new]}
                 id = "thread-and-block" if {_number(p) for p in chosen} == {old} else "in-each-others-place"
                 yield make(id, at, *changes, **said)
 
@@ -512,7 +625,7 @@ def loaded_before_the_loop(make: Make, kernel: Kernel, _: Any) -> Made:
         for node in body[:i] if counter.isidentifier() else ():
             match node:
                 case ast.Assign([ast.Name(held)], ast.Subscript() as place) if held in used and not is_shape(place):
-                    said = {"statement": _shown(node), "loop": loop.lineno, "name": held, "counter": counter}
+                    said = {"statement": shown(node), "loop": loop.lineno, "name": held, "counter": counter}
                     first = loop.body[0]
                     for new in _counted(place, counter):
                         inside = ast.Assign([ast.Name(held, ast.Store())], new)
@@ -553,14 +666,27 @@ def throughout(make: Make, kernel: Kernel, _: Any) -> Made:
         for chosen in (pairs, read):
             if len(chosen) > 1:
                 *before, last = dict.fromkeys(f"`{ast.unparse(place)}`" for place in chosen)
-                shown = f"{', '.join(before)} and {last}" if before else last
-                yield make("indices-of-a-statement", node, *map(exchanged, chosen), places=shown)
-        used = [n for n in names_in(node) if isinstance(n.ctx, ast.Load)]
+                places = f"{', '.join(before)} and {last}" if before else last
+                yield make("indices-of-a-statement", node, *map(exchanged, chosen), places=places)
         in_indices = {n.id for p in subscripts(node) for n in names_in(p.slice)}
+        if isinstance(node, ast.Assign) and not subscripts(node):  # the computation of indices
+            in_indices = {n.id for n in names_in(node.value)} & kernel.locals - kernel.arrays
         for one, other in itertools.combinations(sorted(in_indices), 2):
-            both = [n for n in used if n.id in (one, other)]
-            changes = [(n, name(other if n.id == one else one)) for n in both]
-            yield make("names-exchanged", node, *changes, place=_shown(node), one=one, other=other)
+            changes = _exchange([node], one, other)
+            yield make("names-exchanged", node, *changes, place=shown(node), one=one, other=other)
+    for body in kernel.all_bodies:
+        nodes = [n for n in body if isinstance(n, ast.Assign | ast.AugAssign) and subscripts(n)]
+        in_indices = {n.id for node in nodes for p in subscripts(node) for n in names_in(p.slice)}
+        for one, other in itertools.combinations(sorted(in_indices), 2) if len(nodes) > 1 else ():
+            changes = _exchange(nodes, one, other)
+            first = kernel.statement_of(changes[0][0])
+            yield make("names-exchanged", first, *changes, place=shown(first), one=one, other=other)
+
+
+def _exchange(nodes: Sequence[ast.stmt], one: str, other: str) -> list[Change]:
+    """The exchange of two names where these statements read them."""
+    both = [n for node in nodes for n in names_in(node) if isinstance(n.ctx, ast.Load) and n.id in (one, other)]
+    return [(n, name(other if n.id == one else one)) for n in both]
 
 
 @row(
@@ -596,7 +722,7 @@ def _permuted(index: ast.expr) -> list[tuple[str, Changes]]:
 @row(
     "wrong",
     order_of_indices=Texts(hint="look at `{place}`: its indices are not in the right order."),
-    one_name_or_number=Texts(hint="look at `{place}`: {old} is not what is needed there{needed}."),
+    one_name_or_number=Texts(hint="look at `{place}`: {old} is {wrong}{needed}."),
 )
 def one_name_or_number(make: Make, kernel: Kernel, _: Any) -> Made:
     """One name or number of an index, a guard or a statement; kinds of changes that are few come first."""
@@ -641,7 +767,8 @@ def one_name_or_number(make: Make, kernel: Kernel, _: Any) -> Made:
             old, new = changes[0]
             id = "order-of-indices" if isinstance(new, ast.Tuple) else "one-name-or-number"
             assert isinstance(old, ast.expr) and isinstance(new, ast.expr)
-            said = {"place": _shown(place), "old": _what(old, new), "needed": _where_set(kernel, place, new)}
+            said = {"place": shown(place), "old": _what(old, new), "wrong": _how_wrong(old, new)}
+            said["needed"] = _where_set(kernel, place, new) or _as_stored(kernel, place, new)
             yield make(id, place, *changes, **said)
 
 
@@ -656,6 +783,23 @@ def _what(old: ast.expr, new: ast.expr) -> str:
     return f"{'the number ' if isinstance(old, ast.Constant) else ''}`{ast.unparse(old)}`"
 
 
+def _how_wrong(old: ast.expr, new: ast.expr) -> str:
+    """What is said of a name or a number: how far a number is from the one that is needed, if it is near."""
+    match old, new:
+        case ast.Constant(int(one)), ast.Constant(int(other)) if abs(other - one) == 1:
+            return f"one too {'small' if one < other else 'large'} there"
+    return "not what is needed there"
+
+
+def _as_stored(kernel: Kernel, place: ast.AST, new: ast.expr) -> str:
+    """Where an element of a shared array is stored with the number that is needed, in words; else empty."""
+    for statement, target, _ in kernel.fills:
+        numbers = [ast.unparse(n) for n in ast.walk(target.slice) if isinstance(n, ast.Constant)]
+        if ast.unparse(new) in numbers and array_of(target) == array_of(place):
+            return f": line {statement.lineno} stores `{ast.unparse(target)}`"
+    return ""
+
+
 def _where_set(kernel: Kernel, place: ast.AST, new: ast.expr) -> str:
     """Where the name that is needed in a place gets its value, in words: in a loop around it, or in the only line."""
     if not isinstance(new, ast.Name):
@@ -664,7 +808,7 @@ def _where_set(kernel: Kernel, place: ast.AST, new: ast.expr) -> str:
         if isinstance(loop, ast.For) and new.id in {n.id for n in stores(loop.target)}:
             return f", but what the loop of line {loop.lineno} counts"
     lines = {n.lineno for n in stores(kernel.tree) if n.id == new.id}
-    return f", but a name that line {min(lines)} sets" if len(lines) == 1 else ""
+    return f", but another name, which line {min(lines)} sets" if len(lines) == 1 else ""
 
 
 def _is_counted(change: Changes, counted: list[str]) -> bool:
@@ -739,8 +883,8 @@ def _is_direction(node: ast.AST) -> TypeGuard[ast.Attribute]:
 @row(
     "barriers",
     barrier_not_needed=Texts(
-        hint="this barrier orders nothing that the other barriers leave open: without it no thread reads or stores too "
-        "early."
+        hint="this barrier is not needed: without it, the other barriers still keep all threads from reading or "
+        "storing too early."
     ),
     barrier_in_a_loop=Texts(
         hint="this barrier is inside the loop of line {at}, where nothing is stored that another thread reads: it "
@@ -796,18 +940,22 @@ def _is_loaded(kernel: Kernel, place: ast.Subscript) -> bool:
 
 ROWS = (
     guards_of_accesses,
+    guards_of_stores,
+    never_filled,
     half_guards,
     sums_exchanged,
+    throughout,
     turned_conditions,
     comparisons,
     cut,
     same_elements,
     starts,
     loaded_before_the_loop,
+    offsets,
+    lengths_of_rows,
     dropped,
     operators,
     places_in_memory,
-    throughout,
     misplaced,
     numbers_of_threads,
     one_name_or_number,

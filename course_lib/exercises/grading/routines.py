@@ -128,7 +128,8 @@ def judge(exercise: Routine, function: Any, run: Run = bounded, calls: Iterable[
     hints = [hint for check, hint, _ in called if not check.passed]  # a wrong result says more than most exceptions
     hint = min(hints, key=lambda hint: getattr(hint, "id", "") == "raised", default="")
     if getattr(hint, "id", "") not in _SAID and hint:
-        hint = _mistake(exercise, source, called, run, more) or at(_only_line(source), hint)
+        named = hint.startswith("line ")
+        hint = _mistake(exercise, source, called, run, more) or (hint if named else at(_only_line(source), hint))
     for case in () if hint else more:
         check, *_ = _called(source.function, case, exercise.said(case), run)
         if not check.passed:

@@ -24,6 +24,16 @@ def explained(lesson: int) -> tuple[str, ...]:
     return tuple(name for name in PANELS if EXPLAINED[name] <= lesson)
 
 
+def fact(finding: Finding) -> str:
+    """What a finding says has happened, without its advice: that is for a kernel of which nothing else is known."""
+    said, separator, advice = finding.message.partition("; ")
+    return said + separator + advice if advice.startswith(_RULES) else said
+
+
+#: What a finding says after its semicolon is a rule and no advice if it begins so.
+_RULES = ("every thread of", "the mask must", "numba wraps")
+
+
 class Opened(NamedTuple):
     """A viewer, and what the step is that it shows; ``kind`` is "finding", "operand", "sum", "store" or "start".
 
@@ -43,7 +53,7 @@ def at_finding(outcome: Outcome, finding: Finding, output: str) -> Opened:
     found = locate(trace, finding)
     last = [Place(at, len(Timeline.of(trace, at)), linear(thread, trace.block)) for at, thread in finding.threads[-1:]]
     where = "the step of this finding" if found else "the end of the block with this finding, of which no step tells"
-    return Opened(_stepper(outcome, output, *(found or last)[:1]), "finding", f"{where}: {finding.message}", outcome)
+    return Opened(_stepper(outcome, output, *(found or last)[:1]), "finding", f"{where}: {fact(finding)}", outcome)
 
 
 def at_wrong_value(outcome: Outcome, again: Outcome | None, task: Task, output: str, launched: Launched) -> Opened:

@@ -1,12 +1,11 @@
 """Rows of mistakes in what a variable holds: sums that are two variables, sizes that change, buffers that do not."""
 
 import ast
-import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...simulator.edits import Change, expression
-from ...simulator.repairs.kernel import Kernel, array_of, indices, is_number, name, names_in, same, stores
+from ...simulator.repairs.kernel import Kernel, array_of, indices, is_number, name, names_in, stores
 from ...simulator.repairs.table import Candidate, Texts, row
 from .seen import Asked
 
@@ -96,18 +95,25 @@ def never_added_to(make: Make, kernel: Kernel, work: Asked) -> Made:
 
 @row(
     "likely",
-    same_product_twice=Texts(hint="lines {one} and {other} both add `{product}`: each sum is of products of its own."),
+    same_product_twice=Texts(
+        hint="lines {lines} add the same product, `{product}`, each to another sum: one of its factors must differ "
+        "from sum to sum."
+    ),
 )
 def same_products(make: Make, kernel: Kernel, _: Any) -> Made:
     """Two sums that grow by the same product, one after the other: the text shows it."""
     for body in kernel.all_bodies:
         added = [n for n in body if isinstance(n, ast.AugAssign) and isinstance(n.op, ast.Add)]
-        for one, other in itertools.combinations(added, 2):
-            product = ast.unparse(one.value)
-            multiplied = isinstance(one.value, ast.BinOp) and isinstance(one.value.op, ast.Mult)
-            if multiplied and same(one.value, other.value) and not same(one.target, other.target):
-                said = {"one": one.lineno, "other": other.lineno, "product": product}
-                yield make("same-product-twice", other, certain=True, **said)
+        products: dict[str, dict[str, int]] = {}
+        for node in added:
+            if isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Mult):
+                sums = products.setdefault(ast.unparse(node.value), {})
+                sums.setdefault(ast.unparse(node.target), node.lineno)
+        for product, sums in products.items():
+            if len(sums) > 1:
+                *before, last = map(str, sums.values())
+                lines = f"{', '.join(before)} and {last}"
+                yield make("same-product-twice", int(last), certain=True, lines=lines, product=product)
 
 
 def _uses(kernel: Kernel, variable: str) -> list[ast.Assign]:
@@ -134,6 +140,10 @@ def _is_sibling(one: ast.expr, other: ast.expr) -> bool:
     "likely",
     size_overwritten=Texts(hint="`{statement}` gives {name} another value than line {at}, which was the right one."),
     other_size=Texts(hint="`{statement}`: {name} is used below as another size than {written}."),
+    sizes_of_a_shape=Texts(
+        hint="`{statement}`: a shape has the number of rows first, then that of columns, so {name} and {other} are in "
+        "each other's place."
+    ),
 )
 def sizes(make: Make, kernel: Kernel, _: Any) -> Made:
     """A size that gets a second, wrong value, or that is taken from another dimension or matrix."""
@@ -154,9 +164,9 @@ def sizes(make: Make, kernel: Kernel, _: Any) -> Made:
                 others = [shape for shape in shapes if shape != ast.unparse(value)]
                 yield from (make("other-size", node, (value, expression(shape)), **said) for shape in others)
         match node:
-            case ast.Assign([ast.Tuple([ast.Name(one), ast.Name()]) as names], ast.Attribute(attr="shape")):
-                said = {"statement": _as_written(kernel, node), "name": one, "written": f"{ast.unparse(node.value)}[0]"}
-                yield make("other-size", node, (names, ast.Tuple(names.elts[::-1], ast.Store())), **said)
+            case ast.Assign([ast.Tuple([ast.Name(one), ast.Name(two)]) as names], ast.Attribute(attr="shape")):
+                said = {"statement": _as_written(kernel, node), "name": one, "other": two}
+                yield make("sizes-of-a-shape", node, (names, ast.Tuple(names.elts[::-1], ast.Store())), **said)
 
 
 def _as_written(kernel: Kernel, node: ast.stmt) -> str:

@@ -114,7 +114,10 @@ MIRRORED = write(
         },
     ),
     global_stores("M·M", "store each element once, those on the diagonal, too."),
-    hints={"out-of-bounds": "element k of row col of A is A[col, k], and A has only K columns."},
+    hints={
+        "out-of-bounds": "A has M rows and K columns, and the row comes first: element k of row `row` is A[row, k], "
+        "and that of row `col` is A[col, k]."
+    },
     diagnoses=(_one_half_stored,),
 )
 

@@ -233,6 +233,8 @@ def half_a_guard(A, B, C):
     hints={
         "out-of-bounds": "a thread outside C still loads or stores. It is outside if its row or its column is too "
         "large, so the guard needs row < M and col < N, around the loads and the store.",
+        "race": "two threads store into the same element: a thread outside C has no element, and must neither load nor "
+        "store. The guard needs row < M and col < N.",
     },
     symptoms=(_TOO_MUCH_GUARDED,),
 )

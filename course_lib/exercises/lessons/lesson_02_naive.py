@@ -1,6 +1,7 @@
 """The exercises of the lesson on the naive kernel."""
 
 import ast
+from dataclasses import replace
 
 import numpy as np
 
@@ -112,11 +113,14 @@ def sum_in_C(A, B, C):
         for k in range(A.shape[1]):
             C[row, col] += A[row, k] * B[k, col]
 """,
-    global_loads(
-        "2·K",
-        "C is still loaded, by `C[row, col] += …` or by a variable that begins with it. Keep the sum in a "
-        "variable that "
-        "begins with 0.",
+    replace(
+        global_loads(
+            "2·K",
+            "C is still loaded, by `C[row, col] += …` or by a variable that begins with it. Keep the sum in a "
+            "variable that "
+            "begins with 0.",
+        ),
+        at=loads("C"),
     ),
     global_stores(
         "M·N", "C is stored more than once: store it after the loop, with the indentation of the line `for k …`."

@@ -6,7 +6,7 @@ from ..grading.budgets import barriers, global_loads, global_stores, sectors_per
 from ..grading.exercise import TILE, Array, Outcome, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
-from ..grading.lines import loads, outer_loops
+from ..grading.lines import computed, loads, outer_loops, together
 from ..grading.matrices import (
     ITERATIONS_OF_TILES,
     PRODUCT,
@@ -54,10 +54,15 @@ BARRIERS = fill_in(
 )
 
 
+def _second_tile(outcome: Outcome) -> list[int]:
+    """The line that loads the second tile from A: the last of those that fill a tile."""
+    return [max(loads("A")(outcome), default=0)]
+
+
 _SQUARE = result_is(
     lambda A: A @ A if A.shape[0] == A.shape[1] else None,
     "this is A·A: element (row, col) of A·Aᵀ multiplies row `row` of A with row `col` of A.",
-    lines=loads("A"),
+    lines=_second_tile,
 )
 
 
@@ -71,7 +76,7 @@ _DIAGONAL_TILES_ONLY = shows(
     _right_on_the_diagonal,
     "only the tiles on the diagonal are right: the second tile holds the rows of A that start at blockIdx.x * T, not "
     "at blockIdx.y * T.",
-    loads("A"),
+    together(computed(_second_tile, threads=True), _second_tile),
 )
 
 
@@ -88,7 +93,7 @@ _ONE_ROW_FOR_A_COLUMN_OF_THREADS = result_is(
     _rows_by_column,
     "cols[ty, tx] is filled from row blockIdx.x * TILE + tx: row ty of the second tile holds row blockIdx.x * TILE + "
     "ty of A, so the row must use ty.",
-    lines=loads("A"),
+    lines=together(computed(_second_tile, threads=True), _second_tile),
 )
 
 #: C = A·Aᵀ by tiles; both tiles come from A.

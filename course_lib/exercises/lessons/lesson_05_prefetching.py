@@ -12,7 +12,7 @@ from ...simulator.repairs.table import Candidate, Texts, row
 from ...trace.warp_schedule import ROWS, slacks, timeline_rows
 from ..grading.budgets import barriers, global_loads, shared_stores
 from ..grading.exercise import FILL_IN, TILE, Budget, Outcome, fill_in, make_cheaper
-from ..grading.lines import at, loads, stores
+from ..grading.lines import at, computed, loads, stores, together
 from ..grading.matrices import ITERATIONS_OF_TILES, PRODUCT, grid_over, last_tile_missing
 from ..grading.routines import Case, routine
 
@@ -147,7 +147,7 @@ def _end_of_first_tile(outcome: Outcome) -> str | None:
     first = np.arange(stored.size) // TILE % 2 == 0
     if not stored[first].any() or (stored.size > TILE and not stored[~first].any()):
         return at(
-            stores(outcome),
+            together(computed(stores), stores)(outcome),
             "one of the block's two tiles of C was never stored. After the last pair of a tile is multiplied, its sums "
             "must be stored, and then col may already be that of the next tile.",
         )

@@ -41,8 +41,8 @@ SIDE_BY_SIDE = fill_in(
         sizes="n",
         share=lambda n: 4,
     ),
-    sectors_per_request("A", "4", _FOUR_NEIGHBOURS),
-    sectors_per_request("C", "4", _FOUR_NEIGHBOURS, op="store"),
+    sectors_per_request("A", "4", _FOUR_NEIGHBOURS, places=True),
+    sectors_per_request("C", "4", _FOUR_NEIGHBOURS, op="store", places=True),
     hints={
         "out-of-bounds": "a block has 128 elements: the first one is 128 * blockIdx.x, and the last one is 127 places "
         "further.",
@@ -88,8 +88,8 @@ def double(A, C):
     if row < A.shape[0] and col < A.shape[1]:
         C[row, col] = float32(2) * A[row, col]
 """,
-    sectors_per_request("A", "4", _STILL_DOWN, _aligned),
-    sectors_per_request("C", "4", _STILL_DOWN, _aligned, op="store"),
+    sectors_per_request("A", "4", _STILL_DOWN, _aligned, places=True),
+    sectors_per_request("C", "4", _STILL_DOWN, _aligned, op="store", places=True),
     hints={
         "out-of-bounds": "the guard compares row with A.shape[0], the number of rows, and col with A.shape[1].",
         "race": "two threads store into the same element: row and col each need the block, its width and the thread.",

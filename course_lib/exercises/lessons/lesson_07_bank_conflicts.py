@@ -6,7 +6,7 @@ from ...simulator.hardware import BANKS, ceil_div
 from ..grading.budgets import conflicts, global_loads, sectors_per_request, shared_stores
 from ..grading.exercise import FILL_IN, Array, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.lines import shared_arrays
+from ..grading.lines import Lines, largest_arrays, together, uses_of_largest_arrays
 from ..grading.matrices import PRODUCT, PRODUCT_OF_ROWS, grid_over, one_array, result_is
 from ..grading.routines import Case, routine
 
@@ -29,10 +29,10 @@ WHICH_BANK = routine(
 )
 
 
-def _shared_words(formula: str, hint: str) -> Budget:
+def _shared_words(formula: str, hint: str, at: Lines = largest_arrays) -> Budget:
     """Words of shared memory that a block declares."""
     name = "words of shared memory"
-    return Budget(name, formula, lambda outcome: outcome.counts.shared_elements(), hint, at=shared_arrays)
+    return Budget(name, formula, lambda outcome: outcome.counts.shared_elements(), hint, at=at)
 
 
 def _whole(shape: Shape) -> bool:
@@ -131,8 +131,8 @@ WRONG_TILE = find_bug(
         "bank conflicts per request to shared memory",
         "less than one in four",
         _conflicts_per_request,
-        "look at one request at a time: which of the two tiles do the lanes read down a column? Its rows must be "
-        "longer, which is the second number of the shape; the other tile needs no padding.",
+        "in this request the lanes go down a column of {array}: its rows must be longer, which is the second number of "
+        "its shape. The other tile needs no padding.",
         limit="1/4",
     ),
     _shared_words("16·16 + 16·17", "one word more in each row of one tile is enough, and the other tile needs none."),
@@ -164,7 +164,12 @@ _ANOTHER_COLUMN = result_is(
 SWIZZLE = fill_in(
     "swizzle",
     PRODUCT_OF_ROWS.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)), launch=grid_over(SIDE, SIDE)),
-    _shared_words("2·16·16", "this time without padding: both tiles stay 16×16."),
+    _shared_words(
+        "2·16·16",
+        "this time without padding: both tiles stay 16×16, and what avoids the conflicts is the column in which an "
+        "element is stored and read.",
+        together(largest_arrays, uses_of_largest_arrays),
+    ),
     conflicts(
         "16 lanes store to, or read from, 16 rows of the tile in one column. Element (n, k) belongs in row n: let its "
         "column depend on both, so that 16 rows have 16 columns, and no two elements of a row share a column."

@@ -12,7 +12,7 @@ from ...simulator.repairs.table import Candidate, Texts, row
 from ..grading.budgets import barriers, global_loads, global_stores, shared_loads
 from ..grading.exercise import FILL_IN, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.lines import at, loads, stores, sums, tile_reads
+from ..grading.lines import at, computed, loads, stores, sums, tile_reads, together
 from ..grading.matrices import PRODUCT, grid_over, result_is, sums_take
 from ..grading.routines import Case, routine
 
@@ -28,10 +28,13 @@ ROWS = 32
 
 @row(
     "formula",
+    keys_added=Texts(
+        hint="`{part}` adds the keys of the table, which are names: the numbers of instructions are its values, "
+        "{mix}.values()."
+    ),
     another_whole=Texts(
-        hint="{part} is not the number of all instructions: that is the sum of all values of the table, and "
-        "FFMA is one of "
-        "them."
+        hint="{part} is not the number of all instructions: that is the sum of all values of the table, and FFMA is "
+        "one of them."
     ),
 )
 def _another_whole(make: Any, kernel: Kernel, _: Any) -> Iterator[Candidate]:
@@ -39,8 +42,9 @@ def _another_whole(make: Any, kernel: Kernel, _: Any) -> Iterator[Candidate]:
     (mix,) = kernel.arguments
     for node in kernel.every(ast.BinOp):
         if isinstance(node.op, ast.Div):
-            whole = expression(f"sum({mix}.values())")
-            yield make("another-whole", node, (node.right, whole), part=ast.unparse(node.right))
+            part, whole = ast.unparse(node.right), expression(f"sum({mix}.values())")
+            id = "keys-added" if part == f"sum({mix})" else "another-whole"
+            yield make(id, node, (node.right, whole), part=part, mix=mix)
 
 
 #: Which share of a loop's instructions multiplies.
@@ -142,13 +146,14 @@ def _in_other_places(outcome: Outcome) -> str | None:
     moved = got.size == TILE * TILE and not np.array_equal(got, want)
     if not moved or not np.array_equal(np.sort(got, axis=None), np.sort(want, axis=None)):
         return None
+    reads = {*tile_reads(outcome)}
     kept = [np.array_equal(np.sort(got, axis=axis), np.sort(want, axis=axis)) for axis in (0, 1)]
     which = "row" if kept[0] else "column" if kept[1] else "row and the column"
     advice = (
-        f"all results of a tile are right, but not in their places: the {which} of this store and of the reads in "
-        f"{in_lines(tile_reads(outcome))} must be the same for acc[i, j]."
+        f"all results of a tile are right, but not in their places: the {which} in which acc[i, j] is stored and the "
+        f"{which} that {in_lines(reads)} {'reads' if len(reads) == 1 else 'read'} for it must be the same."
     )
-    return at(stores(outcome), advice)
+    return at(together(computed(stores), stores)(outcome), advice)
 
 
 #: A register tile of 2×2: four loads from shared memory for four multiplications.

@@ -11,7 +11,7 @@ BUSY_CYCLES = routine(
     Case((1, 20, 80), 0.2, "an iteration takes work + latency cycles, here 100, and works in 20: the share is 0.2."),
     Case((2, 20, 80), 0.4, "each warp adds its own share, so multiply by `warps`."),
     Case((5, 20, 80), 1.0, "five warps with a share of 0.2 each use every cycle."),
-    Case((16, 20, 80), 1.0, "no share exceeds 1: take the smaller one, with min."),
+    Case((16, 20, 80), 1.0, "no share exceeds 1: where the formula gives more, the answer is 1, by min(1, …)."),
     Case((3, 10, 190), 0.15, "work and latency are arguments, on any GPU."),
     Case((1, 7, 0), 1.0, "without a latency a single warp uses every cycle."),
     kind=FILL_IN,

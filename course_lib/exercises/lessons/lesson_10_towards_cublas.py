@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ..grading.budgets import barriers, conflicts, global_loads, global_stores, sectors_per_request, shared_loads
 from ..grading.exercise import FILL_IN, TILE, Diagnosis, Outcome, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
+from ..grading.lines import loads
 from ..grading.matrices import PRODUCT, grid_over, one_array, result_is, shows
 from ..grading.routines import Case, routine
 
@@ -110,6 +111,7 @@ _ONE_FRAGMENT_FOR_ALL = shows(
 _COLUMNS_OF_FIRST_BLOCK = result_is(
     lambda A, B: A @ B[:, np.arange(B.shape[1]) % COLUMNS],
     "every block reads the first 32 columns of B: a thread's columns begin at col in B and C, and at n in the tile.",
+    lines=loads("B"),
 )
 
 
@@ -224,7 +226,8 @@ TALL = make_cheaper(
     hints={
         "out-of-bounds": "load4 reads four neighbours in a row of A. 4 divides K, so a guard of the row and the first "
         "column is enough.",
-        "misaligned-access": "load4 needs a column that 4 divides, also in A's tile: pad its rows by 4, not by 1.",
+        "misaligned-access": "load4 reads four words that begin at a multiple of four words. So the rows of A's tile "
+        "must have a multiple of four words, too: 36, not 33.",
         "race": "each thread stores its own four elements of A's tile, and both barriers must stay.",
         "uninitialized-read": "64 threads with four elements each fill A's tile of 32×8, with 0 outside A.",
     },
@@ -257,6 +260,7 @@ GAIN = routine(
 _ONE_HALF_FOR_BOTH = result_is(
     lambda A, B: A @ B[:, [col // HALVES * HALVES + col % TILE for col in range(B.shape[1])]],
     "both results of a thread are the same: the second one is 8 columns to the right, in B and in B's tile.",
+    lines=loads("B"),
 )
 
 
@@ -307,7 +311,11 @@ NO_LIBRARY = Explanation(
 FEWEST_READS = routine(
     "fewest-reads",
     ("registers", "sets", "others"),
-    Case((255, 2, 31), 0.1875, "8×16 results take 128 + 2·24 + 31 = 207 registers, and 16×16 more than 255."),
+    Case(
+        (255, 2, 31),
+        0.1875,
+        "height and width may differ: 8×16 results take 128 + 2·24 + 31 = 207 registers, and 16×16 more than 255.",
+    ),
     Case((128, 2, 31), 0.25, "8×8 results take 64 + 2·16 + 31 = 127 registers: all of them count, fragments too."),
     Case((128, 2, 40), 0.375, "8×8 results take 136 registers here: 4×8 is the best shape that fits."),
     Case((255, 4, 31), 0.1875, "8×16 results take 128 + 4·24 + 31 = 255 registers, which just fit."),

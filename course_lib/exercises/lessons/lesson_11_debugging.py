@@ -1,5 +1,7 @@
 """The exercises of the lesson on debugging: listings with mistakes, published ones and unseen ones, to be fixed."""
 
+import ast
+
 import numpy as np
 
 from ...simulator.hardware import ceil_div
@@ -7,6 +9,7 @@ from ..grading.budgets import barriers, global_loads, global_stores, iterations
 from ..grading.exercise import TILE, Array, Task, find_bug
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
+from ..grading.lines import around, begun_again, loads, sums
 from ..grading.matrices import PRODUCT, last_tile_missing, one_array, product_inputs, result_is
 
 _TRANSPOSED = result_is(
@@ -28,7 +31,7 @@ ROWS_OF_B = find_bug(
     C[row, col] = acc
 """,
     global_loads("2·K", "one element of A and one of B in each iteration are enough."),
-    global_stores("M·N", "each element of C is stored once."),
+    global_stores("M·N", "each element of C is stored once, after the loop over k."),
     hints={
         "out-of-bounds": "three mistakes can lead beyond an array here: indices in the wrong order (the row of a "
         "matrix comes first), a store that the guard does not cover, and a guard that lets one row or column too many "
@@ -49,7 +52,9 @@ def _last_pair(A: Array, B: Array, D: Array) -> Array:
     return A[:, last:] @ B[last:] + D
 
 
-_LAST_PAIR_ALONE = result_is(_last_pair, "C contains only the last pair of tiles: acc begins anew with each pair.")
+_LAST_PAIR_ALONE = result_is(
+    _last_pair, "C contains only the last pair of tiles: acc begins anew with each pair.", lines=begun_again
+)
 
 #: C = A·B + D by a tiled kernel with two mistakes that the lesson has not shown.
 UNSEEN_ADD = find_bug(
@@ -95,11 +100,13 @@ THREADS = 64
 _SOME_TWICE = result_is(
     lambda A: A.sum(axis=1) + A[:, THREADS // 2 :].sum(axis=1),
     "some elements are in the sum twice. Which columns does thread 0 add, and which does thread 32 add?",
+    lines=around(ast.For, loads("A")),
 )
 
 _ODD_THREADS_MISSING = result_is(
     lambda A: A[:, ::2].sum(axis=1),
     "the sums of threads with odd numbers are missing: with which value of `half` are they added?",
+    lines=around(ast.While, sums),
 )
 
 #: Sums of rows: a reduction in shared memory with two mistakes that the lesson has not shown.

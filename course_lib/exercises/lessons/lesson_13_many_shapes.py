@@ -1,5 +1,6 @@
 """The exercises of the lesson on many shapes: waves of tiles, and shares of a sum."""
 
+import ast
 from collections.abc import Callable
 
 import numpy as np
@@ -9,7 +10,7 @@ from ..grading.budgets import barriers, global_loads, global_stores, shared_load
 from ..grading.exercise import FILL_IN, TILE, Array, Diagnosis, Outcome, Task, fill_in
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
-from ..grading.lines import at, stores
+from ..grading.lines import around, at, last_loops, loads
 from ..grading.matrices import PRODUCT, launch_per_element, product_inputs, result_is
 from ..grading.routines import Case, routine
 
@@ -35,6 +36,8 @@ BUSY = routine(
 )
 
 
+#: The loop over the terms of a share.
+_LOOP = around(ast.For, loads("A", "B"))
 #: The terms of a share, from its number and K.
 _Part = Callable[[int, int], slice]
 
@@ -47,7 +50,7 @@ def _sums(A: Array, B: Array, part: _Part) -> Array:
 
 def _shares_are(part: _Part, id: str, advice: str) -> Diagnosis:
     """Recognise other shares; those of a small K are too much alike."""
-    return result_is(lambda A, B: _sums(A, B, part) if A.shape[1] >= 2 * SHARES else None, advice, id)
+    return result_is(lambda A, B: _sums(A, B, part) if A.shape[1] >= 2 * SHARES else None, advice, id, _LOOP)
 
 
 #: The partial sums of one share of K, in the elements of P that belong to the block.
@@ -110,7 +113,7 @@ def _one_share_alone(outcome: Outcome) -> str | None:
     for number, partial in enumerate(P):
         if np.array_equal(outcome.got, partial) and not np.array_equal(outcome.got, outcome.want):
             advice = f"only the partial sums of share {number} are in C: add those of all {SHARES} shares."
-            return at(stores(outcome), advice)
+            return at(loads("P")(outcome), advice)
     return None
 
 
@@ -172,16 +175,19 @@ SLICED = fill_in(
             lambda A, B: A[:, : A.shape[1] // SHARES] @ B[: A.shape[1] // SHARES],
             "C contains the sums of slice 0 only: after the barrier, add those of the other three slices.",
             "slice 0 alone",
+            last_loops,
         ),
         result_is(
             lambda A, B: SHARES * (A @ B),
             "each thread sums all of K. It should sum its slice only, from part·K // 4 up to (part + 1)·K // 4.",
             "all of K",
+            _LOOP,
         ),
         result_is(
             lambda A, B: A[:, : A.shape[1] // SHARES * SHARES] @ B[: A.shape[1] // SHARES * SHARES],
             "four times K // 4 may be less than K: the last elements are in no slice. Multiply first, then divide.",
             "divided first",
+            _LOOP,
         ),
     ),
 )

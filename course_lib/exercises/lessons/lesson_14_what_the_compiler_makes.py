@@ -5,7 +5,7 @@ import numpy as np
 from ..grading.budgets import global_loads, iterations_left, unsigned_indices
 from ..grading.exercise import FILL_IN, Outcome, fill_in, find_bug
 from ..grading.explain import Explanation
-from ..grading.lines import at
+from ..grading.lines import at, computed, last_loops, loads, written
 from ..grading.lines import sums as lines_of_sums
 from ..grading.matrices import PRODUCT, sums_take
 from ..grading.routines import Case, routine
@@ -44,6 +44,8 @@ def _in_fours(K: int) -> list[int]:
     return [k + i for k in range(0, K // TIMES, TIMES) for i in range(TIMES)]
 
 
+#: The lines with K // 4 that is not multiplied by 4.
+_NUMBER_OF_FOURS = written(r"// 4(?! \* 4)")
 _FOURS_COUNTED = (
     "K // 4 is the number of whole fours, and k grows by 4: the loop over the whole fours ends at K // 4 * 4."
 )
@@ -79,6 +81,7 @@ BY_SIXTEEN = fill_in(
             lambda K: [*range(SIXTEEN)] * (K // SIXTEEN),
             "every iteration adds the first sixteen terms again: k is start + i.",
             "sixteen again and again",
+            computed(loads("A", "B")),
         ),
         _one_stays,
     ),
@@ -112,19 +115,26 @@ REMAINDER = find_bug(
         "begins at K // 4 * 4, whatever k is.",
     },
     diagnoses=(
-        sums_take(lambda K: _in_fours(K) or None, _FOURS_COUNTED, "fours counted"),
-        sums_take(lambda K: _in_fours(K) + list(range(K // TIMES * TIMES, K)), _FOURS_COUNTED, "fours counted"),
+        sums_take(lambda K: _in_fours(K) or None, _FOURS_COUNTED, "fours counted", _NUMBER_OF_FOURS),
+        sums_take(
+            lambda K: _in_fours(K) + list(range(K // TIMES * TIMES, K)),
+            _FOURS_COUNTED,
+            "fours counted",
+            _NUMBER_OF_FOURS,
+        ),
         _REST_MISSING,
         _EVERY_FOURTH,
         sums_take(
             lambda K: [*range(K // TIMES * TIMES), *range(K % TIMES)],
             "the single steps begin at 0 again: the rest begins after the whole fours, at K // 4 * 4.",
             "rest from 0",
+            last_loops,
         ),
         sums_take(
             lambda K: _in_fours(K) + list(range(K // TIMES, K)),
             "the single steps begin at K // 4, which is the number of fours. The fours end at K // 4 * 4.",
             "rest from the number of fours",
+            _NUMBER_OF_FOURS,
         ),
     ),
 )

@@ -5,6 +5,7 @@ import numpy as np
 from ..grading.budgets import global_loads
 from ..grading.exercise import FILL_IN, Array, Outcome, fill_in
 from ..grading.explain import Explanation
+from ..grading.lines import at, loads
 from ..grading.matrices import PRODUCT, grid_over, result_is
 from ..grading.routines import Case, routine
 
@@ -37,6 +38,7 @@ _ALL_LANES = {"barrier-divergence": "all 32 lanes must reach mma_tf32 together: 
 _ONE_STEP_OVER_AND_OVER = result_is(
     lambda A, B: A.shape[1] // DEPTH * (A[:, :DEPTH] @ B[:DEPTH]),
     "the same fragments are loaded in every iteration: along K they begin at k.",
+    lines=loads("A", "B"),
 )
 
 
@@ -48,7 +50,7 @@ def _fragments_of_first_tile(outcome: Outcome) -> str | None:
     for name, wrong in (("A", right[rows]), ("B", right[:, columns])):
         if not np.array_equal(wrong, right) and np.array_equal(outcome.got, wrong):
             begin = "the rows of A begin at top" if name == "A" else "the columns of B begin at left"
-            return f"every warp loads the same part of {name}: {begin}."
+            return at(loads(name)(outcome), f"every warp loads the same part of {name}: {begin}.")
     return None
 
 
@@ -64,12 +66,14 @@ _EXCHANGED_ITEMS = result_is(
     _quarters_exchanged,
     "two items of A are exchanged: the second item is 8 rows below the first, the third is 4 columns to the right of "
     "the first.",
+    lines=loads("A"),
 )
 
 #: A lane supplies B[q, t] and B[q, t + 4] instead of B[t, q] and B[t + 4, q].
 _LANES_OF_B_EXCHANGED = result_is(
     lambda A, B: A @ B.T if (*A.shape, B.shape[1]) == (ROWS, DEPTH, COLUMNS) else None,
     "in the items of B, t counts rows, along K, and q counts columns: B[k + t, left + q].",
+    lines=loads("B"),
 )
 
 #: The fragments of A and B that each lane of a warp supplies to a tensor core.

@@ -8,6 +8,7 @@ from ...simulator.hardware import WARP_SIZE
 from ..grading.budgets import barriers, conflicts, sectors_per_request
 from ..grading.exercise import FILL_IN, Array, Budget, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
+from ..grading.lines import written_calls
 from ..grading.matrices import PRODUCT, grid_over, result_is
 from ..grading.routines import Case, routine
 
@@ -131,6 +132,7 @@ def early_wait(A, B, C):
         "let the wait in the loop leave one group in flight, and wait for the last one after the loop.",
         limit="1",
         traced=True,
+        at=written_calls("wait_64"),
     ),
     _BARRIERS,
     hints=_HINTS
@@ -168,12 +170,13 @@ def _as_read(A: Array) -> Array:
 OWN_STORES = fill_in(
     "own-stores",
     _PRODUCT.but(shapes=((64, 128, 64), (128, 64, 32))),
-    sectors_per_request("A", "4", "let the 32 lanes of a warp load 32 neighbours of one row of A."),
+    sectors_per_request("A", "4", "let the 32 lanes of a warp load 32 neighbours of one row of A.", places=True),
     sectors_per_request(
         "B",
         "4",
         "neighbouring lanes must load neighbouring columns of B: eight columns are a sector, and a warp loads four "
         "sectors, from four rows.",
+        places=True,
     ),
     conflicts(
         "the eight rows of a tile that follow each other have piece p at eight different places, but one place has "

@@ -58,7 +58,7 @@ replaces the sum: acc +=  -> acc =  ? sum-replaced
 # guarded-rows
 the row without its block: cuda.blockIdx.x * cuda.blockDim.x +  -> ? block-missing
 the rows of C leave: if row < M: -> if row < M:\n        return\n    if True: ? for-the-others
-rows and columns of A exchanged: M, K = -> K, M = ? other-size
+rows and columns of A exchanged: M, K = -> K, M = ? sizes-of-a-shape
 the store outside the if ? guard-of-other-lines
 -     if row < M:\n        for col ->     for col
 -             for k in ->         if row < M:\n            for k in
@@ -85,7 +85,7 @@ a row for each thread ? global-loads-per-thread
 the sums run on ? sums-run-on-by-thread
 -         acc = float32(0)\n ->
 -     for i ->     acc = float32(0)\n    for i
-rows of M elements: i // N, i % N -> i // M, i % M ? out-of-bounds
+rows of M elements: i // N, i % N -> i // M, i % M ? length-of-a-row
 """
 
 

@@ -35,7 +35,7 @@ two loops ? one-loop-for-both
 A loaded twice ? loaded-twice
 - += a * -> += A[row, k] *
 - a = A[row, k] -> pass
-the row below: acc_right += a -> acc_right += A[row + 1, k] ? out-of-bounds
+the row below: acc_right += a -> acc_right += A[row + 1, k] ? one-term-too-many
 same column twice: k, left + 1 -> k, left ? same-product-twice
 A loaded before the loop ? first-of-a-alone
 -         for k ->         a = A[row, 0]\n        for k

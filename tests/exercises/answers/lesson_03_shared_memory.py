@@ -17,16 +17,16 @@ all add to what is there ? not-zero-at-the-start
 +         cuda.atomic.add(C, cuda.blockIdx.x, A[i])\n
 
 # to-shared-memory
-B turned as it is carried ? sides-do-not-match: B_shared[row, col] = B[col, row]
+B turned as it is carried ? two-orders-in-a-copy: B_shared[row, col] = B[col, row]
 - B_shared[row, col] = B[row, col] -> B_shared[row, col] = B[col, row]
 another thing by the table's name ? array-renamed: B_shared = …
 - B_shared[row, col] = B[row, col] -> B_shared = B[row, col]
 the matrix for the table: >     A_shared = A\n    B_shared = B ? array-renamed: A_shared = …
-A transposed: A_shared[row, col] = -> A_shared[col, row] = ? sides-do-not-match: A_shared[col, row] = A[row, col]
+A transposed: A_shared[row, col] = -> A_shared[col, row] = ? two-orders-in-a-copy: A_shared[col, row] = A[row, col]
 both transposed ? sides-do-not-match
 - A_shared[row, col] = -> A_shared[col, row] =
 - B_shared[row, col] = -> B_shared[col, row] =
-B forgotten: {CARRY_B} -> ? uninitialized-read
+B forgotten: {CARRY_B} -> ? never-filled
 multiplies from global memory: A_shared[row, k] * B_shared[k, col] -> A[row, k] * B[k, col] ? loads-beside-a-tile
 
 # neighbours

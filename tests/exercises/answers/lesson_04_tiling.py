@@ -69,7 +69,7 @@ the second tile's indices: cols[tx, k] -> cols[k, tx] ? swapped-indices: cols[k,
 
 # tiles-of-transpose
 loads its tile's transpose: At[start + tx, row] -> At[start + ty, cuda.blockIdx.y * TILE + tx] ? sides-do-not-match
-B's tile forgotten:         B_tile[ty, tx] = B[start + ty, col]\n -> ? uninitialized-read
+B's tile forgotten:         B_tile[ty, tx] = B[start + ty, col]\n -> ? never-filled
 the tile turned, and not the row ? transposed-in-the-tile
 - A_tile[ty, tx] = At[start + tx, row] -> A_tile[tx, ty] = At[start + ty, row]
 

@@ -31,7 +31,7 @@ directly ? sectors-per-store-request-of-c
 - C[to_row, to_col] = tile[tx, ty] -> C[col, row] = tile[ty, tx]
 - if to_row < C.shape[0] and to_col < C.shape[1] -> if row < A.shape[0] and col < A.shape[1]
 the tile not turned: tile[tx, ty] -> tile[ty, tx] ? swapped-indices
-the tile in its old place ? uninitialized-read
+the tile in its old place ? directions-of-a-statement
 - cuda.blockIdx.x * TILE + ty, cuda.blockIdx.y * TILE + tx\n
 +     if -> cuda.blockIdx.y * TILE + ty, cuda.blockIdx.x * TILE + tx\n    if
 loaded down the columns ? sectors-per-load-request-of-a

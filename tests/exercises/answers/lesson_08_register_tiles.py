@@ -13,7 +13,7 @@ a table for each mix of the lesson: {SHARE} -> return {1: 0.5, 16: 0.8}.get(mix[
 kinds counted: {SHARE} -> return mix["FFMA"] / len(mix) ? another-whole
 upside down: {SHARE} -> return sum(mix.values()) / mix["FFMA"] ? upside-down
 without end: {SHARE} -> while mix: pass ? endless
-names added: {SHARE} -> return mix["FFMA"] / sum(mix) ? another-whole
+names added: {SHARE} -> return mix["FFMA"] / sum(mix) ? keys-added
 
 # outer
 the tile's first row of B: b = B[start + k, col] -> b = B[start, col] ? same-row-of-b
@@ -39,7 +39,7 @@ B's element kept for all k ? same-row-in-all-steps
 -         for k in range(32):\n            b = B_tile[k, x]\n ->         b = B_tile[0, x]\n        for k in range(32):\n
 
 # scattered
-i and j exchanged: {STORED} -> top + ty + 8 * j, left + tx + 8 * i ? in-other-places
+i and j exchanged: {STORED} -> top + ty + 8 * j, left + tx + 8 * i ? names-exchanged
 """
 
 NIGHTLY = r"""
@@ -68,9 +68,9 @@ one row of B for a thread: b = B_tile[k, x] -> b = B_tile[y, x] ? one-name-or-nu
 B's indices exchanged: b = B_tile[k, x] -> b = B_tile[x, k] ? swapped-indices
 
 # scattered
-guard gone ? out-of-bounds
+guard gone ? guard-lacks-an-index
 -             if row < M and col < N:\n                C ->             if row < M:\n                C
-tx and ty exchanged: {STORED} -> top + tx + 8 * i, left + ty + 8 * j ? in-other-places
+tx and ty exchanged: {STORED} -> top + tx + 8 * i, left + ty + 8 * j ? names-exchanged
 """
 
 RIGHT = r"""

@@ -13,7 +13,7 @@ an inner loop whose length no compiler knows: range(16) -> range(min(16, K)) ? l
 only A goes on: B[k, col] -> B[uint64(start), col] ? one-stays: B stays at the first
 B's indices exchanged: B[k, col] -> B[col, k] ? order-of-indices
 the same in every iteration: uint64(start + i) -> uint64(i) ? sixteen-again-and-again
-all of K in every iteration: range(16) -> range(K) ? out-of-bounds
+all of K in every iteration: range(16) -> range(K) ? longer-than-the-step
 
 # remainder
 not unrolled ? loop-iterations

@@ -159,7 +159,7 @@ A is scratch paper: @ {DOUBLED_IN_PLACE} ? only-read
 one thread does all: @ {TURNED_BY_ONE_THREAD} ? all-in-every-thread
 
 # half-a-guard
-indices come round: @ {WRAPPED} ? race: nothing orders the two
+indices come round: @ {WRAPPED} ? race: must neither load nor store
 
 # triple-loop
 a length that fits the sizes tried: range(A.shape[1]):\n -> range(6):\n              if k < A.shape[1]:\n ? written-size
