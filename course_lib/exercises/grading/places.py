@@ -259,7 +259,7 @@ _OTHER_SIGNS: tuple[tuple[type[ast.cmpop], type[ast.cmpop], str], ...] = (
     ),
     belongs_before=Texts(hint="`{statement}` is inside the {owner} in line {at}, and belongs before it."),
     comes_too_late=Texts(hint="`{statement}` comes too late: it belongs before line {at}."),
-    comes_too_early=Texts(hint="`{statement}` comes too early: it belongs after line {at}."),
+    comes_too_early=Texts(hint="`{statement}` comes too early: it belongs after line {at}{outside}."),
     not_needed=Texts(hint="`{statement}` does harm: without this line the result is right."),
 )
 def misplaced(make: Make, kernel: Kernel, _: Any) -> Made:
@@ -282,6 +282,9 @@ def misplaced(make: Make, kernel: Kernel, _: Any) -> Made:
         for before, behind in itertools.zip_longest(late, early):  # the shortest way first
             if behind is not None:
                 end = behind.end_lineno or behind.lineno
+                holds = isinstance(behind, ast.For | ast.While | ast.If)
+                outside = f", outside the {kind_of(behind)} of line {behind.lineno}" if holds else ""
+                said["outside"] = outside
                 yield make("comes-too-early", node, (behind, (behind, node)), (node, ()), at=end, **said)
             if before is not None:
                 yield make("comes-too-late", node, (before, (node, before)), (node, ()), at=before.lineno, **said)

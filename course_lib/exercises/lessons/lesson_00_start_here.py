@@ -110,7 +110,8 @@ MIRRORED = write(
         "C[col, row] has the same sum as C[row, col], so compute only one of them. On the diagonal both factors are "
         "the same number: load it once.",
         known={
-            "M·(M + 1)·K": "only the diagonal costs too much: there both factors are the same number, so load it once."
+            "M·(M + 1)·K": "only the diagonal costs too much: there both factors are the same number, so load it once, "
+            "and store each of its elements once."
         },
     ),
     global_stores("M·M", "store each element once, those on the diagonal, too."),

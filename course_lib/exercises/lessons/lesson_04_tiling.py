@@ -155,7 +155,8 @@ def _places_exchanged(At: Array, B: Array) -> Array | None:
 
 _TRANSPOSED_IN_THE_TILE = result_is(
     _places_exchanged,
-    "row depends on ty, so this thread fills [ty, tx]: the element of A in that place is (row, start + tx).",
+    "row depends on ty, so this thread fills [ty, tx]: the element of A in that place is (row, start + tx), and "
+    "in At its row is the second index.",
     lines=loads("At"),
 )
 

@@ -81,7 +81,11 @@ SKEWED = make_cheaper(
         "in a tile of 32×32 a column is one bank. A sum is the same in any order: let each lane begin at a k of its "
         "own, so that all 32 lanes are in different columns."
     ),
-    _shared_words("32·32", "this time without padding: the tile stays 32×32."),
+    _shared_words(
+        "32·32",
+        "this time without padding: the tile stays 32×32, and what avoids the conflicts is the k with which each lane "
+        "begins.",
+    ),
     shared_stores("32·⌈K/32⌉", "store each element into the tile once."),
     sectors_per_request("A", "4", "load A as the kernel did: 32 lanes, 32 neighbours of one row.", _whole),
     hints={
@@ -135,7 +139,11 @@ WRONG_TILE = find_bug(
         "its shape. The other tile needs no padding.",
         limit="1/4",
     ),
-    _shared_words("16·16 + 16·17", "one word more in each row of one tile is enough, and the other tile needs none."),
+    _shared_words(
+        "16·16 + 16·17",
+        "one tile needs one word more in each row, the one in which neighbouring threads access different rows; the "
+        "other needs none.",
+    ),
     hints={
         "out-of-bounds": "both tiles hold 16×16 elements; padding only makes the rows longer.",
         "race": "one thread stores where another one reads: keep at least 16 columns in both tiles.",

@@ -150,8 +150,8 @@ def _in_other_places(outcome: Outcome) -> str | None:
     kept = [np.array_equal(np.sort(got, axis=axis), np.sort(want, axis=axis)) for axis in (0, 1)]
     which = "row" if kept[0] else "column" if kept[1] else "row and the column"
     advice = (
-        f"all results of a tile are right, but not in their places: the {which} in which acc[i, j] is stored and the "
-        f"{which} that {in_lines(reads)} {'reads' if len(reads) == 1 else 'read'} for it must be the same."
+        f"all results of a tile are right, but not in their places: store acc[i, j] in the {which} that "
+        f"{in_lines(reads)} {'reads' if len(reads) == 1 else 'read'} for it."
     )
     return at(together(computed(stores), stores)(outcome), advice)
 

@@ -21,7 +21,8 @@ Made = Iterator[Candidate]
     ),
     guard_of_other_lines=Texts(
         "put `{guard}` around {lines}",
-        "this line is not inside the `if {test}` of line {at}: threads that have no element of {array} come here, too.",
+        "this line is not inside the `if {test}` of line {at}: threads that have no element of {array} come here, too. "
+        "That condition belongs around all lines that load or store.",
     ),
     guard_beside_another=Texts("put `{guard}` around {lines}"),
     too_many_by_one=Texts(
