@@ -1,5 +1,7 @@
 """Every slide of a lesson's deck: nothing is cut off, its text can be read, and its steppers keep to it."""
 
+import re
+
 import nbformat
 import pytest
 from nightly import at_night, every
@@ -150,6 +152,14 @@ def test_every_slide_can_be_read_in_the_last_row(visit, decks, lesson, wide):
     assert shown.evaluate("() => Reveal.isLastSlide()")
     assert not shown.errors
     assert not [url for url in shown.asked if not url.startswith(("file:", "data:", "blob:"))]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("lesson", ["04_tiling", "05_prefetching"])
+def test_a_short_lecture_has_slides_for_45_minutes(decks, lesson):
+    """The first slide's notes count them, without the slides that such a lecture skips."""
+    (left,) = re.findall(r"Without the slides marked .*?: (\d+) minutes", decks(lesson).read_text(encoding="utf-8"))
+    assert 40 <= int(left) <= 45
 
 
 def opened(page, folder, output):
