@@ -3,7 +3,7 @@
 `check("name", kernel)` runs the kernel on the thread simulator and returns a `Verdict`; `explain("name", "words")`
 shows a model answer after an answer in words; `predict(question, truth)` takes a guess before it shows the truth.
 One file per lesson; `EXERCISES` lists them all, in the order of the course. In a notebook, importing this package also
-shortens two errors (`grading.short_errors`), and `score()` keeps the answers in a file beside it (`progress`).
+shortens two errors (`short_tracebacks`), and `score()` keeps the answers in a file beside it (`progress`).
 """
 
 from collections.abc import Collection
@@ -13,23 +13,23 @@ from pkgutil import iter_modules
 from typing import Any
 
 from . import lessons, measured
-from .grading import matrices
+from .grading import matrix_product
 from .grading.exercise import Exercise
 from .grading.explain import Explanation, compare
 from .grading.grades import grade
 from .grading.routines import Routine, judge
-from .grading.short_errors import shorten_errors
 from .grading.stepper_at import explained
 from .grading.verdict import NOT_YET, Verdict
 from .predict import predict
 from .progress import score
+from .short_tracebacks import shorten_errors
 
 #: The file of each lesson.
 MODULES = {
     found.name.removeprefix("lesson_"): import_module(f"{lessons.__name__}.{found.name}")
     for found in iter_modules(lessons.__path__)
 }
-for _module in (matrices, *MODULES.values()):
+for _module in (matrix_product, *MODULES.values()):
     for _name, _value in vars(_module).items():
         if getattr(_value, "__name__", "") == "diagnosis":  # made by a function, and named by its variable
             _value.__name__ = _name

@@ -34,8 +34,8 @@ from .capstone_costs import (
 )
 from .grading.exercise import Exercise, Hint, write
 from .grading.grades import grade
-from .grading.handed_in import validate_submission
-from .grading.matrices import PRODUCT, grid_over
+from .grading.matrix_product import PRODUCT, grid_over
+from .grading.validation import validate_submission
 from .grading.verdict import FAILED, Check, Verdict
 from .progress import score
 

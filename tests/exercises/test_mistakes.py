@@ -9,7 +9,7 @@ import pytest
 from exercises.test_exercises import HEADER, kernel_from, skeletons, solutions
 
 from course_lib.exercises import check
-from course_lib.exercises.grading.formulas import relation
+from course_lib.exercises.grading.mistakes.formulas import relation
 from course_lib.exercises.grading.source import read
 from course_lib.simulator.repairs.kernel import Kernel
 from course_lib.simulator.repairs.table import TABLE, Candidate, Texts, Tries, candidates, proven
@@ -110,7 +110,7 @@ def test_what_all_results_have_in_common_is_named(make, id):
 TRIED = """
 import sys
 from course_lib.exercises import check
-from course_lib.exercises.grading.seen import Asked
+from course_lib.exercises.grading.mistakes.in_text import Asked
 from course_lib.exercises.grading.source import read
 from course_lib.simulator.repairs.table import candidates
 sys.path.append(sys.argv[1])

@@ -15,7 +15,7 @@ from nightly import every
 from course_lib.exercises import EXERCISES, check
 from course_lib.exercises.grading.exercise import Exercise
 from course_lib.exercises.grading.grades import launch
-from course_lib.exercises.grading.operands import Misread
+from course_lib.exercises.grading.wrong_operands import Misread
 
 ANSWERS = [(name, what, change) for name, what, (change, _) in WRONG + NIGHTLY if isinstance(EXERCISES[name], Exercise)]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...simulator.hardware import WARP_SIZE
 from ...simulator.repairs.table import RepairRow
-from .counts import Counts
+from .budget_counts import Counts
 from .source import Submission
 
 #: The sizes that a launch is made from: (M, N, K), unless the exercise names others.

@@ -24,23 +24,20 @@ from ...simulator.repairs.kernel import array_of
 from ...simulator.repairs.table import Candidate, Tries, candidates, proven, register
 from ...trace.simulate import simulate
 from .baselines import KNOWN, baselines
-from .counts import Counts
+from .budget_counts import Counts
+from .conflicting_lanes import conflicting_lanes
 from .exercise import CHEAPER, MOST_WORK, Array, Budget, Diagnosis, Exercise, Hint, Launch, Outcome, Shape, differing
-from .handed_in import validate_submission
-from .likely import ROWS as LIKELY
 from .lines import at, conditions_of_fills, declarations, stores, thread_numbers, updates
-from .meetings import meeting
-from .operands import tagged
-from .places import ROWS as PLACES
-from .remarks import remarks_on_text
-from .seen import ROWS as SEEN
-from .seen import Asked
+from .mistakes import in_text, likely, mutations, variables
+from .mistakes.in_text import Asked
 from .source import Submission, dots, is_empty, parameters, read
 from .stepper_at import Opened, at_finding, at_wrong_value, fact, first_wrong_step
-from .variables import ROWS as VARIABLES
+from .ungraded_remarks import remarks_on_text
+from .validation import validate_submission
 from .verdict import FAILED, PASSED, Check, Verdict
+from .wrong_operands import tagged
 
-register(*SEEN, *LIKELY, *VARIABLES, *synchronization.ROWS, *bounds.ROWS, *PLACES)
+register(*in_text.ROWS, *likely.ROWS, *variables.ROWS, *synchronization.ROWS, *bounds.ROWS, *mutations.ROWS)
 
 _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
 
@@ -696,7 +693,7 @@ class Grading:
         """The line with the most bank conflicts, and two lanes that meet there, if a trace shows them; the array."""
         outcome = max(self.outcomes, key=lambda outcome: outcome.run.traffic.bank_conflicts)
         worst = max(outcome.run.traffic.rows, key=lambda row: row.bank_conflicts)
-        said = meeting(self._traced(outcome).run.trace, worst.line)
+        said = conflicting_lanes(self._traced(outcome).run.trace, worst.line)
         return f"line {worst.line}: {said}. " if said else "", worst.array
 
     def _loads_beside_a_tile(self) -> str | None:

@@ -22,11 +22,11 @@ from ...simulator.line_limit import MOST_LINES, Endless, bounded
 from ...simulator.repairs.kernel import Kernel
 from ...simulator.repairs.table import Candidate, RepairRow, Tries, candidates, proven, register
 from .exercise import WRITE, Hint
-from .formulas import ROWS, relation, unused_parameters
-from .handed_in import validate_submission
 from .lines import at
+from .mistakes.formulas import ROWS, relation, unused_parameters
 from .source import Submission, dots
 from .source import read as read_source
+from .validation import validate_submission
 from .verdict import FAILED, PASSED, Check, Verdict
 
 register(*ROWS)

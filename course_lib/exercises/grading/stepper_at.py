@@ -12,7 +12,7 @@ from ...trace.viewer import Stepper
 from ...trace.viewer.stepper import PANELS
 from ...trace.viewer.words import element
 from .exercise import Outcome, Task
-from .operands import Computation, Launched, Misread, WrongSum, comparable
+from .wrong_operands import Computation, Launched, Misread, WrongSum, comparable
 
 #: The lesson that explains each view: counts by line, sectors, banks, and waiting warps. Fragments are offered only for
 #: kernels with tensor-core instructions.

@@ -8,7 +8,7 @@ from ..grading.budgets import global_loads, global_stores
 from ..grading.exercise import Outcome, Task, fill_in, find_bug, write
 from ..grading.explain import Explanation
 from ..grading.lines import around, at, loops_of_sums, stores
-from ..grading.matrices import PRODUCT, last_term_alone, last_term_missing, one_array, result_is
+from ..grading.matrix_product import PRODUCT, last_term_alone, last_term_missing, one_array, result_is
 
 
 def _first_terms_missing(outcome: Outcome) -> str | None:

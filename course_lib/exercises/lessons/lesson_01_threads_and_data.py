@@ -11,7 +11,7 @@ from ..grading.exercise import TILE, Array, Outcome, Task, fill_in, find_bug, wr
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
 from ..grading.lines import around, at, outer_loops, stores, sums, thread_numbers
-from ..grading.matrices import (
+from ..grading.matrix_product import (
     PRODUCT,
     grid_over,
     last_term_alone,

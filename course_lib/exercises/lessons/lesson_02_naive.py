@@ -9,7 +9,7 @@ from ..grading.budgets import global_loads, global_stores
 from ..grading.exercise import TILE, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.lines import around, at, loads, loops_of_sums, stores, thread_numbers
-from ..grading.matrices import (
+from ..grading.matrix_product import (
     PRODUCT,
     PRODUCT_OF_ROWS,
     grid_over,

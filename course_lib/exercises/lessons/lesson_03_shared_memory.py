@@ -7,7 +7,7 @@ from ..grading.budgets import barriers, global_loads, shared_loads
 from ..grading.exercise import Array, Budget, Task, fill_in, find_bug, write
 from ..grading.explain import Explanation
 from ..grading.lines import loads, stores
-from ..grading.matrices import PRODUCT, last_term_alone, last_term_missing, one_array, result_is, shows
+from ..grading.matrix_product import PRODUCT, last_term_alone, last_term_missing, one_array, result_is, shows
 
 _WAIT = (
     "a thread reads an element of the shared array that another thread may not have stored yet: put "

@@ -7,7 +7,7 @@ from ..grading.exercise import TILE, Array, Outcome, Task, fill_in, find_bug, ma
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
 from ..grading.lines import computed, loads, outer_loops, together
-from ..grading.matrices import (
+from ..grading.matrix_product import (
     ITERATIONS_OF_TILES,
     PRODUCT,
     last_of_each_tile_missing,

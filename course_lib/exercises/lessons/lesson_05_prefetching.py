@@ -13,7 +13,7 @@ from ...trace.warp_schedule import ROWS, slacks, timeline_rows
 from ..grading.budgets import barriers, global_loads, shared_stores
 from ..grading.exercise import FILL_IN, TILE, Budget, Outcome, fill_in, make_cheaper
 from ..grading.lines import at, computed, loads, stores, together
-from ..grading.matrices import ITERATIONS_OF_TILES, PRODUCT, grid_over, last_tile_missing
+from ..grading.matrix_product import ITERATIONS_OF_TILES, PRODUCT, grid_over, last_tile_missing
 from ..grading.routines import Case, routine
 
 #: The buffer that an iteration of the prefetching loop writes.

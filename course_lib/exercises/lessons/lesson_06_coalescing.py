@@ -6,7 +6,7 @@ from ..grading.budgets import barriers, sectors_per_request
 from ..grading.exercise import TILE, Array, Launch, Shape, Task, fill_in, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.lines import stores
-from ..grading.matrices import grid_over, one_array, result_is, shows
+from ..grading.matrix_product import grid_over, one_array, result_is, shows
 from .lesson_01_threads_and_data import OWN_ELEMENT
 from .lesson_04_tiling import GRAM
 

@@ -7,7 +7,7 @@ from ..grading.budgets import conflicts, global_loads, sectors_per_request, shar
 from ..grading.exercise import FILL_IN, Array, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.lines import Lines, largest_arrays, together, uses_of_largest_arrays
-from ..grading.matrices import PRODUCT, PRODUCT_OF_ROWS, grid_over, one_array, result_is
+from ..grading.matrix_product import PRODUCT, PRODUCT_OF_ROWS, grid_over, one_array, result_is
 from ..grading.routines import Case, routine
 
 #: The width of the tiles in these exercises: as wide as a warp, so that a column of an unpadded tile is one bank.

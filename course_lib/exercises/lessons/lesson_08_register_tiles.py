@@ -13,7 +13,7 @@ from ..grading.budgets import barriers, global_loads, global_stores, shared_load
 from ..grading.exercise import FILL_IN, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.lines import at, computed, loads, stores, sums, tile_reads, together
-from ..grading.matrices import PRODUCT, grid_over, result_is, sums_take
+from ..grading.matrix_product import PRODUCT, grid_over, result_is, sums_take
 from ..grading.routines import Case, routine
 
 #: Results of a thread in the outer product, and the depth of its tile of A.

@@ -9,7 +9,7 @@ from ..grading.budgets import barriers, conflicts, global_loads, global_stores, 
 from ..grading.exercise import FILL_IN, TILE, Diagnosis, Outcome, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.lines import loads
-from ..grading.matrices import PRODUCT, grid_over, one_array, result_is, shows
+from ..grading.matrix_product import PRODUCT, grid_over, one_array, result_is, shows
 from ..grading.routines import Case, routine
 
 #: Neighbouring float32 in one access.

@@ -10,7 +10,7 @@ from ..grading.exercise import TILE, Array, Task, find_bug
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
 from ..grading.lines import around, begun_again, loads, sums
-from ..grading.matrices import PRODUCT, last_tile_missing, one_array, product_inputs, result_is
+from ..grading.matrix_product import PRODUCT, last_tile_missing, one_array, product_inputs, result_is
 
 _TRANSPOSED = result_is(
     lambda A, B: A @ B.T if A.shape[1] == B.shape[1] else None,

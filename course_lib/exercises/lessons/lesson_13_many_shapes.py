@@ -11,7 +11,7 @@ from ..grading.exercise import FILL_IN, TILE, Array, Diagnosis, Outcome, Task, f
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
 from ..grading.lines import around, at, last_loops, loads
-from ..grading.matrices import PRODUCT, launch_per_element, product_inputs, result_is
+from ..grading.matrix_product import PRODUCT, launch_per_element, product_inputs, result_is
 from ..grading.routines import Case, routine
 
 #: The blocks that share a sum, each with a part of K.

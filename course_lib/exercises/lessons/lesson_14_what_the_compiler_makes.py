@@ -7,7 +7,7 @@ from ..grading.exercise import FILL_IN, Outcome, fill_in, find_bug
 from ..grading.explain import Explanation
 from ..grading.lines import at, computed, last_loops, loads, written
 from ..grading.lines import sums as lines_of_sums
-from ..grading.matrices import PRODUCT, sums_take
+from ..grading.matrix_product import PRODUCT, sums_take
 from ..grading.routines import Case, routine
 
 #: Steps of an iteration of the loops in these exercises.

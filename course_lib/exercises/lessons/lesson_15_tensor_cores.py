@@ -6,7 +6,7 @@ from ..grading.budgets import global_loads
 from ..grading.exercise import FILL_IN, Array, Outcome, fill_in
 from ..grading.explain import Explanation
 from ..grading.lines import at, loads
-from ..grading.matrices import PRODUCT, grid_over, result_is
+from ..grading.matrix_product import PRODUCT, grid_over, result_is
 from ..grading.routines import Case, routine
 
 #: Rows, columns and depth of the matrices that one instruction of a tensor core multiplies.

@@ -9,7 +9,7 @@ from ..grading.budgets import barriers, conflicts, sectors_per_request
 from ..grading.exercise import FILL_IN, Array, Budget, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.lines import written_calls
-from ..grading.matrices import PRODUCT, grid_over, result_is
+from ..grading.matrix_product import PRODUCT, grid_over, result_is
 from ..grading.routines import Case, routine
 
 #: The rows and columns of C of a block, and the depth of its tiles.

@@ -9,11 +9,11 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ...simulator.edits import expression
-from ...simulator.repairs.bounds import lines_of
-from ...simulator.repairs.kernel import Kernel, name, names_in
-from ...simulator.repairs.table import Candidate, Texts, row
-from .exercise import Hint
+from ....simulator.edits import expression
+from ....simulator.repairs.bounds import lines_of
+from ....simulator.repairs.kernel import Kernel, name, names_in
+from ....simulator.repairs.table import Candidate, Texts, row
+from ..exercise import Hint
 
 Make = Callable[..., Candidate]
 Made = Iterator[Candidate]

@@ -1,4 +1,4 @@
-"""Rows of mistakes that the text of an answer shows: no correct kernel has such a text."""
+"""Rows of mistakes that the text of an answer shows: no correct kernel has such a text, and nothing is launched."""
 
 import ast
 import builtins
@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeGuard
 
-from ...simulator.repairs.kernel import Kernel, array_of, indices, names_in, stores
-from ...simulator.repairs.table import Candidate, Texts, row
+from ....simulator.repairs.kernel import Kernel, array_of, indices, names_in, stores
+from ....simulator.repairs.table import Candidate, Texts, row
 
 Make = Callable[..., Candidate]
 Made = Iterator[Candidate]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numba import cuda, float32
 
-from course_lib.exercises.grading.counts import Counts
+from course_lib.exercises.grading.budget_counts import Counts
 from course_lib.exercises.grading.source import read
 from course_lib.trace.simulate import simulate
 

@@ -8,7 +8,7 @@ from ...trace.trace import Trace, TraceAccess
 from ...trace.viewer.words import element
 
 
-def meeting(trace: Trace, line: int) -> str | None:
+def conflicting_lanes(trace: Trace, line: int) -> str | None:
     """Say which two lanes meet in a bank in a line, in the first warp in which some do; None if none is found."""
     for block in map(tuple, trace.columns.blocks.tolist()):
         timeline = Timeline(trace, block)

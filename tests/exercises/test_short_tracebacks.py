@@ -3,7 +3,7 @@
 import pytest
 from numba import cuda
 
-from course_lib.exercises.grading.short_errors import NO_GPU
+from course_lib.exercises.short_tracebacks import NO_GPU
 
 IMPORTS = "import numpy as np\nfrom numba import cuda\nfrom course_lib.exercises import check, predict"
 LAUNCH = "@cuda.jit\ndef one(C):\n    C[0] = 1\n\n\none[1, 1](np.zeros(1))"

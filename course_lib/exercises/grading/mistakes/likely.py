@@ -1,14 +1,14 @@
-"""Rows of likely mistakes: each names what is wrong, once its change is proven."""
+"""Rows of likely mistakes, each with the one change that repairs it: it is named if a launch proves the change."""
 
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...simulator.edits import Change, expression
-from ...simulator.repairs.kernel import Kernel, array_of, indices, is_number, name, names_in, shown, subscripts
-from ...simulator.repairs.table import Candidate, Texts, row
-from .seen import is_short_range
+from ....simulator.edits import Change, expression
+from ....simulator.repairs.kernel import Kernel, array_of, indices, is_number, name, names_in, shown, subscripts
+from ....simulator.repairs.table import Candidate, Texts, row
+from .in_text import is_short_range
 
 Make = Callable[..., Candidate]
 Made = Iterator[Candidate]

@@ -1,6 +1,6 @@
-"""Rows of small changes at a place that nobody knows beforehand: statements, conditions, operators, names, numbers.
+"""Rows of mutations, small changes of any statement, condition, operator, name or number.
 
-Each is tried at every place where it can be made, and says where it helps.
+Each is tried at every place where it can be made, after the likely mistakes, and says where it helps.
 """
 
 import ast
@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeGuard
 
-from ...simulator.edits import Change, expression
-from ...simulator.repairs.kernel import (
+from ....simulator.edits import Change, expression
+from ....simulator.repairs.kernel import (
     Kernel,
     array_of,
     indices,
@@ -23,7 +23,7 @@ from ...simulator.repairs.kernel import (
     stores,
     subscripts,
 )
-from ...simulator.repairs.table import Candidate, Texts, row
+from ....simulator.repairs.table import Candidate, Texts, row
 from .formulas import OPERATORS
 from .likely import exchanged, turned
 
@@ -288,11 +288,10 @@ def misplaced(make: Make, kernel: Kernel, _: Any) -> Made:
                 yield make("comes-too-early", node, (behind, (behind, node)), (node, ()), at=end, **said)
             if before is not None:
                 yield make("comes-too-late", node, (before, (node, before)), (node, ()), at=before.lineno, **said)
-        for place, (_, _, around) in enumerate(chain[:-1]):
+        for _, _, around in chain[:-1]:
             kind, at = kind_of(around), around.lineno  # type: ignore[attr-defined]
-            if place + 1 < len(chain):
-                yield make("belongs-after", node, *_moved(around, node, after=True), owner=kind, at=at, **said)
-                yield make("belongs-before", node, *_moved(around, node, after=False), owner=kind, at=at, **said)
+            yield make("belongs-after", node, *_moved(around, node, after=True), owner=kind, at=at, **said)
+            yield make("belongs-before", node, *_moved(around, node, after=False), owner=kind, at=at, **said)
         above = body[i - 1] if i else None
         while isinstance(above, ast.For | ast.While | ast.If):
             last = above.body[-1]

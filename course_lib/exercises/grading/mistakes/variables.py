@@ -1,13 +1,13 @@
-"""Rows of mistakes in what a variable holds: sums that are two variables, sizes that change, buffers that do not."""
+"""Rows of likely mistakes in what variables hold: sums of two variables, sizes that change, buffers that do not."""
 
 import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...simulator.edits import Change, expression
-from ...simulator.repairs.kernel import Kernel, array_of, indices, is_number, name, names_in, stores
-from ...simulator.repairs.table import Candidate, Texts, row
-from .seen import Asked
+from ....simulator.edits import Change, expression
+from ....simulator.repairs.kernel import Kernel, array_of, indices, is_number, name, names_in, stores
+from ....simulator.repairs.table import Candidate, Texts, row
+from .in_text import Asked
 
 Make = Callable[..., Candidate]
 Made = Iterator[Candidate]
