@@ -40,7 +40,7 @@ SHRINKING = 60
 Sizes = dict[str, int]
 #: ``launch(kernel's sizes)`` returns grid, block, arguments and, if it likes, what arrays should hold (None: anything);
 #: or None, if these sizes have no launch.
-Launch = Callable[..., Any]
+LaunchFactory = Callable[..., Any]
 #: ``start(schedule, trace, grid, block, arguments)`` launches the kernel and returns the run.
 Start = Callable[[str, bool, Any, Any, Sequence[Any]], Run]
 
@@ -62,7 +62,7 @@ class Checked:
     schedule: str = ""
     reason: str = ""
     run: Run | None = None
-    launch: Launch | None = None
+    launch: LaunchFactory | None = None
     wanted: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @property
@@ -103,7 +103,7 @@ class _Try:
 def check_all(
     kernel: Any,
     start: Start,
-    launch: Launch | None,
+    launch: LaunchFactory | None,
     *,
     allow: Sequence[str],
     launches: int,
@@ -146,7 +146,14 @@ def check_all(
 
 
 def _tried(
-    kernel: Any, start: Start, launch: Launch, allow: Sequence[str], sizes: Sizes, schedule: str, *, trace: bool = False
+    kernel: Any,
+    start: Start,
+    launch: LaunchFactory,
+    allow: Sequence[str],
+    sizes: Sizes,
+    schedule: str,
+    *,
+    trace: bool = False,
 ) -> _Try | None:
     """Launch once; None for sizes without a launch. Raise LaunchError for one too large to trace."""
     made = _made(launch, sizes)
@@ -179,7 +186,7 @@ def _tried(
     return _Try(None, "", run, wanted)
 
 
-def _made(launch: Launch, sizes: Sizes) -> Any:
+def _made(launch: LaunchFactory, sizes: Sizes) -> Any:
     made = launch(**sizes)
     if made is None:
         return None
@@ -209,7 +216,7 @@ def _wanted(given: Any, names: Sequence[str]) -> dict[str, np.ndarray]:
     return wanted
 
 
-def _candidates(kernel: Any, launch: Launch, values: Mapping[str, Iterable[int]]) -> dict[str, tuple[int, ...]]:
+def _candidates(kernel: Any, launch: LaunchFactory, values: Mapping[str, Iterable[int]]) -> dict[str, tuple[int, ...]]:
     """Return the sizes to try for each parameter of the launch: around multiples of the warp and of the tiles."""
     parameters = inspect.signature(launch).parameters.values()
     names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
@@ -273,7 +280,7 @@ def _smaller(
                 yield {**sizes, name: less}
 
 
-def _guessed(kernel: Any, start: Start, allow: Sequence[str]) -> Launch:
+def _guessed(kernel: Any, start: Start, allow: Sequence[str]) -> LaunchFactory:
     """Return the launch of a product in which x runs along the rows of C, or down its columns if only that works."""
     launches = product_of(kernel), product_of(kernel, down=True)
     names = inspect.signature(launches[0]).parameters
@@ -286,7 +293,7 @@ def _guessed(kernel: Any, start: Start, allow: Sequence[str]) -> Launch:
     return launches[0]
 
 
-def product_of(kernel: Any, block: tuple[int, int] | None = None, down: bool = False) -> Launch:
+def product_of(kernel: Any, block: tuple[int, int] | None = None, down: bool = False) -> LaunchFactory:
     """Return a launch of a kernel that multiplies matrices: ``launch(M, N, K)``, C = A·B in float32.
 
     The kernel's parameters begin with A (M×K), B (K×N) and C (M×N), whose names end in these letters; numbers after

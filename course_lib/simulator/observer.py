@@ -11,12 +11,12 @@ from .compile.compiled_kernel import CompiledKernel
 from .findings import Finding, FindingKey
 from .launch.prepare import Prepared
 from .runtime.access import Index, Site
+from .runtime.array_views import View
 from .runtime.arrays import Array, Pattern, Watcher
 from .runtime.async_copies import SourceUse
 from .runtime.barrier import Barrier
+from .runtime.lane_vector import LaneVector
 from .runtime.masks import Mask
-from .runtime.vector import LaneVector
-from .runtime.view import View
 from .runtime.warp import WarpVector
 from .runtime.warpgroup_products import PendingProduct
 

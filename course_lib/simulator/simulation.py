@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .check_all import LAUNCHES, Checked, Launch, check_all
+from .check_all import LAUNCHES, Checked, LaunchFactory, check_all
 from .checks import CHECKS
 from .counters import COUNTERS
 from .counters.bank_conflicts import wavefronts_by_block
@@ -72,7 +72,7 @@ class Simulation:
 
     def check_all(
         self,
-        launch: Launch | None = None,
+        launch: LaunchFactory | None = None,
         *,
         allow: Sequence[str] = ("float64",),
         launches: int = LAUNCHES,

@@ -11,7 +11,7 @@ from exercises.test_exercises import HEADER, kernel_from, skeletons, solutions
 from course_lib.exercises import check
 from course_lib.exercises.grading.mistakes.formulas import relation
 from course_lib.exercises.grading.source import read
-from course_lib.simulator.repairs.kernel import Kernel
+from course_lib.simulator.repairs.kernel_syntax import Kernel
 from course_lib.simulator.repairs.table import TABLE, Candidate, Texts, Tries, candidates, proven
 
 

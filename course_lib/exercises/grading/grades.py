@@ -20,7 +20,7 @@ from ...simulator.launch.engine import Engine
 from ...simulator.launch.prepare import prepare
 from ...simulator.observer import Observer
 from ...simulator.repairs import bounds, synchronization
-from ...simulator.repairs.kernel import array_of
+from ...simulator.repairs.kernel_syntax import array_of
 from ...simulator.repairs.table import Candidate, Tries, candidates, proven, register
 from ...trace.simulate import simulate
 from .baselines import KNOWN, baselines

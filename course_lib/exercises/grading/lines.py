@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
-from ...simulator.repairs.kernel import Kernel, array_of, in_lines, indices, names_in, same, subscripts
-from ...simulator.repairs.kernel import stores as stored_names
+from ...simulator.repairs.kernel_syntax import Kernel, array_of, in_lines, indices, names_in, same, subscripts
+from ...simulator.repairs.kernel_syntax import stores as stored_names
 from .exercise import Hint, Outcome
 
 #: The lines of an answer that take part in something.

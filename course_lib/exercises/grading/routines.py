@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...simulator.line_limit import MOST_LINES, Endless, bounded
-from ...simulator.repairs.kernel import Kernel
+from ...simulator.repairs.kernel_syntax import Kernel
 from ...simulator.repairs.table import Candidate, RepairRow, Tries, candidates, proven, register
 from .exercise import WRITE, Hint
 from .lines import at

@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from ...simulator.language.source.reading import known_source
-from ...simulator.repairs.kernel import Kernel
+from ...simulator.repairs.kernel_syntax import Kernel
 
 
 @dataclass(frozen=True)

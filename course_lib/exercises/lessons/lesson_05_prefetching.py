@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...simulator.repairs.kernel import Kernel, array_of
+from ...simulator.repairs.kernel_syntax import Kernel, array_of
 from ...simulator.repairs.table import Candidate, Texts, row
 from ...trace.warp_schedule import ROWS, slacks, timeline_rows
 from ..grading.budgets import barriers, global_loads, shared_stores

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...simulator.edits import expression
-from ...simulator.repairs.kernel import Kernel, in_lines
+from ...simulator.repairs.kernel_syntax import Kernel, in_lines
 from ...simulator.repairs.table import Candidate, Texts, row
 from ..grading.budgets import barriers, global_loads, global_stores, shared_loads
 from ..grading.exercise import FILL_IN, Outcome, fill_in, find_bug, make_cheaper

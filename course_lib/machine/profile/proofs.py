@@ -23,7 +23,7 @@ from ...simulator.language.source.names import cuda_module, is_cuda_module
 from ...simulator.language.source.reading import read
 from ...simulator.repairs import bounds, synchronization
 from ...simulator.repairs.bounds import turned
-from ...simulator.repairs.kernel import Kernel
+from ...simulator.repairs.kernel_syntax import Kernel
 from ...simulator.repairs.table import REPAIR, Candidate, Tries, candidates, proven, register
 from ...simulator.run import Run
 from ...simulator.testing import differs

@@ -8,7 +8,7 @@ from ...simulator.edits import expression
 from ...simulator.findings import Finding
 from ...simulator.hardware import BANKS
 from ...simulator.repairs.bounds import lines_of
-from ...simulator.repairs.kernel import Kernel
+from ...simulator.repairs.kernel_syntax import Kernel
 from ...simulator.repairs.table import Candidate, Texts, row
 from .costs import Cost
 

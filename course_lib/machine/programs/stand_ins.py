@@ -23,7 +23,7 @@ from .missing_packages import StandInModule, absent_packages
 #: The modules with the decorator of kernels; numba-cuda takes the name of numba's.
 CUDA_MODULES = ("numba.cuda", "numba_cuda_mlir.cuda")
 #: Called for a launch with the kernel, the grid, the block, the bytes of dynamic shared memory and the arguments.
-Launch = Callable[[Any, Any, Any, int, Sequence[Any]], None]
+LaunchHandler = Callable[[Any, Any, Any, int, Sequence[Any]], None]
 
 
 def signatures_wait(jit: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,7 +64,7 @@ def _plain(value: Any) -> Any:
 
 
 @contextlib.contextmanager
-def without_device(launch: Launch, note: host_api.Note, gpu: str = measurements.DEFAULT_GPU) -> Iterator[None]:
+def without_device(launch: LaunchHandler, note: host_api.Note, gpu: str = measurements.DEFAULT_GPU) -> Iterator[None]:
     """Let a program do without a device: ``launch`` gets each launch, and ``note`` sentences for the user.
 
     numba and numba-cuda-mlir may be imported already, later, or not be installed.
@@ -128,7 +128,7 @@ def _no_kernel(x: Any) -> None:
     """Be decorated, to see of which class a kernel is."""
 
 
-def _kernel_methods(launch: Launch, note: host_api.Note) -> dict[str, Any]:
+def _kernel_methods(launch: LaunchHandler, note: host_api.Note) -> dict[str, Any]:
     """Return what replaces the methods by which a kernel is launched."""
 
     def configure(kernel: Any, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Callable[..., None]:

@@ -8,9 +8,9 @@ from ..findings import Finding
 from ..language.types.value_types import FromEnd
 from ..observer import Observer
 from ..runtime.access import Index, Site
+from ..runtime.array_views import View
 from ..runtime.arrays import Pattern
 from ..runtime.masks import Mask
-from ..runtime.view import View
 
 
 class BoundsObserver(Observer):

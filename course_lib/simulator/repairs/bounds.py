@@ -6,7 +6,7 @@ from typing import Any
 
 from ..edits import Change, expression
 from ..findings import Finding
-from .kernel import Kernel, array_of, indices, names_in, stores, subscripts
+from .kernel_syntax import Kernel, array_of, indices, names_in, stores, subscripts
 from .table import Candidate, Texts, row
 
 Make = Callable[..., Candidate]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..edits import Change, expression
 from ..findings import Finding
-from .kernel import Fill, Kernel, array_of, in_lines, kind_of, same
+from .kernel_syntax import Fill, Kernel, array_of, in_lines, kind_of, same
 from .table import Candidate, Texts, row
 
 #: Makes a candidate of a row.

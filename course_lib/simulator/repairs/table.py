@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..edits import Change
-from .kernel import Kernel, in_lines
+from .kernel_syntax import Kernel, in_lines
 
 #: The readers: `profile` prints repairs, `check` hints.
 REPAIR, HINT = "repair", "hint"

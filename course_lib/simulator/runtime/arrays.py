@@ -14,8 +14,8 @@ import numpy as np
 
 from ..hardware import SECTOR_BYTES
 from .arithmetic import later_if
+from .lane_vector import LaneVector
 from .masks import Mask, widened
-from .vector import LaneVector
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Result = TypeVar("Result")

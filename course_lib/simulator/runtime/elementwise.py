@@ -7,11 +7,11 @@ import numpy as np
 
 from ..findings import KernelError, UnsupportedKernelError
 from .access import Site
+from .array_views import View, as_view, contiguous, load_through, store_through
 from .arrays import Array
 from .diverging_arrays import Choice
 from .loops import IterationBudget
 from .masks import Mask, Vector, blend, split
-from .view import View, as_view, contiguous, load_through, store_through
 
 
 def elementwise(

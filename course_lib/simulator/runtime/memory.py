@@ -11,8 +11,8 @@ import numpy as np
 from ..findings import LaunchError
 from ..launch_shape import Chunk
 from .arrays import Array, Pattern, c_strides, spread
+from .lane_vector import LaneVector
 from .masks import Mask, union, widened
-from .vector import LaneVector
 
 
 class GlobalArray(Array):

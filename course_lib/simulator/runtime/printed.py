@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from .lane_vector import LaneVector
 from .masks import Mask
-from .vector import LaneVector
 
 #: Limit for the lines of a launch: a whole grid that prints by mistake has millions.
 MOST_LINES = 1000

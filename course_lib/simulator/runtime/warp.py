@@ -15,11 +15,11 @@ from .async_copies import Copies, SourceUse
 from .barrier import Pause
 from .diverging_arrays import array_of
 from .engine_interface import EngineInterface
+from .lane_vector import LaneVector
 from .loops import LoopWatch, WaitsForOthers
 from .masks import Mask
 from .mbarriers import Mbarriers
 from .memory import LocalArray, SharedArray, SharedField
-from .vector import LaneVector
 from .warpgroup_products import ALIGNMENT, DESCRIPTOR_ALIGNMENT, Products
 
 

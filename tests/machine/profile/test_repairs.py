@@ -19,7 +19,7 @@ from course_lib.machine.profile.proofs import Launched, repair_of
 from course_lib.machine.programs.launches import Launches
 from course_lib.machine.programs.stand_ins import without_device
 from course_lib.simulator.edits import edited
-from course_lib.simulator.repairs.uniform import uniform_bodies
+from course_lib.simulator.repairs.uniform_control_flow import uniform_bodies
 from course_lib.simulator.testing import differs
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ....simulator.edits import expression
 from ....simulator.repairs.bounds import lines_of
-from ....simulator.repairs.kernel import Kernel, name, names_in
+from ....simulator.repairs.kernel_syntax import Kernel, name, names_in
 from ....simulator.repairs.table import Candidate, Texts, row
 from ..exercise import Hint
 

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeGuard
 
-from ....simulator.repairs.kernel import Kernel, array_of, indices, names_in, stores
+from ....simulator.repairs.kernel_syntax import Kernel, array_of, indices, names_in, stores
 from ....simulator.repairs.table import Candidate, Texts, row
 
 Make = Callable[..., Candidate]

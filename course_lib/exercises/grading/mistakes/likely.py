@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ....simulator.edits import Change, expression
-from ....simulator.repairs.kernel import Kernel, array_of, indices, is_number, name, names_in, shown, subscripts
+from ....simulator.repairs.kernel_syntax import Kernel, array_of, indices, is_number, name, names_in, shown, subscripts
 from ....simulator.repairs.table import Candidate, Texts, row
 from .in_text import is_short_range
 

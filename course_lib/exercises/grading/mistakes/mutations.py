@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeGuard
 
 from ....simulator.edits import Change, expression
-from ....simulator.repairs.kernel import (
+from ....simulator.repairs.kernel_syntax import (
     Kernel,
     array_of,
     indices,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ....simulator.edits import Change, expression
-from ....simulator.repairs.kernel import Kernel, array_of, indices, is_number, name, names_in, stores
+from ....simulator.repairs.kernel_syntax import Kernel, array_of, indices, is_number, name, names_in, stores
 from ....simulator.repairs.table import Candidate, Texts, row
 from .in_text import Asked
 

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from ...runtime import arithmetic, diverging_arrays, elementwise, loops, masks, view
+from ...runtime import arithmetic, array_views, diverging_arrays, elementwise, loops, masks
 from ...runtime.barrier import Barrier
 
 #: What the code of every kernel can call.
@@ -15,7 +15,7 @@ SCOPE: dict[str, object] = {
     "CHECKED_ITERATIONS": loops.CHECKED_ITERATIONS,
 } | {
     name: obj
-    for module in (arithmetic, diverging_arrays, elementwise, loops, masks, view)
+    for module in (arithmetic, diverging_arrays, elementwise, loops, masks, array_views)
     for name, obj in vars(module).items()
     if callable(obj) and getattr(obj, "__module__", None) == module.__name__
 }

@@ -35,7 +35,7 @@ class Stmt(ProgramPart):
 
 
 class Block(Stmt):
-    """A list of statements; ``region`` identifies its list in the syntax tree (:mod:`..source.regions`).
+    """A list of statements; ``region`` identifies its list in the syntax tree (:mod:`..source.variable_regions`).
 
     A block in a block is a branch that is known to be taken.
     """

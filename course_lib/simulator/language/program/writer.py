@@ -136,7 +136,8 @@ class Writer:
     Attributes:
         mask: the name of the mask of the lanes for which code is written now.
         all_lanes: that of the lanes which called the function; ``returned``: those that have returned.
-        region_masks: by region, the mask of the lanes for which its variables have a meaning (:mod:`..source.regions`).
+        region_masks: by region (:mod:`..source.variable_regions`), the mask of the lanes for which its variables have a
+            meaning.
         broke: of each open loop, the mask of the lanes that left it by break.
         loop_value: the value of the iterator in the innermost for loop.
         program_point: the place of the call in program order; ``path``: what follows in it here, ``position``: its

@@ -11,8 +11,8 @@ from functools import cached_property
 from types import FunctionType
 
 from ...findings import UnsupportedKernelError
-from .regions import regions
 from .tree import assigned_names
+from .variable_regions import regions
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from ..tables import package_gaps
 from ..types.value_types import ArrayType, TupleType, TypingError
 from . import tuples
 from .refusals import check_arguments, mistyped
-from .translated import Translated
+from .translated_expression import Translated
 from .translation import Translation
 
 #: The arguments of each atomic after the array.

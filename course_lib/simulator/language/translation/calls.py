@@ -19,8 +19,8 @@ from ..program.nodes import Apply, CompileTimeObject, Expr
 from ..source.errors import refuse
 from ..source.function import Inner
 from ..source.names import COORDINATES, Symbol
-from ..tables import alternatives, package_gaps
 from ..tables import functions as tables
+from ..tables import package_gaps, unsupported_features
 from ..types.types_of_objects import dtype_name, vector_of
 from ..types.value_types import NONE, ArrayType, TupleType, describe_type
 from . import (
@@ -31,12 +31,12 @@ from . import (
     builtin_functions,
     custom_intrinsics,
     device_functions,
+    grid_functions,
     numbers,
-    positions,
     table_functions,
     tuples,
 )
-from .translated import Translated
+from .translated_expression import Translated
 from .translation import Translation
 
 #: ``form(translation, call, used)`` translates a call; ``used``: its value is used.
@@ -63,8 +63,8 @@ CUDA: dict[str, Form] = {
     **{f"libdevice.{name}f": partial(numbers.parts, name, "f->f") for name in numbers.TUPLES},
     "match_all_sync": table_functions.match_all,
     "const.array_like": allocations.constant_array,
-    "grid": positions.grid,
-    "gridsize": positions.gridsize,
+    "grid": grid_functions.grid,
+    "gridsize": grid_functions.gridsize,
     "cg.this_grid": barriers.grid_group,
     "cg.this_grid().sync": partial(barriers.syncthreads, grid=True),
     "syncthreads": barriers.syncthreads,
@@ -142,7 +142,7 @@ def _call_of(translation: Translation, node: ast.Call, obj: object, used: bool) 
         return numbers.conversion(translation, node, obj)
     if isinstance(obj, type) and issubclass(obj, tuple) and hasattr(obj, "_fields"):
         return builtin_functions.named_tuple(translation, node, obj)
-    if getattr(obj, "__module__", None) in alternatives.MODULES:
+    if getattr(obj, "__module__", None) in unsupported_features.MODULES:
         _refuse_call(node, obj)
     if getattr(obj, "py_func", None) is not None:
         return device_functions.device(translation, node, obj, used)
@@ -195,8 +195,8 @@ def _cuda(translation: Translation, node: ast.Call, symbol: Symbol, used: bool) 
         refuse(node, f"numba.cuda has no {name}; it has {', '.join(atomics.ATOMICS)}")
     if first in (*COORDINATES, "laneid", "warpsize"):
         refuse(node, f"cuda.{name} is a value, and cannot be called; leave out the ( )")
-    if first in alternatives.CUDA or symbol.obj is not None:
-        advice = alternatives.CUDA.get(first, "call it outside the kernel, or leave it out")
+    if first in unsupported_features.CUDA or symbol.obj is not None:
+        advice = unsupported_features.CUDA.get(first, "call it outside the kernel, or leave it out")
         refuse(node, f"the simulator does not run cuda.{name}; {advice}")
     refuse(node, f"numba.cuda has no {name!r}; look up how it is spelled")
 
@@ -205,15 +205,15 @@ def _refuse_call(node: ast.Call, obj: object) -> NoReturn:
     """Refuse a call of ``obj``, which is not a function that a kernel can call."""
     text, name = ast.unparse(node.func), str(getattr(obj, "__name__", obj))
     home = str(getattr(obj, "__module__", None) or "")
-    if home in alternatives.MODULES:
-        refuse(node, f"the simulator does not run {text}(); {alternatives.MODULES[home]}")
+    if home in unsupported_features.MODULES:
+        refuse(node, f"the simulator does not run {text}(); {unsupported_features.MODULES[home]}")
     if home == "math":
-        advice = alternatives.MATH.get(name, "write it out with arithmetic and other functions of math")
+        advice = unsupported_features.MATH.get(name, "write it out with arithmetic and other functions of math")
         refuse(node, f"the simulator does not run math.{name}; {advice}")
     if isinstance(obj, np.ufunc) or home.split(".")[0] == "numpy":
         in_math = tables.MATH_OF_NUMPY.get(name)
         known = f"math.{in_math}" if in_math else "math functions and single elements"
-        advice = alternatives.NUMPY.get(name, known)
+        advice = unsupported_features.NUMPY.get(name, known)
         refuse(node, f"the simulator does not run {text}(), a NumPy function; use {advice}")
     if isinstance(obj, FunctionType):
         refuse(
@@ -231,7 +231,7 @@ def _refuse_call(node: ast.Call, obj: object) -> NoReturn:
             f"{text}() is a method of an object outside the kernel, of type {type(owner).__name__}, which no kernel "
             "calls; call it before the launch and pass its result",
         )
-    advice = "write the operator itself" if home == "_operator" else alternatives.BUILTINS.get(name, "")
+    advice = "write the operator itself" if home == "_operator" else unsupported_features.BUILTINS.get(name, "")
     refuse(
         node,
         f"the simulator does not run {text}(); {advice or 'write it out with arithmetic, comparisons, if and for'}",

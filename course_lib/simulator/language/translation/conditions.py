@@ -16,7 +16,7 @@ from ..types.float64_reasons import TypedOperand
 from ..types.unification import unify_types
 from ..types.value_types import DTYPE, NONE, SCALARS, OptionalType, TupleType, Type, TypingError, describe_type
 from . import tuples
-from .translated import Translated
+from .translated_expression import Translated
 from .translation import Translation
 
 

@@ -14,7 +14,7 @@ from ..source.reading import read
 from ..types import decorator_signatures, numba_overloads
 from ..types.value_types import ArrayType, Type
 from .refusals import bind_arguments
-from .translated import Translated
+from .translated_expression import Translated
 from .translation import Translation
 
 

@@ -39,7 +39,7 @@ from ..types.value_types import (
 from ..types.variables import LiteralNumbers
 from . import arithmetic, array_members, calls, conditions, records, tuples
 from .refusals import mistyped, refuse_construct
-from .translated import Translated
+from .translated_expression import Translated
 from .translation import Translation, of_literal
 
 

@@ -11,7 +11,7 @@ from ..program.builders import applied, cast, reusable, temporary, tuple_of
 from ..program.nodes import Const, Expr, Local, LoopValue
 from ..program.statement_nodes import EACH, NUMBERED, RANGE, TOGETHER, Iterable
 from ..source.errors import refuse
-from ..tables import alternatives, package_gaps
+from ..tables import package_gaps, unsupported_features
 from ..tables.operators import BINARY_OPERATORS
 from ..types.typing_rules import range_type
 from ..types.value_types import DTYPE, ArrayType, RecordsType, TupleType, describe_type, is_int
@@ -42,8 +42,8 @@ def iterated(translation: Translation, node: ast.expr) -> Iterated:
         if obj in (np.ndindex, np.ndenumerate):
             return _indices(translation, node, obj is np.ndenumerate)
         name = getattr(obj, "__name__", None)
-        if callable(obj) and name in alternatives.LOOPS:
-            refuse(node, f"a kernel does not loop over {name}(...); {alternatives.LOOPS[name]}")
+        if callable(obj) and name in unsupported_features.LOOPS:
+            refuse(node, f"a kernel does not loop over {name}(...); {unsupported_features.LOOPS[name]}")
     value = translation.unwrap_optional(node, translation.expr(node))
     if isinstance(value.type, TupleType):
         kind, reason = item_type(value, node), any_why(value)

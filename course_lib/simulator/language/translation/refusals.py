@@ -6,7 +6,7 @@ from inspect import Parameter, Signature
 from typing import NoReturn
 
 from ..source.errors import refuse
-from ..tables.alternatives import CONSTRUCTS
+from ..tables.unsupported_features import CONSTRUCTS
 from ..types.value_types import Type, describe_type
 
 

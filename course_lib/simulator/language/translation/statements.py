@@ -52,7 +52,7 @@ from . import allocations, arithmetic, builtin_functions, conditions, records, t
 from .calls import CUDA, call
 from .loops import Loops
 from .refusals import refuse_construct
-from .translated import Translated
+from .translated_expression import Translated
 from .translation import Analysis
 
 

@@ -26,7 +26,7 @@ from ..source.function import Inner, Source, inner
 from ..source.literals import NUMBERS
 from ..source.names import COORDINATES, KernelName, Symbol, cuda_name, is_cuda_module
 from ..tables import package_gaps
-from ..tables.alternatives import ABSENT, CUDA, NOT_TAKEN, ORIGINS
+from ..tables.unsupported_features import ABSENT, CUDA, NOT_TAKEN, ORIGINS
 from ..types import float64_reasons
 from ..types.float64_reasons import Promotion, Reason, TypedOperand, Why, Widening
 from ..types.record_types import type_of_records, unfit_records
@@ -47,7 +47,7 @@ from ..types.value_types import (
     is_int,
 )
 from ..types.variables import Variables
-from .translated import Translated
+from .translated_expression import Translated
 
 #: Kinds of global objects whose attributes numba can read in a kernel.
 KNOWN_OWNERS = (tuple, Enum, np.ndarray, np.generic, np.dtype, *NUMBERS)

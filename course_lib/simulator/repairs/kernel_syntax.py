@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any, NamedTuple, TypeVar
 
 from ..edits import Change, edited, expression
-from .uniform import Body, is_same, uniform_bodies, varying_names
+from .uniform_control_flow import Body, is_same, uniform_bodies, varying_names
 
 _CAST = re.compile(r"(\w+\.)*(u?int|float)\d*")
 Node = TypeVar("Node", bound=ast.AST)
