@@ -30,8 +30,9 @@ def simulate(
     Returns:
         An object to be launched as a numba kernel is: ``[grid, block](*arguments)``. Arguments are numbers and
         NumPy arrays of bool, integers, float16, float32, float64, complex64 and complex128, C- or
-        Fortran-contiguous, of any number of dimensions. Arrays are changed in place; the launch returns a
-        :class:`Run`.
+        Fortran-contiguous, of any number of dimensions; arrays of records and single records with fields of these
+        types; arrays of ``cuda.to_device`` and ``cuda.device_array``, of any strides; and tuples of all these. Arrays
+        are changed in place; the launch returns a :class:`Run`.
 
     Raises (on launch):
         KernelError: the kernel broke a rule. LaunchError: grid, block or arguments are wrong.

@@ -75,7 +75,10 @@ def check_count(source: Source, given: int) -> None:
 
 
 def take_argument(name: str, value: Any) -> Any:
-    """Convert an argument to what the kernel sees: a GlobalArray or a NumPy scalar. Raises LaunchError."""
+    """Convert an argument to what the kernel sees. Raises LaunchError.
+
+    That is a GlobalArray, a NumPy scalar, or a tuple of them: of a tuple's items, or of the fields of records.
+    """
     if isinstance(value, np.ma.MaskedArray):
         raise LaunchError(f"the array {name!r} is a masked array, and a GPU knows no masks; pass .filled(...)")
     if isinstance(value, AllocationView):

@@ -29,7 +29,8 @@ class AtGrid:
 class Barrier(NamedTuple):
     """Yielded by a warp that arrives at a barrier, where it waits for the other warps of its blocks.
 
-    ``program_point`` is where it is in program order: positions in the source and iteration counts, outermost first.
+    ``program_point`` is where it is in program order: of each loop around it, outermost first, its ordinal in the
+    function and the number of the iteration; last, the barrier's own ordinal. Loops, calls and barriers count together.
     ``branch`` is the line of the innermost if or loop around it, or None; ``mask`` holds the lanes that arrived;
     ``reduction`` is None, or the name and the predicate of ``syncthreads_count``, ``_and`` or ``_or``. ``grid``: the
     blocks then wait for all others.

@@ -11,7 +11,7 @@ in the folder above has the rules):
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,16 +44,22 @@ OPPONENTS = {READ: (WRITE, ATOMIC), WRITE: (READ, WRITE, ATOMIC), ATOMIC: (READ,
 TIMES, MOST_KEYS, MOST_WORDS = 3, 16, 1024
 
 
+class RaceReport(NamedTuple):
+    """A reported race; ``final``: the same report again changes nothing of the finding but its count."""
+
+    key: FindingKey
+    final: bool
+
+
 class RaceSink(Observer):
     """Receives races of two accesses, in any order; ``paths``: how the warps ran their lines, as far as they have.
 
-    ``reported`` lists the reports since it was last emptied: the key of the finding, and whether another report of it
-    can change more than its count.
+    ``reported`` lists the reports since it was last emptied.
     """
 
     every_thread: bool  # see RaceDetector
     releases: Releases | None  # of a kernel with fences
-    reported: list[tuple[FindingKey, bool]]
+    reported: list[RaceReport]
     barriers_passed: dict[Chunk, Ints]
 
     def barriers_of(self, chunk: Chunk) -> Ints:
@@ -120,8 +126,8 @@ class RaceDetector:
         effect = self.effects.get(before)
         if effect is None:
             self.apply(access, barriers)
-            if all(final for _, final in self.sink.reported):
-                self.effects[before] = self._state(words), [found for found, _ in self.sink.reported]
+            if all(report.final for report in self.sink.reported):
+                self.effects[before] = self._state(words), [report.key for report in self.sink.reported]
             return
         state, races = effect
         for slot, thread_and_line, epoch in state:

@@ -21,7 +21,7 @@ from ...runtime.memory import GlobalArray, SharedArray
 from ...runtime.warp import WarpVector
 from .accesses import Access, PastAccess, WarpPath
 from .acquire_release import Releases
-from .detector import RaceDetector, RaceSink
+from .detector import RaceDetector, RaceReport, RaceSink
 from .log import GlobalLog, SharedLog
 from .messages import Messages, Race
 
@@ -174,7 +174,7 @@ class RacesObserver(RaceSink):
             self.shown[key], self.clarity[key] = race, clarity
             self._findings[key] = finding
         self.add(finding)
-        self.reported.append((key, self.clarity[key] >= (between_warps, True)))
+        self.reported.append(RaceReport(key, final=self.clarity[key] >= (between_warps, True)))
 
     def _block_and_warp(self, thread: int) -> tuple[int, int]:
         block, in_block = divmod(thread, self.launch.threads_per_block)

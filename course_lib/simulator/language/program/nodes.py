@@ -42,7 +42,7 @@ class Node:
 
 
 class Expr(Node):
-    """``type`` is a dtype's name, an ArrayType, a TupleType, NONE or COMPILE_TIME."""
+    """An expression; ``type`` is one of the types in :mod:`..types.value_types`: NONE and COMPILE_TIME are, too."""
 
     type: Type
     why: Why = None

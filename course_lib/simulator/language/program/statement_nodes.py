@@ -228,8 +228,8 @@ class Loop(Stmt):
         iterator = ""
         if self.iterable is not None:
             iterator = self.iterable.write(out, running, not (breaks or returns))
-        out.position += 1
-        position = out.position
+        out.ordinal += 1
+        ordinal = out.ordinal
         first_site = len(out.sites)
         out.emit(f"{running} = [{before}]")
         if breaks:
@@ -251,7 +251,7 @@ class Loop(Stmt):
                 out.emit(f"{at_head} = {here}")
             out.region_masks[self.body.region] = at_head
             out.broke.append(broke)
-            out.path += [str(position), iteration]
+            out.path += [str(ordinal), iteration]
             out.branches.append(out.at(self.line))
             out.loop_value = item
             self._write_iterated(out)

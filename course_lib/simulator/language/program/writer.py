@@ -24,7 +24,10 @@ class Code(NamedTuple):
 
 
 class SiteDeclaration(NamedTuple):
-    """An access in the code: the line of the source, "load", "store" or "atomic", elements a lane, variable indexed."""
+    """An access in the code: the line of the source, what it does, elements a lane, the variable that is indexed.
+
+    ``op`` is "load", "store" or "atomic"; or "matrices" if each lane loads a row of one of four matrices.
+    """
 
     line: int
     op: str
@@ -140,8 +143,9 @@ class Writer:
             meaning.
         broke: of each open loop, the mask of the lanes that left it by break.
         loop_value: the value of the iterator in the innermost for loop.
-        program_point: the place of the call in program order; ``path``: what follows in it here, ``position``: its
-            latest part; ``counted``: the numbers of iterations that the code reads.
+        program_point: the place of the call in program order; ``path``: what follows in it here: the ordinal of each
+            open loop and its iteration; ``ordinal``: the latest one, of the loops, calls and barriers of the function;
+            ``counted``: the numbers of iterations that the code reads.
         branches: the lines of the open branches and loops; ``branch_of_call``: the one around the call.
         versions: the variables of the code, by the name in the source and the type.
         result, has_result: a device function's result, and the mask of the lanes that have one.
@@ -163,7 +167,7 @@ class Writer:
         self.broke: list[str] = []
         self.path: list[str] = []
         self.counted: set[str] = set()
-        self.position = 0
+        self.ordinal = 0
         self.branches: list[int] = []
         self.sites: list[str] = []
         self.versions: dict[tuple[str, Type], str] = {}
@@ -299,10 +303,10 @@ class Writer:
         return f"(np.True_, {self.cast(code, have, want.of)})"
 
     def next_program_point(self) -> str:
-        """Code of this execution's place in program order: positions and iteration counts, outermost first."""
-        self.position += 1
+        """Code of this execution's place in program order: ordinals and iteration counts, outermost first."""
+        self.ordinal += 1
         self.counted.update(self.path)
-        return f"(*{self.program_point}, {', '.join([*self.path, str(self.position)])})"
+        return f"(*{self.program_point}, {', '.join([*self.path, str(self.ordinal)])})"
 
 
 def holds_arrays(kind: Type) -> bool:
