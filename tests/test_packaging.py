@@ -20,7 +20,7 @@ import course_lib
 from course_lib.__main__ import main
 from course_lib.classroom import lab, lessons
 from course_lib.exercises import LESSONS
-from course_lib.trace.outputs import VIEW
+from course_lib.trace.notebook_outputs import VIEW
 
 REPOSITORY = Path(__file__).parents[1]
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]

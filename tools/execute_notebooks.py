@@ -15,7 +15,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat.v4 import new_output
 
-from course_lib.trace.outputs import KEY, VIEW
+from course_lib.trace.notebook_outputs import KEY, VIEW
 
 REPOSITORY = Path(__file__).parents[1]
 SANITIZE_FILE = REPOSITORY / "tests" / "nbval_sanitize.cfg"

@@ -11,7 +11,7 @@ from typing import Any
 
 from nbconvert.preprocessors import Preprocessor
 
-from ..trace.outputs import HTML, is_view
+from ..trace.notebook_outputs import HTML, is_view
 from ..trace.png import packed_in
 from .lessons import is_course
 

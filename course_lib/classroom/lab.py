@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..trace.outputs import is_view
+from ..trace.notebook_outputs import is_view
 from .lessons import opening
 
 #: Settings of JupyterLab in the course's folder: cells number their lines, which findings name, and a link to a page in

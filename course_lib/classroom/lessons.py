@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..lazy import called, install
-from ..trace.outputs import KEY
+from ..trace.notebook_outputs import KEY
 
 #: The parts of the course, each with its last lesson. The short way in belongs to the first.
 PARTS = {"The walk": "05", "The way to cuBLAS": "10", "Electives": "99"}

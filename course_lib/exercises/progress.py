@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..trace.outputs import VIEW
+from ..trace.notebook_outputs import VIEW
 
 #: Set by Jupyter's server for the kernel of a notebook: the notebook's path.
 _NOTEBOOK = "JPY_SESSION_NAME"

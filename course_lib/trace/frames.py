@@ -19,7 +19,7 @@ import numpy as np
 
 from ..simulator.hardware import ceil_div
 from .columns import ITERATION, NONE, OPS, Columns, ElementAccesses, Table
-from .structure import loops_around
+from .kernel_structure import loops_around
 from .trace import Trace
 
 #: Iterations that are a frame each; of more, several are one frame.

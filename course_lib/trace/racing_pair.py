@@ -10,9 +10,9 @@ from ..simulator.findings import Finding
 from ..simulator.hardware import WARP_SIZE
 from ..simulator.launch_shape import Launch, coordinates, linear
 from ..simulator.run import Run
-from .locate import locate
+from .finding_locations import locate
+from .kernel_structure import loops
 from .replay import Timeline
-from .structure import loops
 from .trace import Trace
 
 

@@ -22,7 +22,7 @@ from ..simulator.observer import Figures, Observer, Recorder
 from ..simulator.runtime.arrays import ATOMIC
 from .column_builder import ChunkRecording, ColumnBuilder
 from .columns import BARRIER, ITERATION, NEGATIVE, RESUMED
-from .structure import Listing
+from .kernel_structure import Listing
 from .trace import Fragment, MatrixOperation, Pieces, RecordedSteps, Trace, TraceArray
 
 #: A trace with more steps is refused: the recording, and the page that shows it, would be too large.

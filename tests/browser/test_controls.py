@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from course_lib import simulate
 from course_lib.kernels.tiled import tiled
-from course_lib.trace.locate import locate
+from course_lib.trace.finding_locations import locate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 

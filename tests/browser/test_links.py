@@ -8,7 +8,7 @@ import pytest
 from nightly import at_night
 
 from course_lib.classroom.publish.convert import STATE, html_page
-from course_lib.trace.outputs import HTML, VIEW
+from course_lib.trace.notebook_outputs import HTML, VIEW
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer.fallback import mark_of
 from course_lib.trace.viewer.words import sentence

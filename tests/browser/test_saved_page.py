@@ -16,7 +16,7 @@ from course_lib.classroom.publish.deck import slides
 from course_lib.machine.timing_model import Waiting
 from course_lib.machine.timing_model import widget as timing_widget
 from course_lib.machine.timing_model.widget import plan
-from course_lib.trace.outputs import HTML, VIEW
+from course_lib.trace.notebook_outputs import HTML, VIEW
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper, compare
 from course_lib.trace.viewer.fallback import mark_of

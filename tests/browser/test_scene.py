@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from course_lib.simulator.launch_shape import coordinates
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
-from course_lib.trace.viewer.exchanges import Exchanged
+from course_lib.trace.viewer.lane_exchanges import Exchanged
 
 # Large launches take seconds on the Python side, so a few of their steps stand for all. By default those that another
 # one resembles are left out: best has the registers of outer_product, and padded is bank_conflicts without conflicts.

@@ -17,7 +17,7 @@ from course_lib import simulate
 from course_lib.machine import figures, measurements, timing_model
 from course_lib.machine.timing_model.instruction_streams import Instruction
 from course_lib.trace.figures.canvas import Slides, describe, new_axes
-from course_lib.trace.outputs import HTML, SLIDE
+from course_lib.trace.notebook_outputs import HTML, SLIDE
 from course_lib.trace.palette import COLOURS, WASH
 from course_lib.trace.png import element, packed_in, size_of, with_palette
 from course_lib.trace.warp_schedule import ROWS, slacks, timeline_rows

@@ -10,11 +10,11 @@ import numpy as np
 
 from course_lib.simulator.findings import Finding
 from course_lib.simulator.hardware import WARP_SIZE, ceil_div
+from course_lib.trace.kernel_structure import accumulators, roles
 from course_lib.trace.replay import Timeline, tiles
-from course_lib.trace.structure import accumulators, roles
 from course_lib.trace.trace import TraceArray
 from course_lib.trace.viewer.digits import short
-from course_lib.trace.viewer.results import WrongElements
+from course_lib.trace.viewer.wrong_elements import WrongElements
 from oracles.replay import State, assignments
 
 #: The look of an element, a letter each: not used by the block, in its region, accessed by it, of an active lane,

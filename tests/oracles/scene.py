@@ -16,13 +16,12 @@ from course_lib.simulator.findings import Finding
 from course_lib.simulator.hardware import WARP_SIZE, ceil_div
 from course_lib.simulator.launch_shape import coordinates, linear
 from course_lib.trace.columns import OPS
-from course_lib.trace.locate import locate
+from course_lib.trace.finding_locations import locate
+from course_lib.trace.kernel_structure import shown_source
 from course_lib.trace.replay import Timeline
-from course_lib.trace.structure import shown_source
 from course_lib.trace.trace import Step
 from course_lib.trace.viewer.digits import number
-from course_lib.trace.viewer.exchanges import Exchanged, exchanged
-from course_lib.trace.viewer.results import WrongElements
+from course_lib.trace.viewer.lane_exchanges import Exchanged, exchanged
 from course_lib.trace.viewer.words import (
     conditions,
     element,
@@ -30,6 +29,7 @@ from course_lib.trace.viewer.words import (
     sentence,
 )
 from course_lib.trace.viewer.words import label as position_label
+from course_lib.trace.viewer.wrong_elements import WrongElements
 from oracles.fragments import Matrices, matrices_of
 from oracles.grids import Grid, Grids
 from oracles.pieces import products_in_flight

@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib.simulator.hardware import WARP_SIZE
 from course_lib.trace.columns import ITERATION, RESUMED, lanes_of
-from course_lib.trace.structure import loops
+from course_lib.trace.kernel_structure import loops
 
 
 def next_stop(timeline, by, position, warp):

@@ -8,9 +8,9 @@ from oracles.replay import State
 
 from course_lib import simulate
 from course_lib.trace import Trace
-from course_lib.trace.locate import locate
+from course_lib.trace.finding_locations import locate
+from course_lib.trace.kernel_structure import accumulators, roles, shown_source
 from course_lib.trace.replay import Timeline, tiles
-from course_lib.trace.structure import accumulators, roles, shown_source
 
 
 @pytest.mark.parametrize(("shape", "T"), [((4, 4, 4), 2), ((5, 7, 3), 2), ((9, 6, 10), 4), ((17, 5, 9), 8)])

@@ -21,7 +21,7 @@ from ...lazy import called
 from ...machine.profile.arguments import in_order
 from ...machine.profile.verdicts import of_two_warps
 from ...simulator.run import Finding, Run
-from ...trace.locate import locate
+from ...trace.finding_locations import locate
 from ...trace.replay import Timeline
 from ...trace.simulate import simulate
 from ...trace.viewer import Stepper

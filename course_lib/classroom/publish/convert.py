@@ -23,7 +23,7 @@ from ...machine.sliders.widget import BUNDLE as SLIDERS
 from ...machine.sliders.widget import recorded as recorded_sliders
 from ...machine.timing_model.widget import BUNDLE as WAITING
 from ...machine.timing_model.widget import recorded
-from ...trace.outputs import HTML, VIEW
+from ...trace.notebook_outputs import HTML, VIEW
 from ...trace.viewer.explorer import recorded as recorded_launches
 from ...trace.viewer.fallback import CLASS, mark_of
 from ...trace.viewer.page import STEPPER, Bundle, module, place, style

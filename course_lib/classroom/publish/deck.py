@@ -42,7 +42,7 @@ from ...machine.sliders.widget import BUNDLE as SLIDERS
 from ...machine.timing_model.widget import BUNDLE as WAITING
 from ...simulator.formatting import as_code
 from ...trace.figures.canvas import TALL
-from ...trace.outputs import HTML, SLIDE, VIEW
+from ...trace.notebook_outputs import HTML, SLIDE, VIEW
 from ...trace.png import size_of
 from ...trace.viewer.page import STEPPER, escaped, module
 from ..fallbacks import STATE

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...simulator.findings import Finding
 from ...simulator.launch_shape import linear
-from ...trace.locate import Place, locate
+from ...trace.finding_locations import Place, locate
 from ...trace.replay import Timeline
 from ...trace.viewer import Stepper
 from ...trace.viewer.stepper import PANELS

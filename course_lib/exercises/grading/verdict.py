@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...simulator.formatting import as_code
-from ...trace.outputs import VIEW
+from ...trace.notebook_outputs import VIEW
 from ...trace.palette import COLOURS
 from ...trace.viewer.fallback import show_view
 from ...trace.viewer.stepper import PANELS

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...trace.locate import Place
+from ...trace.finding_locations import Place
 from ...trace.replay import Timeline
 from ...trace.trace import Dim3, Trace
 from .exercise import Array, Outcome, Task

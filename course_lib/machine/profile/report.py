@@ -14,7 +14,7 @@ from ...simulator.findings import Finding
 from ...simulator.formatting import as_code
 from ...simulator.run import COUNTS, AnnotatedSource
 from ...simulator.testing import Exceeded
-from ...trace.locate import locate
+from ...trace.finding_locations import locate
 from ...trace.viewer.page import document, module, place, style
 from ..machine_code.as_compiled import WITHOUT
 from ..machine_code.find import how

@@ -5,7 +5,7 @@ from typing import Any
 
 from ...simulator.formatting import plural
 from ...trace.palette import COLOURS, GROUND
-from ...trace.viewer.shapes import WIDTH, Polygon, Shape, Text, tint
+from ...trace.viewer.picture_shapes import WIDTH, Polygon, Shape, Text, tint
 
 #: The sides of a tile that the slider offers.
 TILES = (1, 2, 4, 8, 16)

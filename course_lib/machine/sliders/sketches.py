@@ -8,7 +8,7 @@ from typing import Any
 from ...simulator.formatting import plural
 from ...simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, ceil_div
 from ...trace.palette import COLOURS, FAINT, GROUND, INK, ISSUING
-from ...trace.viewer.shapes import CARD_EDGE, WIDTH, Box, Shape, Text, tint
+from ...trace.viewer.picture_shapes import CARD_EDGE, WIDTH, Box, Shape, Text, tint
 from .. import model
 from ..figures import sectors_of
 from .cube import TILES, draw_cube

@@ -15,8 +15,8 @@ import traitlets
 from ...trace.png import element, with_palette
 from ...trace.viewer.fallback import WithFallback
 from ...trace.viewer.page import Bundle
-from ...trace.viewer.picture import SCALE, Layout, draw
-from ...trace.viewer.shapes import WIDTH, Box, Polygon, Text
+from ...trace.viewer.picture_shapes import WIDTH, Box, Polygon, Text
+from ...trace.viewer.static_picture import SCALE, Layout, draw
 from .sketches import KINDS, Sketch
 
 BUNDLE = Bundle(

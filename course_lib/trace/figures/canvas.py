@@ -16,7 +16,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import NullLocator
 from PIL import Image
 
-from ..outputs import HTML, SLIDE
+from ..notebook_outputs import HTML, SLIDE
 from ..palette import EDGE, GROUND, INK, WASH
 from ..png import element, with_palette
 

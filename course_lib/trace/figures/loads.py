@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from ...simulator.formatting import plural
+from ..kernel_structure import roles
 from ..palette import COLOURS, EDGE, GROUND, OTHER, WASH
 from ..replay import Timeline
-from ..structure import roles
 from .canvas import bare, describe, mixed, new_axes
 
 if TYPE_CHECKING:

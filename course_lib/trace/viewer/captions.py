@@ -10,10 +10,10 @@ import numpy as np
 
 from ...simulator.formatting import plural
 from ..columns import OPS, RESUMED, ElementAccesses
+from ..data_flow import statements
+from ..kernel_structure import accumulators
 from ..replay import BlockAnimation
-from ..structure import accumulators
 from ..trace import Fragment, Pieces
-from ..uses import statements
 
 LOAD, RESULT = OPS.index("load"), OPS.index("result")
 

@@ -18,7 +18,7 @@ import ipywidgets
 import traitlets
 from IPython import get_ipython
 
-from ..outputs import HTML, KEY, VIEW
+from ..notebook_outputs import HTML, KEY, VIEW
 from ..png import packed_in
 
 #: Characters by which the browser recognises a picture: a PNG ends with a checksum of all its pixels.

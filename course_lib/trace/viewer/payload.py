@@ -16,11 +16,11 @@ import numpy as np
 
 from ...simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
 from ..columns import TABLES, Table
-from ..locate import locate
+from ..data_flow import Statement, statements
+from ..finding_locations import locate
+from ..kernel_structure import accumulators, loops, roles, shown_source
 from ..replay import Timeline, tiles
-from ..structure import accumulators, loops, roles, shown_source
 from ..trace import Dim3, Trace
-from ..uses import Statement, statements
 from .words import comparison
 
 VERSION = 4

@@ -14,16 +14,16 @@ import numpy as np
 import traitlets
 
 from ...simulator.launch_shape import linear
-from ..locate import locate
+from ..finding_locations import locate
 from ..replay import Timeline
 from .fallback import WithFallback
-from .files import MAX_FRAMES, kind_of, write
 from .page import STEPPER, page
 from .payload import encode
-from .picture import StaticPicture
-from .results import wrong_elements
-from .static_picture import HINT, PicturedRun, picture
+from .picture_files import MAX_FRAMES, kind_of, write
+from .static_picture import StaticPicture
+from .stepper_picture import HINT, PicturedRun, picture
 from .words import element, sentence, summary
+from .wrong_elements import wrong_elements
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,7 +12,7 @@ from ..columns import OPS, lanes_of
 from ..replay import Timeline
 from ..trace import Dim3, Step, Trace
 from .digits import number
-from .exchanges import exchanged
+from .lane_exchanges import exchanged
 
 
 def n_dims(trace: Trace) -> int:

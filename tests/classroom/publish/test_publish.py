@@ -18,7 +18,7 @@ from course_lib.classroom import export
 from course_lib.classroom.fallbacks import Fallbacks
 from course_lib.classroom.publish.convert import executed, html_page, living
 from course_lib.classroom.publish.deck import slides as as_slides
-from course_lib.trace.outputs import HTML, KEY, VIEW
+from course_lib.trace.notebook_outputs import HTML, KEY, VIEW
 
 SETUP = """\
 import numpy as np

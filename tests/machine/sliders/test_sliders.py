@@ -26,9 +26,9 @@ from course_lib.machine.sliders.sketches import (
     queue_times,
 )
 from course_lib.machine.sliders.widget import encoded, recorded
-from course_lib.trace.outputs import HTML
+from course_lib.trace.notebook_outputs import HTML
 from course_lib.trace.palette import COLOURS, ISSUING
-from course_lib.trace.viewer.shapes import Box, Polygon, Text, tint
+from course_lib.trace.viewer.picture_shapes import Box, Polygon, Text, tint
 
 GPU = measurements.load("ladder").provenance
 

@@ -20,7 +20,7 @@ from course_lib.machine.timing_model import Waiting
 from course_lib.machine.timing_model.simulation import REASONS
 from course_lib.machine.timing_model.widget import SHOWN, instructions, plan, recorded
 from course_lib.simulator.hardware import SECTOR_BYTES
-from course_lib.trace.outputs import HTML, VIEW
+from course_lib.trace.notebook_outputs import HTML, VIEW
 from course_lib.trace.png import packed_in
 from course_lib.trace.viewer.fallback import show_box
 

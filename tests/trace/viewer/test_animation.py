@@ -21,7 +21,7 @@ from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.captions import facts_of, says
 from course_lib.trace.viewer.payload import encode
-from course_lib.trace.viewer.static_picture import chosen_frames
+from course_lib.trace.viewer.stepper_picture import chosen_frames
 
 WEB = Path(__file__).parents[3] / "course_lib" / "trace" / "viewer" / "web"
 FILMS = """

@@ -7,7 +7,7 @@ from launches.decode import LOAD, Payload
 from nightly import NIGHTLY
 
 from course_lib.kernels import rung
-from course_lib.trace.outputs import HTML
+from course_lib.trace.notebook_outputs import HTML
 from course_lib.trace.viewer import explore
 from course_lib.trace.viewer.explorer import recorded
 

@@ -11,7 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from launches.samples import launch
 from traitlets.config import Config
 
-from course_lib.trace.outputs import VIEW
+from course_lib.trace.notebook_outputs import VIEW
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.fallback import WithFallback
 

@@ -14,7 +14,7 @@ from traitlets import TraitError
 
 import course_lib.trace.viewer
 from course_lib import simulate
-from course_lib.trace.outputs import HTML
+from course_lib.trace.notebook_outputs import HTML
 from course_lib.trace.png import packed_in
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper, compare

@@ -6,7 +6,7 @@
 import { finish, pauses } from "./summary.js";
 import { ATOMIC, Block, LOAD, popcount, RESULT, RESUMED, STORE, WARP } from "./trace.js";
 
-const RETURNED = ".return"; // what a device function returns, as course_lib/trace/uses.py names it
+const RETURNED = ".return"; // what a device function returns, as course_lib/trace/data_flow.py names it
 
 /**
  * @typedef {object} Facts  of a frame; numbers are elements that threads load or store, each thread's counted
@@ -231,7 +231,7 @@ export class BlockAnimation {
 
 /**
  * Follows the numbers that are loaded from global memory through registers and shared memory, and counts how often they
- * are used in arithmetic. `course_lib/trace/uses.py` says what a statement does with what it reads.
+ * are used in arithmetic. `course_lib/trace/data_flow.py` says what a statement does with what it reads.
  */
 class Uses {
   /** @param {Block} block */

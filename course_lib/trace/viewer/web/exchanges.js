@@ -10,7 +10,7 @@ export const UNDEFINED = "undefined"; // where the lane that it takes from gives
 /** @typedef {ReturnType<typeof exchanged>} Exchanged */
 
 /**
- * The texts of an exchange, as course_lib/trace/viewer/exchanges.py has them: of each lane what it gave, from which lane it
+ * The texts of an exchange, as course_lib/trace/viewer/lane_exchanges.py has them: of each lane what it gave, from which lane it
  * took, and what it got; null of a lane that takes no part, and as the source of a vote.
  * @param {Exchange} exchange
  * @param {(value: import("./trace.js").Value) => string} digits

@@ -9,7 +9,7 @@ import { slider } from "./waiting.js";
  * @typedef {object} Sketch
  * @property {Record<string, number>} setting
  * @property {number} height
- * @property {any[][]} shapes each with the fields of course_lib/trace/viewer/shapes.py, after "box", "text" or "polygon"
+ * @property {any[][]} shapes each with the fields of course_lib/trace/viewer/picture_shapes.py, after "box", "text" or "polygon"
  * @property {string[]} says
  */
 

@@ -55,7 +55,7 @@ import { inflated } from "./dom.js";
  *   shared memory: for each piece of 16 bytes, in the order of reading, its first element
  */
 /**
- * @typedef {object} Statement  as `course_lib/trace/uses.py` reads it from the source; names are of variables
+ * @typedef {object} Statement  as `course_lib/trace/data_flow.py` reads it from the source; names are of variables
  * @property {string[]} carried  read, and only copied; a name for each time
  * @property {string[]} used  read for arithmetic
  * @property {boolean} loads  whether what it loads from arrays is copied

@@ -10,8 +10,8 @@ from PIL import Image
 
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper, compare
-from course_lib.trace.viewer.picture import SCALE
-from course_lib.trace.viewer.shapes import Box
+from course_lib.trace.viewer.picture_shapes import Box
+from course_lib.trace.viewer.static_picture import SCALE
 
 SVG = "{http://www.w3.org/2000/svg}"
 

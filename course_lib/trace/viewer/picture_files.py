@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
-from .picture import StaticPicture
-from .shapes import WIDTH, Box, Pixels, Polygon, Shape, Text
+from .picture_shapes import WIDTH, Box, Pixels, Polygon, Shape, Text
+from .static_picture import StaticPicture
 
 #: Limit for the frames of a GIF: drawing one takes a tenth of a second, and nobody watches more.
 MAX_FRAMES = 300

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..simulator.language.source.tree import nodes
-from .structure import functions
+from .kernel_structure import functions
 from .trace import Trace
 
 #: Functions that compute with their arguments; any other one, a cast or a vector load, passes on what it gets or loads.

@@ -9,8 +9,8 @@ from ..simulator.findings import Finding
 from ..simulator.hardware import WARP_SIZE
 from ..simulator.launch_shape import coordinates, linear
 from .columns import BARRIER, NEGATIVE
+from .kernel_structure import loops
 from .replay import Timeline
-from .structure import loops
 from .trace import Dim3, Trace
 
 

@@ -13,12 +13,12 @@ from oracles.frames import check_order
 from PIL import Image
 
 from course_lib import simulate
+from course_lib.trace.kernel_structure import shown_source
 from course_lib.trace.palette import COLOURS
 from course_lib.trace.replay import Timeline
-from course_lib.trace.structure import shown_source
 from course_lib.trace.viewer import Stepper
-from course_lib.trace.viewer.shapes import HUES, WIDTH, Box, Pixels, Text, rgb, tint
-from course_lib.trace.viewer.static_picture import FEWEST, FRAMES, PicturedRun, chosen_frames
+from course_lib.trace.viewer.picture_shapes import HUES, WIDTH, Box, Pixels, Text, rgb, tint
+from course_lib.trace.viewer.stepper_picture import FEWEST, FRAMES, PicturedRun, chosen_frames
 
 
 @pytest.mark.parametrize("name", [at_night(name) if name in SLOW else name for name in LAUNCHES])
