@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .exercises.products import matrices, multiply
     from .exercises.progress import score
     from .machine import figures, measurements, model, sliders, timing_model
-    from .machine.languages import tabs
+    from .machine.language_tabs import tabs
     from .machine.machine_code.show import show_machine_code
     from .machine.profile.profiling import profile
     from .machine.programs.this_process import without_gpu
@@ -75,7 +75,7 @@ __getattr__, __dir__ = lazily(
         **{name: f".machine.{name}" for name in ("figures", "measurements", "model", "sliders", "timing_model")},
         "profile": ".machine.profile.profiling",
         "show_machine_code": ".machine.machine_code.show",
-        "tabs": ".machine.languages",
+        "tabs": ".machine.language_tabs",
         "without_gpu": ".machine.programs.this_process",
     },
 )

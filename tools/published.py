@@ -19,7 +19,7 @@ from numba.cuda.random import init_xoroshiro128p_states_cpu, xoroshiro128p_dtype
 
 from course_lib.machine.machine_code import machine_code
 from course_lib.machine.machine_code.as_compiled import as_compiled
-from course_lib.machine.profile import arguments, files
+from course_lib.machine.profile import arguments, kernel_files
 from course_lib.machine.simulated_launch import Simulated, simulated
 from course_lib.simulator.findings import SimulatorError
 
@@ -51,7 +51,7 @@ def values(given: str) -> list[Any]:
 
 def kernel_of(folder: Path, target: str) -> Any:
     """Return a kernel of a checkout; raise FileNotFoundError if the checkout lacks its file."""
-    path, name = files.split(target)
+    path, name = kernel_files.split(target)
     if not (folder / path).is_file():
         raise FileNotFoundError(folder / path)
     sys.path.insert(0, str(folder))
@@ -60,7 +60,7 @@ def kernel_of(folder: Path, target: str) -> Any:
     known = {*sys.modules}
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            return files.load(folder / path, skip_failing=True).kernel(name)
+            return kernel_files.load(folder / path, skip_failing=True).kernel(name)
     finally:
         sys.path.remove(str(folder))
         for other in {*sys.modules} - known:  # another project may have modules of the same names

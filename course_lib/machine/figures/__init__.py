@@ -17,8 +17,8 @@ from ...trace.figures.loads import loads, loads_of
 from ...trace.figures.memory import bank_strips, lane_addresses, row_major, sectors_of, warp_sectors
 from ...trace.figures.tiles import footprint, register_tiles, split_k, thread_map, tile_pairs
 from .device import machine
-from .levels import levels, roofs
 from .performance import Span, early_loads, race, spans
+from .roofline_levels import levels, roofs
 
 __all__ = [
     "Picture",

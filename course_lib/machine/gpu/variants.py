@@ -16,10 +16,10 @@ from ...kernels import variants as numba_variants
 from .counters import METRICS, SLOW, STALLS, NoProfilerError, parse_ncu, under_ncu
 from .cuda_c import NAMES, UNCACHED, build_host_programs, in_c
 from .device import require
-from .in_triton import in_triton
 from .measuring import KERNEL_SECONDS, RAGGED, Problem, measure_cublas, resources, widest
 from .result_types import Names, Progress, Result, Results, Size
 from .timing import Timing, time_shuffled
+from .triton_rungs import in_triton
 from .verification import prepare, random_matrices, verify
 
 INDICES = ("signed", "uint64")

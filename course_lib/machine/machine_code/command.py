@@ -21,7 +21,7 @@ from .. import measurements
 from ..gpu.capstone import recorded
 from ..gpu.measuring import widest
 from ..gpu.result_types import Progress
-from ..replaced import replaced
+from ..patched_attributes import replaced
 from .compiling import options_of, versions
 from .find import available, how, machine_code, types_of
 from .identity import digest, functions_of, outline

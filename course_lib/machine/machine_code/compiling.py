@@ -12,7 +12,7 @@ from types import FunctionType, SimpleNamespace
 from typing import Any
 
 from ...lazy import install
-from ..replaced import replaced
+from ..patched_attributes import replaced
 from .identity import HOPPER, functions_of
 from .instructions import MachineCode, from_listing
 

@@ -36,8 +36,8 @@ from ..programs.process import Request
 from ..programs.program import PythonProgram, run_program
 from ..programs.statements import UsageError, compiled, left_out
 from .arguments import FORM, in_order, numbers
-from .files import File, load, split
 from .judge import Profiler
+from .kernel_files import File, load, split
 from .profiling import Profile, profile
 from .report import ProfiledLaunch, as_data, as_found, as_page, as_text, first_screen, machine_code
 from .residency import check_registers

@@ -31,7 +31,7 @@ from ...trace.replay import Timeline
 from ...trace.simulate import simulate
 from . import savings
 from .costs import Cost
-from .names import NUMBA, TYPES, is_float32, is_module, sure_names
+from .names_for_repairs import NUMBA, TYPES, is_float32, is_module, sure_names
 
 register(*synchronization.ROWS, *bounds.ROWS, *savings.ROWS)
 

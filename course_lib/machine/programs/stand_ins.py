@@ -14,7 +14,7 @@ from typing import Any
 from ...simulator.device_memory import AllocationView
 from ...simulator.hardware import FORALL, ceil_div
 from .. import measurements
-from ..replaced import replaced
+from ..patched_attributes import replaced
 from . import host_api
 from .executed_texts import readable_texts
 from .import_hook import when_imported

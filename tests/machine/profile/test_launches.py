@@ -12,7 +12,7 @@ from numba import cuda
 from course_lib.__main__ import main
 from course_lib.machine.machine_code.identity import kernel_key
 from course_lib.machine.profile import judge, profile
-from course_lib.machine.profile.files import load
+from course_lib.machine.profile.kernel_files import load
 from course_lib.machine.programs.launches import Launches, Policy
 from course_lib.machine.programs.stand_ins import without_device
 

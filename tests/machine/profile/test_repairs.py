@@ -13,8 +13,8 @@ from numba import cuda
 from course_lib import simulate
 from course_lib.machine.profile import profile
 from course_lib.machine.profile.costs import costs
-from course_lib.machine.profile.files import load
 from course_lib.machine.profile.judge import Profiler
+from course_lib.machine.profile.kernel_files import load
 from course_lib.machine.profile.proofs import Launched, repair_of
 from course_lib.machine.programs.launches import Launches
 from course_lib.machine.programs.stand_ins import without_device

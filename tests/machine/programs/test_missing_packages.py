@@ -334,7 +334,7 @@ from pathlib import Path
 import numpy as np
 from course_lib.machine.machine_code.find import options_of, types_of
 from course_lib.machine.machine_code.identity import digest
-from course_lib.machine.profile.files import load
+from course_lib.machine.profile.kernel_files import load
 
 kernel = load(Path(sys.argv[1])).kernel("declared")
 matrix = np.zeros((8, 8), np.float32)

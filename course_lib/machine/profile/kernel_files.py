@@ -8,9 +8,9 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+from ..patched_attributes import replaced
 from ..programs.stand_ins import kernels_defined
 from ..programs.statements import UsageError, compiled, left_out, place_of, skip_into, told
-from ..replaced import replaced
 
 
 @dataclass(frozen=True)
