@@ -69,11 +69,11 @@ def check(name: str, kernel: Any, *, seed: int | None = None) -> Verdict:
     return _counted(replace(verdict, views=explained(_LESSON[name])))
 
 
-def explain(name: str, answer: str, found: Collection[int] = ()) -> Verdict:
+def explain(name: str, answer: str, found: Collection[int] | None = None) -> Verdict:
     """Show a model answer to ``name``, after an ``answer`` was written, with its points and a box to tick for each.
 
     The score counts the points that the reader ticks, and stores them. Without widgets, ``found`` lists their numbers,
-    from 1.
+    from 1; it is () if the answer has none.
 
     Raises ValueError for a name that no exercise has, TypeError if ``name`` or ``answer`` is not a text.
 
@@ -85,8 +85,9 @@ def explain(name: str, answer: str, found: Collection[int] = ()) -> Verdict:
         raise ValueError(f'{name!r} is answered with a kernel: check("{name}", kernel)')
     if not isinstance(answer, str):
         raise TypeError(f"explain takes your answer as a text, not {answer!r}")
-    ticked = found or [n for n in score().ticks.get(name, ()) if n <= exercise.points]
-    return _counted(compare(exercise, answer, ticked, lambda points: score().tick(name, points, exercise.points)))
+    ticked = [n for n in score().ticks.get(name, ()) if n <= exercise.points]
+    own = (ticked or None) if found is None else found
+    return _counted(compare(exercise, answer, own, lambda points: score().tick(name, points, exercise.points)))
 
 
 def _exercise(name: Any, called: str) -> Exercise | Routine | Explanation:

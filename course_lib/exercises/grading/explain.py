@@ -11,6 +11,11 @@ EXPLAIN = "explain"
 #: The shortest answer, in words.
 _FEWEST_WORDS = 8
 
+_ASKED = (
+    "compare your answer with the model answer: which of these points does it have? Tick them, or add found=(…) with "
+    "their numbers to the call; found=() if it has none."
+)
+
 #: Called with the numbers, from 1, of the points that readers find in their own answers.
 Counted = Callable[[Collection[int]], None]
 
@@ -34,8 +39,10 @@ class Explanation:
         return len(self.ideas)
 
 
-def compare(exercise: Explanation, answer: str, found: Collection[int], counted: Counted) -> Verdict:
+def compare(exercise: Explanation, answer: str, found: Collection[int] | None, counted: Counted) -> Verdict:
     """Return the model answer and its points, if there is an answer; ``found`` are the points that it has, from 1.
+
+    None: the reader has not said it yet.
 
     ``counted`` is called with their numbers whenever the reader ticks one.
     """
@@ -43,18 +50,19 @@ def compare(exercise: Explanation, answer: str, found: Collection[int], counted:
         short = f"that is {words} words" if words else "there is no answer yet"
         asked = f"write what happens and why, in a sentence or two of at least {_FEWEST_WORDS} words"
         return Verdict(exercise.name, NOT_YET, hint=f"{short}: {asked}, between the quotes, and run this cell again.")
-    unknown = sorted(set(found) - set(range(1, exercise.points + 1)))
+    ticked = set(found or ())
+    unknown = sorted(ticked - set(range(1, exercise.points + 1)))
     if unknown:
         raise ValueError(f"{exercise.name} has the points 1 to {exercise.points}, not {unknown[0]}")
     return Verdict(
         exercise.name,
         ANSWERED,
-        tuple(Check(True if n in found else None, f"{n}. {idea}") for n, idea in enumerate(exercise.ideas, 1)),
-        None if found else "which of these points does your answer have? Tick them, or add found=(1, 2) to the call.",
+        tuple(Check(True if n in ticked else None, f"{n}. {idea}") for n, idea in enumerate(exercise.ideas, 1)),
+        _ASKED if found is None else None,
         (f"a model answer. {exercise.model}",),
-        len(set(found)),
+        len(ticked),
         exercise.points,
-        ticks=lambda: _boxes(exercise, found, counted),
+        ticks=lambda: _boxes(exercise, ticked, counted),
     )
 
 
