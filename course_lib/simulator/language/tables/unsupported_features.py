@@ -88,6 +88,7 @@ CUDA = {
     "bfloat16": BFLOAT16,
     "const": "write cuda.const.array_like(ARRAY)",
     "cg": "numba has one group, cuda.cg.this_grid(), with one method, sync()",
+    "synchronize": "it is for the host, and the barrier of a block is cuda.syncthreads()",
     "clock": "leave it out: the simulator counts, and knows no time",
     "clock64": "leave it out: the simulator counts, and knows no time",
 }
