@@ -95,6 +95,17 @@ def everywhere(shape: Shape) -> bool:
     return True
 
 
+def in_digits(value: float, digits: int = 4) -> str:
+    """A number as a finding shows it: a fraction has so many digits."""
+    return f"{value:g}" if float(value).is_integer() else f"{value:.{digits}g}"
+
+
+def apart(one: float, other: float) -> tuple[str, str]:
+    """Two numbers as a finding shows them: with more digits where fewer do not tell them apart."""
+    shown = in_digits(one), in_digits(other)
+    return shown if shown[0] != shown[1] else (in_digits(one, 6), in_digits(other, 6))
+
+
 #: The signs of formulas that Python writes in another way.
 _SIGNS = str.maketrans({"·": "*", "⌈": "ceil(", "⌉": ")", "⌊": "floor(", "⌋": ")"})
 

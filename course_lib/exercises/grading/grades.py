@@ -20,19 +20,33 @@ from ...simulator.launch.engine import Engine
 from ...simulator.launch.prepare import prepare
 from ...simulator.observer import Observer
 from ...simulator.repairs import bounds, synchronization
-from ...simulator.repairs.kernel_syntax import array_of
+from ...simulator.repairs.kernel_syntax import array_of, in_lines, indices, same
 from ...simulator.repairs.table import Candidate, Tries, candidates, proven, register
 from ...trace.simulate import simulate
 from .baselines import KNOWN, baselines
 from .budget_counts import Counts
 from .conflicting_lanes import conflicting_lanes
-from .exercise import CHEAPER, MOST_WORK, Array, Budget, Diagnosis, Exercise, Hint, Launch, Outcome, Shape, differing
+from .exercise import (
+    CHEAPER,
+    MOST_WORK,
+    Array,
+    Budget,
+    Diagnosis,
+    Exercise,
+    Hint,
+    Launch,
+    Outcome,
+    Shape,
+    apart,
+    differing,
+    in_digits,
+)
 from .lines import at, conditions_of_fills, declarations, stores, thread_numbers, updates
 from .mistakes import in_text, likely, mutations, variables
 from .mistakes.in_text import Asked
 from .source import Submission, dots, is_empty, parameters, read
 from .stepper_at import Opened, at_finding, at_wrong_value, fact, first_wrong_step
-from .ungraded_remarks import remarks_on_text
+from .ungraded_remarks import remark_on_float64, remarks_on_text
 from .validation import validate_submission
 from .verdict import FAILED, PASSED, Check, Verdict
 from .wrong_operands import tagged
@@ -230,7 +244,8 @@ class Grading:
         remarks = self._remarks
         if not any("float64" in remark for remark in remarks):
             findings = (finding for outcome in self.outcomes for finding in outcome.run.findings)
-            remarks += tuple(sorted({f"line {f.line}: {f.message}" for f in findings if f.kind == "float64"})[:1])
+            wide = (remark_on_float64(self.source, f.line, f.message) for f in findings if f.kind == "float64")
+            remarks += tuple(sorted(set(wide))[:1])
         if self.seed is not None and (drawn := self._drawn):
             remarks += (f"{self._named(drawn.shape)} and its numbers were drawn by the seed {self.seed}.",)
         if not all(check.passed for check in checks):
@@ -450,7 +465,7 @@ class Grading:
             text = (
                 f"{self.output} is wrong in {outcome.differs.sum():,} of {outcome.got.size:,} elements for "
                 f"{self._named(outcome.shape)}, first {self.output}[{where}]: got "
-                f"{none if np.isnan(got) else format(got, 'g')}, wanted {want:g}"
+                f"{none if np.isnan(got) else apart(got, want)[0]}, wanted {apart(got, want)[1]}"
             )
             return Check(False, text)
         if self._fault and self._fault.severity == "error":
@@ -477,8 +492,8 @@ class Grading:
         if holds and (self._wrong or broken):
             why = f"{self.exercise.task.output} is wrong" if self._wrong else f"there is a finding: {broken}"
             return Check(None, f"{budget.name}: not judged while {why}")
-        allowed = f"at least {budget.least}" if got < budget.least else f"allowed {limit:g} ({budget.formula})"
-        return Check(holds, f"{budget.name}: {got:g} for {self._named(shape)}, {allowed}")
+        allowed = f"at least {budget.least}" if got < budget.least else f"allowed {in_digits(limit)} ({budget.formula})"
+        return Check(holds, f"{budget.name}: {in_digits(got)} for {self._named(shape)}, {allowed}")
 
     def _doubt(self) -> tuple[int, Check, str] | None:
         """A further fault of a kernel that passes every check: (number of the check, its new text, a hint); else None.
@@ -659,9 +674,29 @@ class Grading:
             first = ", ".join(map(str, np.argwhere(left)[0]))
             others = f", and {left.sum() - 1} others" if left.sum() > 1 else ""
             which = f"{self.output}[{first}]{others}"
+        if late := self._begins_late(np.argwhere(left)):
+            loop, more = late
+            said = f"this loop begins with {ast.unparse(loop.target)} = {_first_of(loop)}, so {which} is never stored"
+            also = f", and {in_lines(more)} begin{'s' * (len(more) == 1)} with 1, too" if more else ""
+            return Hint(f"line {loop.lineno}: {said}{also}.", "some-never-stored")
         who = "iteration" if self._alone else "thread"
         asked = f"for {self._named(wrong.shape)} nothing is stored into {which}: which {who} should do it?"
         return Hint(at(stores(wrong), asked), "some-never-stored")
+
+    def _begins_late(self, left: NDArray[np.int_]) -> tuple[ast.For, list[int]] | None:
+        """The loop that begins behind the elements that were never stored, and the lines of others that begin with 1.
+
+        Its counter is an index of the store.
+        """
+        kernel = self.source.kernel
+        late = [loop for loop in kernel.every(ast.For) if _first_of(loop) > 0] if kernel else []
+        for place in kernel.every(ast.Subscript) if kernel else ():
+            if array_of(place) == self.output and isinstance(place.ctx, ast.Store):
+                for dimension, index in enumerate(indices(place)):
+                    for loop in late:
+                        if same(index, loop.target) and (left[:, dimension] < _first_of(loop)).all():
+                            return loop, [other.lineno for other in late if other is not loop and _first_of(other) == 1]
+        return None
 
     def _first_wrong_step(self, wrong: Outcome) -> tuple[int, str] | None:
         """The line of the first step that makes a value wrong, and what is wrong there."""
@@ -680,6 +715,8 @@ class Grading:
         if (loads or budget.name.startswith("sectors per load")) and (line := self._loads_beside_a_tile()):
             return line
         if loads and (cause := self._first(self._passes, "loads")):
+            return _advice(cause)
+        if budget.name.startswith("stores of") and (cause := self._first(self._passes, "stores")):
             return _advice(cause)
         banks = budget.name.startswith("bank conflicts")
         where, array = self._where_banks_meet() if banks else ("", "")
@@ -757,6 +794,14 @@ class Grading:
 def _advice(cause: Candidate) -> Hint:
     """The hint of a mistake."""
     return Hint(cause.hint, cause.id)
+
+
+def _first_of(loop: ast.For) -> int:
+    """The number with which a range begins; 0 if the text does not show it."""
+    match loop.iter:
+        case ast.Call(ast.Name("range"), [ast.Constant(int(first)), _, *_]):
+            return first
+    return 0
 
 
 def _several(noun: str, numbers: NDArray[np.int_]) -> str:

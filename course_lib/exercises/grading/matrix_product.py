@@ -1,5 +1,6 @@
 """The common parts of exercises on C = A·B: inputs, launch shapes, and frequent mistakes."""
 
+import ast
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -70,7 +71,13 @@ ITERATIONS_OF_TILES = iterations(
 # ---- mistakes -------------------------------------------------------------------------------------------------
 
 
-def result_is(wrong: Callable[..., Array | None], advice: str, id: str = "diagnosis", lines: Lines = sums) -> Diagnosis:
+#: Advice, or how it follows from what a kernel's text shows.
+Advice = str | Callable[[Outcome], str]
+
+
+def result_is(
+    wrong: Callable[..., Array | None], advice: Advice, id: str = "diagnosis", lines: Lines = sums
+) -> Diagnosis:
     """Recognise a result that equals ``wrong(*inputs)``, which is None for inputs that do not show the mistake.
 
     The advice names the ``lines``. One without an ``id`` has the name of the variable that it is assigned to.
@@ -78,7 +85,9 @@ def result_is(wrong: Callable[..., Array | None], advice: str, id: str = "diagno
 
     def diagnosis(outcome: Outcome) -> str | None:
         result = wrong(*outcome.inputs)
-        return _named(lines, outcome, advice) if result is not None and np.array_equal(outcome.got, result) else None
+        if result is None or not np.array_equal(outcome.got, result):
+            return None
+        return _named(lines, outcome, advice if isinstance(advice, str) else advice(outcome))
 
     diagnosis.__name__ = id
     return diagnosis
@@ -99,7 +108,7 @@ def _named(lines: Lines, outcome: Outcome, advice: str) -> str:
 
 
 def sums_take(
-    terms: Callable[[int], Sequence[int] | None], advice: str, id: str = "diagnosis", lines: Lines = loops_of_sums
+    terms: Callable[[int], Sequence[int] | None], advice: Advice, id: str = "diagnosis", lines: Lines = loops_of_sums
 ) -> Diagnosis:
     """Recognise sums that take only the ``terms(K)`` of 0, …, K - 1, or some of them twice."""
 
@@ -110,11 +119,23 @@ def sums_take(
     return result_is(taken, advice, id, lines)
 
 
+def advice_on_the_last_term(outcome: Outcome) -> str:
+    """Why a sum stops at k = K - 2: its loop ends too early, or counts from 1 up to less than K."""
+    kernel = outcome.source.kernel if outcome.source else None
+    for node in kernel.every(ast.BinOp) if kernel else ():
+        match node:
+            case ast.BinOp(ast.Name(counter), ast.Sub(), ast.Constant(1)) if kernel and counter in kernel.counters(
+                node
+            ):
+                return (
+                    f"each sum lacks its last term: `{ast.unparse(node)}` is the index, so {counter} must go from 1 up "
+                    f"to K, and range(1, n) ends with n - 1. Simpler: count from 0, with {counter} as the index."
+                )
+    return "each sum lacks its last term, that of k = K - 1: range(n) ends with n - 1."
+
+
 #: The sums stop at k = K - 2.
-last_term_missing = sums_take(
-    lambda K: range(K - 1) or None,
-    "each sum lacks its last term, that of k = K - 1: a range ends one before the number in it.",
-)
+last_term_missing = sums_take(lambda K: range(K - 1) or None, advice_on_the_last_term)
 
 #: The sums hold only the product of k = K - 1.
 last_term_alone = sums_take(

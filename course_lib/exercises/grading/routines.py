@@ -278,8 +278,9 @@ def _called(function: Any, case: Case, call: str, run: Run) -> tuple[Check, str,
         hint = Hint(many, "returns-many")
     else:
         hint = Hint(case.hint, call)
-    wanted = "which is wrong" if callable(case.want) else f"wanted {_shown(case.want)}"
-    return Check(_same(got, case.want), f"{call}: got {_shown(got)}, {wanted}"), hint, got
+    digits = 4 if _shown(got, 4) != _shown(case.want, 4) else 6
+    wanted = "which is wrong" if callable(case.want) else f"wanted {_shown(case.want, digits)}"
+    return Check(_same(got, case.want), f"{call}: got {_shown(got, digits)}, {wanted}"), hint, got
 
 
 def _raised_in(function: Any, error: Exception) -> list[int]:
@@ -305,11 +306,16 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, digits: int = 4) -> str:
+    """A result in words; a fraction has so many digits."""
     value = _plain(value)
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, int | float):
-        return "a number beyond 1e300" if abs(value) > _MOST else f"{value:,.6g}"
+        return (
+            "a number beyond 1e300"
+            if abs(value) > _MOST
+            else f"{value:,.{6 if float(value).is_integer() else digits}g}"
+        )
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeiou' or name == 'ndarray' else 'a'} {name}"

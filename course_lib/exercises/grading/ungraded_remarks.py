@@ -2,6 +2,7 @@
 
 import ast
 
+from .mistakes.variables import added_to
 from .source import Submission
 
 
@@ -21,3 +22,18 @@ def remarks_on_text(source: Submission, alone: bool = False) -> tuple[str, ...]:
                     f"with it; float32({value:g}) keeps the arithmetic in single precision."
                 )
     return tuple(remarks)
+
+
+def remark_on_float64(source: Submission, line: int | None, message: str) -> str:
+    """What made a line compute in float64: a sum that begins as an integer, or else the finding's message."""
+    kernel = source.kernel
+    node = kernel.statement(line) if kernel else None
+    sum = added_to(node) if node else ""
+    for begun in kernel.every(ast.Assign) if kernel else ():
+        match begun:
+            case ast.Assign([ast.Name(name)], ast.Constant(value)) if type(value) is int and name == sum:
+                return (
+                    f"line {begun.lineno}: {name} = {value} is an integer, and the sum of an integer and a float32 is "
+                    f"computed in float64; begin with float32({value})."
+                )
+    return f"line {line}: {message}"

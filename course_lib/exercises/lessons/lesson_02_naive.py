@@ -12,6 +12,7 @@ from ..grading.lines import around, at, loads, loops_of_sums, stores, thread_num
 from ..grading.matrix_product import (
     PRODUCT,
     PRODUCT_OF_ROWS,
+    advice_on_the_last_term,
     grid_over,
     last_term_alone,
     last_term_missing,
@@ -24,7 +25,7 @@ _SHAPES = ((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1))
 
 _LAST_TERM_MISSING = result_is(
     lambda A, B: A[:, :-1] @ B[:, :-1].T if A.shape[1] > 1 else None,
-    "each sum lacks its last term, that of k = K - 1: a range ends one before the number in it.",
+    advice_on_the_last_term,
     lines=loops_of_sums,
 )
 

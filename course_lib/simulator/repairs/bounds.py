@@ -17,7 +17,7 @@ Made = Iterator[Candidate]
     "out-of-bounds",
     guard=Texts(
         "put `{guard}` around {lines}",
-        "there are more threads than {things}, and nothing keeps the others away from {what}: that needs `{guard}`.",
+        "{outside}, and nothing keeps {them} away from {what}: that needs `{guard}`.",
     ),
     guard_of_other_lines=Texts(
         "put `{guard}` around {lines}",
@@ -49,7 +49,7 @@ def guards(make: Make, kernel: Kernel, finding: Finding) -> Made:
     shapes = (f"{name} < {array_of(place)}.shape[{dimension}]" for name, (place, dimension) in limits.items())
     test = expression(" and ".join(shapes))
     writes = any(isinstance(place.ctx, ast.Store) for place in places) or "atomic" in ast.unparse(node)
-    said = {"guard": f"if {ast.unparse(test)}:", "what": "this line", **_things(limits)}
+    said = {"guard": f"if {ast.unparse(test)}:", "what": "this line", **_outside(limits)}
     around = [owner for _, _, owner in kernel.chain(node) if isinstance(owner, ast.If)]
     tested = {n.id for owner in around for n in names_in(owner.test)}
     id = "guard-beside-another" if tested & set(limits) else "guard"
@@ -81,14 +81,19 @@ def _limits(kernel: Kernel, places: Sequence[ast.Subscript]) -> dict[str, tuple[
     return limits
 
 
-def _things(limits: dict[str, tuple[ast.Subscript, int]]) -> dict[str, str]:
-    """What threads are counted by, in words: rows of A, or elements of C; and the arrays."""
-    arrays = " and ".join(dict.fromkeys(array_of(place) for place, _ in limits.values()))
-    things = "elements"
-    if len(limits) == 1:
-        ((place, dimension),) = limits.values()
-        things = ("rows", "columns")[dimension] if len(indices(place)) == 2 else things
-    return {"things": f"{things} of {arrays}", "array": arrays}
+def _outside(limits: dict[str, tuple[ast.Subscript, int]]) -> dict[str, str]:
+    """Which threads are outside, in words: those beyond the rows of A, or the elements of C; and the arrays."""
+    of = {name: array_of(place) for name, (place, _) in limits.items()}
+    arrays = " and ".join(dict.fromkeys(of.values()))
+    kinds = {
+        name: ("row", "column")[dimension] if len(indices(place)) == 2 else "element"
+        for name, (place, dimension) in limits.items()
+    }
+    if len(set(of.values())) > 1:
+        lacking = " or a ".join(f"`{name}` that is no {kinds[name]} of {array}" for name, array in of.items())
+        return {"outside": f"some threads have a {lacking}", "them": "them", "array": arrays}
+    things = "elements" if len(limits) > 1 else f"{next(iter(kinds.values()))}s"
+    return {"outside": f"there are more threads than {things} of {arrays}", "them": "the others", "array": arrays}
 
 
 def _guard_of_others(kernel: Kernel, around: Sequence[ast.If], limits: set[str]) -> ast.If | None:

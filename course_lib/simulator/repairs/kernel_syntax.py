@@ -125,6 +125,12 @@ class Kernel:
         """The loops around a node, innermost first."""
         return [each for each in self.above(node) if isinstance(each, ast.For | ast.While)]
 
+    def counters(self, node: ast.AST) -> set[str]:
+        """The variables that the for loops around a node count."""
+        return {
+            name.id for loop in self.loops_around(node) if isinstance(loop, ast.For) for name in stores(loop.target)
+        }
+
     @cached_property
     def loops(self) -> list[ast.For | ast.While]:
         return [node for node in self.nodes if isinstance(node, ast.For | ast.While)]

@@ -23,8 +23,8 @@ _WRITTEN_EARLY = (
     "{write}{next}: a barrier is missing {where}."
 )
 _LEAVES = (
-    "threads that {leave} here never come to the barrier of line {barrier}, and all threads of the block must: put "
-    "only loads and stores into an if, and let all threads come to the barrier."
+    "threads that {leave} here never come to the barrier of line {barrier}, and all threads of the block must: "
+    "{advice}."
 )
 _BARRIER = "put {call} {where}"
 
@@ -260,7 +260,7 @@ def stored_by_some(make: Make, kernel: Kernel, finding: Finding) -> Made:
     condition_of_each_thread=Texts(hint=_EACH_THREAD),
     barrier_in_an_if=Texts(
         hint="only the threads for which `{test}` holds (line {owner}) come to {these}, and all threads of the block "
-        "must: put only their loads and stores into the if."
+        "must: {advice}."
     ),
 )
 def in_an_if(make: Make, kernel: Kernel, finding: Finding) -> Made:
@@ -269,7 +269,23 @@ def in_an_if(make: Make, kernel: Kernel, finding: Finding) -> Made:
         if owner.lineno in (finding.line, finding.other_line):
             said = _under(kernel, owner)
             id, at = ("condition-of-each-thread", owner) if said["stores"] else ("barrier-in-an-if", finding.line)
-            yield make(id, at, certain=True, **said)
+            if id == "barrier-in-an-if" and not owner.orelse:
+                lines = f"{owner.body[0].lineno} to {owner.end_lineno}"
+                advice = f"take line {owner.lineno} away, and let all of them do lines {lines}"
+                yield make(id, at, (owner, owner.body), advice=_conditions(kernel, owner) + advice, **said)
+            advice = "put only their loads and stores into the if"
+            yield make(id, at, certain=True, advice=advice, **said)
+
+
+def _conditions(kernel: Kernel, owner: ast.If) -> str:
+    """That loads and stores of global memory have conditions beside that of an if, in words; empty if none has."""
+    lines = set()
+    for place in kernel.every(ast.Subscript):
+        around = [node for node in kernel.above(place) if isinstance(node, ast.If | ast.IfExp) and node is not owner]
+        if array_of(place) in kernel.arrays and around:
+            lines.add(place.lineno)
+    have = "has a condition of its own" if len(lines) == 1 else "have conditions of their own"
+    return f"{in_lines(lines)} {have}, so " if lines else ""
 
 
 def _reads_memory(test: ast.expr) -> bool:
@@ -331,7 +347,14 @@ def leaves(make: Make, kernel: Kernel, finding: Finding) -> Made:
             loop = kernel.loops_around(node)[:1]
             at = {node.lineno, *(each.lineno for each in loop if not isinstance(node, ast.Return))}
             if line in at and node.lineno < others[0]:
-                yield make("leaves-before-a-barrier", node, certain=True, leave=_LEAVE[type(node)], barrier=others[0])
+                said = {"leave": _LEAVE[type(node)], "barrier": others[0]}
+                owner = kernel.parents[node]
+                if isinstance(owner, ast.If) and owner.body == [node] and not owner.orelse:
+                    both = in_lines((owner.lineno, node.lineno))
+                    advice = f"{_conditions(kernel, owner)}{both} can go"
+                    yield make("leaves-before-a-barrier", node, (owner, ()), advice=advice, **said)
+                advice = "put only loads and stores into an if, and let all threads come to the barrier"
+                yield make("leaves-before-a-barrier", node, certain=True, advice=advice, **said)
 
 
 @row(

@@ -20,7 +20,7 @@ another loop ? first-terms-missing
 starts anew ? last-term-of-many
 -             acc = float32(0)\n ->
 -                 acc += ->                 acc = float32(0)\n                acc +=
-stores in the loop:             C[ ->                 C[ ? stores-of-c
+stores in the loop:             C[ ->                 C[ ? stored-in-the-loop
 
 # mirrored
 every element by itself ? global-loads-per-thread

@@ -18,7 +18,7 @@ one sum for all rows ? sums-run-on
 replaces the sum: acc +=  -> acc =  ? sum-replaced
 a loop over the columns too:     for row ->     for col in range(B.shape[1]):\n     for row ? all-in-every-thread
 stores behind both loops:         C[ ->     C[ ? stored-after-the-loop
-stores in the loop:         C[ ->             C[ ? stores-of-c
+stores in the loop:         C[ ->             C[ ? stored-in-the-loop
 
 # own-element
 the blocks of the grid: blockDim.x -> gridDim.x ? thread-and-block: gridDim is the number of blocks

@@ -16,7 +16,7 @@ one term short: range(K) -> range(K - 1) ? last-term-missing
 sum in C ? not-zero-at-the-start
 - acc += A[row, k] * B[col, k] -> C[row, col] += A[row, k] * B[col, k]
 -         C[row, col] = acc ->
-store in the loop:         C[row, col] = acc ->             C[row, col] = acc ? stores-of-c
+store in the loop:         C[row, col] = acc ->             C[row, col] = acc ? stored-in-the-loop
 a load too many: acc += A[row, k] * B -> acc += (A[row, k] + A[row, k]) / float32(2) * B ? global-loads-per-thread
 A by columns: A[row, k] -> A[k, row] ? order-of-indices
 a guard of the sums: col < N -> col < K ? compared-with-another-size
@@ -45,7 +45,7 @@ one term short: range(A.shape[1]) -> range(A.shape[1] - 1) ? last-term-missing
 # sum-in-register
 16 for K: range(A.shape[1]) -> range(16) ? written-size
 blockDim.x for blockDim.y: cuda.blockIdx.y * cuda.blockDim.y -> cuda.blockIdx.y * cuda.blockDim.x ? mixed-directions
-stores at every step:         C[row ->             C[row ? stores-of-c
+stores at every step:         C[row ->             C[row ? stored-in-the-loop
 loads C all the same ? not-zero-at-the-start
 -             acc += ->             acc = C[row, col]\n            C[row, col] = acc +
 zero first, then adds to C ? global-loads-per-thread
@@ -73,7 +73,7 @@ one sum for both:             acc_right ->             acc_left ? never-added-to
 
 # report-kernel
 the row of C for the column of B: B[k, y] -> B[k, x] ? one-name-or-number: B[k, x]
-stores at every step:         C[x, y] ->             C[x, y] ? stores-of-c
+stores at every step:         C[x, y] ->             C[x, y] ? stored-in-the-loop
 """
 
 RIGHT = r"""

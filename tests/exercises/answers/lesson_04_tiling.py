@@ -38,7 +38,7 @@ three of them ? barrier-not-needed
 syncwarp instead: k, tx]\n        cuda.syncthreads() -> k, tx]\n        cuda.syncwarp() ? barrier-of-a-warp
 
 # report-tiled
-the barrier alone:     C[row, col] ->         C[row, col] ? stores-of-c
+the barrier alone:     C[row, col] ->         C[row, col] ? stored-in-the-loop
 the barrier in the inner loop ? barrier-in-a-loop
 - i, tx]\n        cuda.syncthreads() -> i, tx]\n            cuda.syncthreads()
 """

@@ -13,7 +13,7 @@ WRONG = r"""
 # rows-of-b
 only the guard fixed: B[k, col] -> B[col, k] ? transposed
 only B fixed: {STORE} ->     C[row, col] = acc ? guard-of-other-lines
-stored in the loop: {STORE} ->             C[row, col] = acc ? stores-of-c
+stored in the loop: {STORE} ->             C[row, col] = acc ? stored-in-the-loop
 a name misspelt: B[k, col] -> B[k, coll] ? misspelt-name
 
 # too-far

@@ -39,7 +39,7 @@ one share too few ? one-term-too-many
 >         for share in range(SHARES - 1):\n            acc += P[share, row, col]\n        C[row, col] = acc
 = for += ? sum-replaced
 >         for share in range(SHARES):\n            acc = P[share, row, col]\n        C[row, col] = acc
-stored in the loop ? stores-of-c
+stored in the loop ? stored-in-the-loop
 >         for share in range(SHARES):\n            acc += P[share, row, col]\n            C[row, col] = acc
 added in memory ? not-zero-at-the-start
 >         for share in range(SHARES):\n            C[row, col] += P[share, row, col]

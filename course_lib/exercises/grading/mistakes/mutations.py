@@ -13,7 +13,9 @@ from ....simulator.edits import Change, expression
 from ....simulator.repairs.kernel_syntax import (
     Kernel,
     array_of,
+    in_lines,
     indices,
+    is_number,
     is_shape,
     kind_of,
     name,
@@ -25,6 +27,7 @@ from ....simulator.repairs.kernel_syntax import (
 )
 from ....simulator.repairs.table import Candidate, Texts, row
 from .formulas import OPERATORS
+from .in_text import Asked
 from .likely import exchanged, turned
 
 Make = Callable[..., Candidate]
@@ -935,6 +938,41 @@ def loaded_twice(make: Make, kernel: Kernel, _: Any) -> Made:
 _PLAIN = (ast.Assign, ast.AugAssign)
 
 
+@row(
+    "stores",
+    stored_in_the_loop=Texts(
+        hint="{output} is stored in every iteration of the loop of line {loop}: this belongs after that loop, with the "
+        "indentation of line {loop}."
+    ),
+)
+def stored_in_the_loop(make: Make, kernel: Kernel, work: Asked) -> Made:
+    """A store of the output in a loop that adds to its sum."""
+    for node in kernel.every(ast.Assign):
+        loops = kernel.loops_around(node)
+        if array_of(node.targets[0]) == work.output and isinstance(node.targets[0], ast.Subscript):
+            for loop in loops[:1]:
+                changes = _moved(loop, node, after=True)
+                yield make("stored-in-the-loop", node, *changes, output=work.output, loop=loop.lineno)
+
+
+@row(
+    "loads",
+    whole_sum_added=Texts(
+        hint="`{place} += …` loads {output} first, and `{sum}` is the whole sum already: store it by `=`{again}."
+    ),
+)
+def whole_sum_added(make: Make, kernel: Kernel, work: Asked) -> Made:
+    """``C[row, col] += acc`` in the place of ``=``, below a store of 0."""
+    for node in kernel.every(ast.AugAssign):
+        match node:
+            case ast.AugAssign(ast.Subscript() as place, ast.Add(), ast.Name(sum)) if array_of(place) == work.output:
+                begun = [n for n in kernel.every(ast.Assign) if same(n.targets[0], place) and is_number(n.value)]
+                again = f", and take {in_lines([n.lineno for n in begun])} away" if begun else ""
+                changes = [(node, ast.Assign([place], node.value)), *((each, ()) for each in begun)]
+                said = {"place": ast.unparse(place), "output": work.output, "sum": sum, "again": again}
+                yield make("whole-sum-added", node, *changes, **said)
+
+
 def _is_loaded(kernel: Kernel, place: ast.Subscript) -> bool:
     """Whether this is a load of an element of one of the kernel's arguments."""
     return isinstance(place.ctx, ast.Load) and array_of(place) in kernel.arrays
@@ -963,4 +1001,6 @@ ROWS = (
     one_name_or_number,
     barriers_too_many,
     loaded_twice,
+    stored_in_the_loop,
+    whole_sum_added,
 )

@@ -13,7 +13,7 @@ Make = Callable[..., Candidate]
 Made = Iterator[Candidate]
 
 
-def _added_to(node: ast.stmt) -> str:
+def added_to(node: ast.stmt) -> str:
     """The variable to which a statement adds, as ``x += …`` or ``x = x + …``; empty if it adds to none."""
     match node:
         case ast.AugAssign(ast.Name(id), ast.Add() | ast.Sub()):
@@ -35,7 +35,7 @@ def _added_to(node: ast.stmt) -> str:
 )
 def two_names_of_a_sum(make: Make, kernel: Kernel, work: Asked) -> Made:
     """A sum that begins as one variable, or is stored as one, and grows as another."""
-    added = {_added_to(node): node for node in reversed(kernel.statements)}
+    added = {added_to(node): node for node in reversed(kernel.statements)}
     added.pop("", None)
     begun = {
         node.targets[0].id: node
