@@ -16,7 +16,7 @@ from .pages.frame import write
 from .publish.convert import executed
 from .publish.deck import LARGE
 from .publish.links import links_of
-from .publish.site import site
+from .publish.site_pages import site
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

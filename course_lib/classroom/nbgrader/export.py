@@ -12,8 +12,8 @@ from nbgrader.plugins import ExportPlugin
 from ..teach.grade import NO_NOTEBOOK
 from ..teach.judge import MISSING
 from ..teach.table import write_table
-from .mending import exercise_of, place_of
 from .reading import OURS, named
+from .rebuilding import exercise_of, place_of
 
 #: The status of a submission that nbgrader has not graded yet, and of points that a person gave.
 NOT_GRADED, BY_HAND = "not graded", "by hand"

@@ -15,8 +15,8 @@ from ..teach.cells import places
 from ..teach.isolated import SECONDS, judged_notebook, limits_for, shared_worker
 from ..teach.judge import TO_READ, UNREADABLE, Judged, unjudged
 from ..teach.worker import STANDARD, Stopped
-from .mending import exercise_of
 from .reading import OURS
+from .rebuilding import exercise_of
 
 
 class Judge(NbGraderPreprocessor):

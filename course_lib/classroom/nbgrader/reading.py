@@ -27,7 +27,7 @@ _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 class SubmissionReader(NotebookExporter):
-    """The exporter of `nbgrader autograde`, which reads each file twice: as it was submitted, and as it was mended.
+    """The exporter of `nbgrader autograde`, which reads each file twice: as it was submitted, and as it was rebuilt.
 
     A file that is no notebook becomes a notebook without cells; ``resources["unreadable"]`` says why.
     """

@@ -1,4 +1,4 @@
-"""Repairs are right or absent: for twelve kernels in shapes of their own, and for every kernel with a bug."""
+"""Repairs are right or absent: for well_known_bugs kernels in shapes of their own, and for every kernel with a bug."""
 
 import ast
 import re
@@ -6,7 +6,7 @@ import re
 import kernels_with_bugs as corpus
 import numpy as np
 import pytest
-from machine.profile import twelve
+from machine.profile import well_known_bugs
 from nightly import every
 from numba import cuda
 
@@ -31,15 +31,15 @@ def repaired(kernel, grid, block, arguments, stream=0, shared_bytes=0):
 
 
 def profiled(kernel):
-    """Return the profile of one of the twelve."""
-    grid, block, arguments, _ = twelve.KERNELS[kernel][1](2, np.random.default_rng(1))
+    """Return the profile of one of the well_known_bugs."""
+    grid, block, arguments, _ = well_known_bugs.KERNELS[kernel][1](2, np.random.default_rng(1))
     return profile(kernel, grid, block, *arguments)
 
 
-@pytest.mark.parametrize("kernel", twelve.KERNELS, ids=lambda kernel: kernel.__name__)
+@pytest.mark.parametrize("kernel", well_known_bugs.KERNELS, ids=lambda kernel: kernel.__name__)
 def test_the_advice_for_twelve_kernels_is_right_or_absent(kernel):
     """The expected rule, and the repaired kernel has NumPy's values and no findings for other sizes and values, too."""
-    rules, launch = twelve.KERNELS[kernel]
+    rules, launch = well_known_bugs.KERNELS[kernel]
     found = repaired(kernel, *launch(2, np.random.default_rng(1))[:3])
     assert sorted({change.id for change in found.changes} if found else []) == rules
     for n in (1, 3) if found else ():
@@ -72,7 +72,7 @@ def test_nothing_is_advised_for_a_kernel_that_is_right(name):
 
 def test_the_verdict_names_two_warps_and_their_iterations():
     """Of all pairs of a race the first of two warps, which nobody disputes, in neighbouring iterations."""
-    said = profiled(twelve.tree_sum).verdict()
+    said = profiled(well_known_bugs.tree_sum).verdict()
     lines = said.text("tree_sum [2, 256]")
 
     assert "WRONG  race on s, between two iterations of the loop in line 18" in lines[0]
@@ -86,7 +86,7 @@ def test_the_verdict_names_two_warps_and_their_iterations():
 
 def test_one_iteration_is_told_from_two():
     """A scan that reads what others write in the same step."""
-    assert "within one iteration of the loop in line 42" in profiled(twelve.running_sum).verdict().says
+    assert "within one iteration of the loop in line 42" in profiled(well_known_bugs.running_sum).verdict().says
 
 
 def test_a_barrier_may_stand_where_all_threads_pass():
@@ -174,8 +174,8 @@ def test_the_fields_of_records_are_no_cost():
 
 def test_a_launch_that_takes_long_is_not_repeated():
     """Then the profile says so."""
-    grid, block, arguments, _ = twelve.KERNELS[twelve.decay][1](2, np.random.default_rng(1))
-    found = profile(twelve.decay, grid, block, *arguments, repair_seconds=0)
+    grid, block, arguments, _ = well_known_bugs.KERNELS[well_known_bugs.decay][1](2, np.random.default_rng(1))
+    found = profile(well_known_bugs.decay, grid, block, *arguments, repair_seconds=0)
     assert found.repair is None and found.notes[-1].startswith("No repair was tried")
 
 

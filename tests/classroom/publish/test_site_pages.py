@@ -10,7 +10,7 @@ import pytest
 
 from course_lib.classroom import export, lessons
 from course_lib.classroom import site as command
-from course_lib.classroom.publish import site as pages_of
+from course_lib.classroom.publish import site_pages
 from course_lib.classroom.publish.links import dead_links, linked, links_of
 
 PAGE = '<h1 id="A-%C2%B7-b">A · b</h1><a href="{}">there</a><img src="data:image/png;base64,AA">'
@@ -45,11 +45,11 @@ def course(tmp_path, monkeypatch):
         if path.name[:2] in ("00", "01") or path.suffix == ".md":
             (tmp_path / path.name).write_text(text, encoding="utf-8")
     monkeypatch.setattr(lessons, "home", lambda: tmp_path)
-    few = (replace(pages_of.bugs.bugs()[7], number=1),)
-    monkeypatch.setattr(pages_of.bugs, "bugs", lambda: few)
-    monkeypatch.setattr(pages_of, "course_map", lambda: type("Map", (), {"markdown": lambda self: "the map"})())
+    few = (replace(site_pages.bugs.bugs()[7], number=1),)
+    monkeypatch.setattr(site_pages.bugs, "bugs", lambda: few)
+    monkeypatch.setattr(site_pages, "course_map", lambda: type("Map", (), {"markdown": lambda self: "the map"})())
     address = "https://course.example"
-    return lambda *first, **more: pages_of.site(
+    return lambda *first, **more: site_pages.site(
         *first, execute=lambda notebook, folder: notebook, address=address, **more
     )
 
@@ -193,7 +193,7 @@ def test_the_command_writes_the_whole_site(tmp_path, capsys):
     """With solutions; by their stored outputs."""
     assert command.main(["--out", str(tmp_path), "--stored", "--solutions"]) == 0
     solutions = len([*(lessons.home() / "solutions").glob("*.ipynb")])
-    pages = len([*lessons.files()]) + solutions + len(pages_of.bugs.bugs()) + 1  # the index
+    pages = len([*lessons.files()]) + solutions + len(site_pages.bugs.bugs()) + 1  # the index
     assert re.search(rf": {pages} pages, [\d.]+ MB; \d+ links checked", capsys.readouterr().out)
     assert (tmp_path / "solutions" / "04_tiling.html").is_file()
     numbered = {path.stem for path in tmp_path.glob("[0-9]*.html")} - set(lessons.MOVED)

@@ -15,9 +15,9 @@ from nbconvert.filters import markdown2html  # noqa: E402
 from nbgrader.api import Gradebook  # noqa: E402
 from nbgrader.nbgraderformat import MetadataValidator  # noqa: E402
 
-from course_lib.classroom.nbgrader import Mend, SubmissionReader  # noqa: E402
-from course_lib.classroom.nbgrader.mending import as_text, clean  # noqa: E402
+from course_lib.classroom.nbgrader import RebuildNotebook, SubmissionReader  # noqa: E402
 from course_lib.classroom.nbgrader.reading import OURS  # noqa: E402
+from course_lib.classroom.nbgrader.rebuilding import as_text, clean  # noqa: E402
 from course_lib.classroom.teach.cells import places, texts_above  # noqa: E402
 from course_lib.classroom.teach.submission import answers, code_cells, read  # noqa: E402
 
@@ -38,7 +38,7 @@ def notebook(course):
     return answered(released(course), solved())
 
 
-def mended(course, handed_in, name="ana"):
+def rebuilt(course, handed_in, name="ana"):
     """Return the notebook that is graded of what was handed in."""
     path = hand_in(course, name, handed_in)
     where = {
@@ -47,7 +47,7 @@ def mended(course, handed_in, name="ana"):
         "student": name,
         "db_url": f"sqlite:///{course / 'gradebook.db'}",
     }
-    exporter = SubmissionReader(config={"Exporter": {"default_preprocessors": [], "preprocessors": [Mend]}})
+    exporter = SubmissionReader(config={"Exporter": {"default_preprocessors": [], "preprocessors": [RebuildNotebook]}})
     text, _ = exporter.from_filename(str(path), {"nbgrader": where})
     found = nbformat.reads(text, 4)
     nbformat.validate(found)
@@ -168,9 +168,9 @@ CHANGES = [
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_each_cell_of_the_assignment_is_there_once(change, course, notebook):
     """With its own text, points and kind; the student's answer is found as without the change; no reason is forged."""
-    whole = mended(course, copy.deepcopy(notebook))
+    whole = rebuilt(course, copy.deepcopy(notebook))
     change(notebook)
-    found = mended(course, notebook)
+    found = rebuilt(course, notebook)
     assert sorted(marked(found)) == sorted(GIVEN)
     ours = {cell.metadata.nbgrader.grade_id: cell for cell in found.cells if "nbgrader" in cell.metadata}
     given = {cell.metadata.nbgrader.grade_id: cell for cell in whole.cells if "nbgrader" in cell.metadata}
@@ -184,15 +184,15 @@ def test_each_cell_of_the_assignment_is_there_once(change, course, notebook):
 
 
 def test_what_is_put_back_stands_below_its_answer(course, notebook):
-    places_before = marked(mended(course, copy.deepcopy(notebook)))
+    places_before = marked(rebuilt(course, copy.deepcopy(notebook)))
     deleted(notebook)
-    assert marked(mended(course, notebook)) == places_before
+    assert marked(rebuilt(course, notebook)) == places_before
 
 
 def test_a_text_of_the_students_own_in_a_cell_of_the_assignment_stays(course, notebook):
     cell_of(notebook, "test-barriers")["source"] = solution("barriers")
     cell_of(notebook, "points-two-barriers")["source"] = "My answer is here."
-    found = mended(course, notebook)
+    found = rebuilt(course, notebook)
     others = [cell.source for cell in found.cells if "nbgrader" not in cell.metadata]
     assert others.count(solution("barriers")) == 2 and any("My answer is here." in text for text in others)
     assert sorted(marked(found)) == sorted(GIVEN)
@@ -200,7 +200,7 @@ def test_a_text_of_the_students_own_in_a_cell_of_the_assignment_stays(course, no
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"nbformat": 3, "worksheets": []}', b"\xff\xfe", b"[" * 100_000])
 def test_a_file_that_is_no_notebook_becomes_one_that_says_so(data, course):
-    found = mended(course, data)
+    found = rebuilt(course, data)
     assert found.metadata[OURS].unreadable.startswith("the file is no notebook") and sorted(marked(found)) == sorted(
         GIVEN
     )
@@ -267,7 +267,7 @@ def test_no_markup_of_a_student_is_executed(kind, text, course, notebook):
     output = {"output_type": "display_data", "data": {"text/html": text, "image/svg+xml": text}, "metadata": {}}
     code = {"cell_type": "code", "id": "code", "metadata": {"tags": [text]}, "source": text, "outputs": [output]}
     notebook["cells"], notebook["metadata"] = [own, code], {"title": text, "widgets": {text: text}}
-    found = mended(course, notebook)
+    found = rebuilt(course, notebook)
     theirs = [cell for cell in found.cells if "nbgrader" not in cell.metadata]
     assert [cell.cell_type for cell in theirs] == ["markdown", "code"]
     assert [cell.metadata for cell in theirs] == [{}, {}] and not theirs[1].outputs and set(found.metadata) == {OURS}
@@ -310,7 +310,7 @@ def test_a_text_that_parsers_do_not_like_is_shown(text):
 
 def test_code_of_any_length_is_cut_where_the_judge_stops_reading(course, notebook):
     cell_of(notebook, places(LESSON)["barriers"].cell)["source"] = "#" * 10_000_000
-    found = mended(course, notebook)
+    found = rebuilt(course, notebook)
     assert len(answer(found)) == 65_537
     assert len(list(code_cells(json.loads(json.dumps(found))))) == len(
         [c for c in notebook["cells"] if c["cell_type"] == "code"]

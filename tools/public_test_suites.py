@@ -1,14 +1,14 @@
 """Runs test suites of public projects under numba's CUDA simulator and under this one, and prints what both say.
 
     uv run --with click --with pandas --with opencv-python-headless --with pyproj --with netCDF4 --with isodate \
-        --with scipy python tools/suites.py FOLDER [OWNER/NAME ...] [--ours]
+        --with scipy python tools/public_test_suites.py FOLDER [OWNER/NAME ...] [--ours]
 
     uv run --with numba-cuda --with cupy-cuda12x --with pytest-cov --with pytest-durations --with psutil --with attrs \
         --with sympy --with lxml --with networkx --with Pint --with rdflib --with scipy --with pandas \
-        python tools/suites.py FOLDER ccam80/cubie
+        python tools/public_test_suites.py FOLDER ccam80/cubie
 
-FOLDER holds a checkout of each project of tools/suites.toml, named owner+name, at the commit named there. ``--ours``
-leaves numba's simulator out, which takes up to half an hour for a suite.
+FOLDER holds a checkout of each project of tools/public_test_suites.toml, named owner+name, at the commit named there.
+``--ours`` leaves numba's simulator out, which takes up to half an hour for a suite.
 """
 
 import os
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-LIST = Path(__file__).with_name("suites.toml")
+LIST = Path(__file__).with_name("public_test_suites.toml")
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
 SIMULATORS = {
     "numba's simulator": (PYTEST, {"NUMBA_ENABLE_CUDASIM": "1"}),

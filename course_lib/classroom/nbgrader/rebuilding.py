@@ -1,4 +1,4 @@
-"""Mending of a submission: the assignment's own cells in their places, and of the student's cells nothing but text.
+"""A submitted notebook made anew: the assignment's own cells in their places, and of the student's cells only the text.
 
 A test that is there twice ends nbgrader's whole batch, one that was renamed or deleted loses its points, and what a
 student's Markdown, raw cells, outputs or metadata hold of HTML is shown to the teacher. So the notebook is made anew:
@@ -27,7 +27,7 @@ from .reading import OURS
 TEST, POINTS = "test-", "points-"
 
 
-class Mend(NbGraderPreprocessor):
+class RebuildNotebook(NbGraderPreprocessor):
     """The first preprocessor of `nbgrader autograde`. The notebook's metadata get what `SubmissionReader` found."""
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
@@ -39,7 +39,7 @@ class Mend(NbGraderPreprocessor):
         missing = sorted(ours.keys() - {text.grade_id for text in found})
         if missing:
             self.log.warning("%s of %s: put back %s", where["notebook"], where["student"], ", ".join(missing))
-        nb.cells = mended(found, ours)
+        nb.cells = rebuilt(found, ours)
         problem = resources.get("unreadable", "")
         if problem:
             nb.cells.insert(0, new_markdown_cell(as_text(f"This submission cannot be read: {problem}")))
@@ -131,7 +131,7 @@ def _pictures(found: Any) -> dict[str, dict[str, str]]:
     return {name: of for name, of in kept.items() if of}
 
 
-def mended(found: list[_Text], ours: dict[str, NotebookNode]) -> list[NotebookNode]:
+def rebuilt(found: list[_Text], ours: dict[str, NotebookNode]) -> list[NotebookNode]:
     """Return the cells of a student, each without marks, and those of the assignment, each once, in their places.
 
     Where the student has changed one of the assignment's, both are there. One that is missing comes after the answer to
