@@ -1,4 +1,4 @@
-"""A submitted notebook made anew: the assignment's own cells in their places, and of the student's cells only the text.
+"""The rebuilding of a notebook: the assignment's own cells in their places, and of the student's cells only the text.
 
 A test that is there twice ends nbgrader's whole batch, one that was renamed or deleted loses its points, and what a
 student's Markdown, raw cells, outputs or metadata hold of HTML is shown to the teacher. So the notebook is made anew:
