@@ -15,7 +15,8 @@ cell shows follows from its kind:
   alone, and with "output" on a slide before it.
 
 A cell whose ``deck`` is empty shows nothing. An exercise that the class does together names its text and its code in
-``deck``; its answer, the last hint, follows on a slide of its own, with the same code.
+``deck``; its answer follows on a slide of its own: the code of the solution, with the lines marked that were to be
+written. Where the solutions are not, as in the installed package, it is the last hint, with the code as it was given.
 """
 
 import ast
@@ -37,6 +38,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+from ...exercises.grading.grades import YOUR_CODE
 from ...exercises.predict import PREDICTION
 from ...machine.sliders.widget import BUNDLE as SLIDERS
 from ...machine.timing_model.widget import BUNDLE as WAITING
@@ -102,9 +104,12 @@ class Slide:
         return found[0] if found else ""
 
 
-def slides_of(notebook: Any) -> list[Slide]:
-    """Return the slides of an executed notebook; their notes are what the lesson says beside them."""
-    found = [slide for slide in _Cutter(notebook).cut() if slide.parts]
+def slides_of(notebook: Any, solutions: Mapping[str, str] | None = None) -> list[Slide]:
+    """Return the slides of an executed notebook; their notes are what the lesson says beside them.
+
+    ``solutions`` are the sources of the cells with solved exercises, by the ids of the cells.
+    """
+    found = [slide for slide in _Cutter(notebook, solutions or {}).cut() if slide.parts]
     for slide in found:
         slide.notes = "\n\n".join(slide.said)
     return found
@@ -113,7 +118,8 @@ def slides_of(notebook: Any) -> list[Slide]:
 class _Cutter:
     """Goes through the cells of a notebook, and puts each on the slide that is open."""
 
-    def __init__(self, notebook: Any) -> None:
+    def __init__(self, notebook: Any, solutions: Mapping[str, str]) -> None:
+        self.solutions = solutions
         self.models: Mapping[str, Any] = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
         self.asked = {cell.get("id"): self._prediction(cell) for cell in notebook.cells}
         self.cells = living(notebook).cells
@@ -219,15 +225,21 @@ class _Cutter:
             self._answer(cell)
 
     def _answer(self, exercise: Any) -> None:
-        """Add a slide with the answer of an exercise that is done together, the last hint of the text above it.
-
-        Below it is the code that the answer completes.
-        """
+        """Add a slide with the answer of an exercise that is done together."""
+        given = _essential(exercise.source)
+        if solution := self.solutions.get(exercise.get("id")):
+            lines = [line for line in _essential(solution).split("\n") if YOUR_CODE not in line]
+            before = {line.strip() for line in given.split("\n")}
+            written = [line.strip() for line in lines if line.strip() not in before]
+            self.begin("answer")
+            answer = code("\n".join(lines), ["Marked: what was to be written", *written])
+            self.shown(exercise, ['<div class="words"><p>One answer:</p></div>', answer])
+            return
         above = self.cells[self.cells.index(exercise) - 1]
         if hints := _DETAILS.findall(above.source):
             self.begin("answer")
             answer = f'<div class="words">{markdown("One answer: " + hints[-1][1].strip())}</div>'
-            self.shown(exercise, [answer, code(_essential(exercise.source))])
+            self.shown(exercise, [answer, code(given)])
 
     def _ask(self, cell: Any, question: str, choices: Sequence[str], answer: str, because: str) -> None:
         if (self.open.full or self.open.kind == "answer") and not self.stays:

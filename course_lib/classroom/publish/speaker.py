@@ -8,6 +8,7 @@ from typing import Any
 
 import nbformat
 
+from ..lessons import home
 from ..notes import minutes_of, notes_at, notes_of
 from .convert import executed
 from .deck import LARGE, Slide, slides_of
@@ -31,9 +32,18 @@ def deck_of(lesson: Path) -> list[Slide]:
 
 def annotated(notebook: Any, lesson: str) -> list[Slide]:
     """Return the slides of an executed lesson with the speaker's notes."""
-    slides = slides_of(notebook)
+    slides = slides_of(notebook, _solutions(lesson))
     annotate(slides, lesson)
     return slides
+
+
+def _solutions(lesson: str) -> dict[str, str]:
+    """Return the sources of a lesson's solved cells by their ids; none where the solutions are not."""
+    path = home() / "solutions" / f"{lesson}.ipynb"
+    if not path.is_file():
+        return {}
+    solved = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    return {cell.id: cell.source for cell in solved.cells if "exercise" in cell.metadata.get("tags", ())}
 
 
 def annotate(slides: Sequence[Slide], lesson: str) -> None:

@@ -62,7 +62,7 @@ _MOST_WORK, _OF_AN_ITERATION = 170_000, 0.15
 #: How many more are tried after one that makes the values right, but costs too much.
 _FURTHER = 40
 #: The comment above the lines that a student writes.
-_MARK = "# your code here"
+YOUR_CODE = "# your code here"
 
 #: The findings that a wrong index has.
 _INDICES = ("out-of-bounds", "negative-index", "misaligned-access")
@@ -326,7 +326,7 @@ class Grading:
         if kernel is None:
             return []
         found = candidates(kernel, kind, self._work if problem is None else problem, rows=self.exercise.rows)
-        written = min((number for number, line in self.source.lines.items() if _MARK in line), default=0)
+        written = min((number for number, line in self.source.lines.items() if YOUR_CODE in line), default=0)
         theirs = {*map(str.strip, self.exercise.given.splitlines()), *self.exercise.fixed}
         lines = {number: text.strip() for number, text in self.source.lines.items()}
         ranked = [(lines.get(each.line) in theirs or each.line < written, each) for each in found]

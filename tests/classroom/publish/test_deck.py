@@ -130,6 +130,17 @@ def test_an_exercise_is_left_to_the_reader_unless_the_class_does_it():
     assert "C[0] = 2" in answer and "kernel" in answer
 
 
+def test_the_answer_of_an_exercise_is_its_solution():
+    """The lines that were to be written are marked; the line that says where is gone."""
+    given = KERNEL.replace("C[0] = 1  # one", "# your code here (about 1 line)\n    ...")
+    exercise = code(given, tags=["exercise"], deck=["code"])
+    book = nbformat.v4.new_notebook(cells=[text(EXERCISE, deck=["Write"]), exercise])
+    task, answer = (" ".join(slide.parts) for slide in deck.slides_of(book, {exercise.id: KERNEL}))
+    assert "your code here" in task and "# one" not in task
+    (line,) = re.findall(r'<span class="hll">(.*?)\n', answer)
+    assert "# one" in line and "your code here" not in answer
+
+
 def test_a_stepper_opens_at_the_step_to_which_its_slide_links(launch_of_tiled):
     """Its views are closed; links stay beside the heading, and those to the glossary are text."""
     stepper = Stepper(launch_of_tiled, step=1)
