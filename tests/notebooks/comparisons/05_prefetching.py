@@ -3,7 +3,7 @@
 from course_lib.machine.timing_model.traced_block import traced_streams
 from tools.prefetching_page import share, stand
 
-assert in_turn[-1] == 3200 and in_advance[-1] == 3200 - 3 * 200, "it saves 3·200 of the 3200 cycles"
+assert in_turn[-1] == 3200 and in_advance[-1] == 3200 - 3 * 200, "it saves 3·200 of the 3,200 cycles"
 loads = [run.traffic.select(space="global", op="load").accesses for run in (tiled_run, prefetched_run)]
 assert loads[0] == loads[1], "prefetching saves no load"
 assert races, "with a single buffer there is a race"
@@ -36,6 +36,9 @@ at_2048 = {r["rung"]: r["gflops"] for r in recorded.results if r.get("M") == 204
 of_2048 = [[at_2048[name + end] for end in ("", "_unsigned", "_c")] for name in ("tiled", "prefetched")]
 assert all(second < 1.005 * first for first, second in zip(*of_2048, strict=True)), "is not faster than tiled"
 
+places = [switched(AFTER, buffers, 2, "CUDA C") for buffers in (1, 2)]
+assert [round(100 * share(each, "long_scoreboard")) for each in places] == [17, 24], "24 % instead of 17"
+assert [round(each["l1_wavefronts_percent"]) for each in places] == [89, 78], "78 % instead of 89"
 with_two = table["buffers: 2"]
 assert round(100 * (1 - with_two[1] / early["gflops"])) == 4, "4 % with early loads"
 assert with_two[0] < after["gflops"] and with_two[1] > with_two[0], "the early loads gain"
