@@ -66,11 +66,11 @@ MOMENTS = {
     ("03_shared_memory", "B is copied"): filled(1, B_shared=16),
     ("03_shared_memory", "all threads have arrived at the barrier"): barrier_opens,
     ("03_shared_memory", "the first product is added"): reads("A_shared", "B_shared", first=True),
-    ("04_tiling", "tiles filled"): filled(1, A_tile=4, B_tile=4),
     ("04_tiling", "tiles used"): reads("A_tile", "B_tile", first=True),
     ("04_tiling", "tiles filled again"): filled(2, A_tile=4, B_tile=4),
     ("07_bank_conflicts", "a step that reads the tiles"): reads("A_tile", "B_tile"),
     ("05_prefetching", "Pair 1 under way"): reads("B"),
+    ("08_register_tiles", "reads b"): reads("B"),
     ("14_what_the_compiler_makes", "the view *Waiting*"): anywhere,
 }
 
