@@ -137,7 +137,7 @@ class TraceObserver(Recorder):
 
     def _count_all(self) -> None:
         """Run the launch from its start, unrecorded, and restore its arrays; raise LaunchError if it is too long."""
-        arrays = (*self.prepared.arrays, *self.prepared.compiled.outside)
+        arrays = (*self.prepared.arrays, *self.prepared.compiled.constant_arrays)
         watchers, now = [array.watchers for array in arrays], [array.flat.copy() for array, _ in self._before]
         for array, values in self._before:
             array.flat[...] = values
@@ -286,7 +286,7 @@ class TraceObserver(Recorder):
     def _matrices(self) -> tuple[MatrixOperation, ...]:
         """Return the operations for which it is known which lane holds which element of the matrices."""
         found = {}
-        for (line, name), function in sorted(self.prepared.compiled.together.items(), key=lambda item: item[0]):
+        for (line, name), function in sorted(self.prepared.compiled.warp_functions.items(), key=lambda item: item[0]):
             fragments = getattr(getattr(function, "__self__", function), "fragments", None)
             if fragments:
                 line = self._program.first.get(line, line)

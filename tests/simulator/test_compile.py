@@ -149,10 +149,10 @@ def test_a_kernel_is_compiled_anew_where_what_it_names_has_changed(tmp_path):
 #: Names that generated code has, or could make, beside those of the kernel: of the warp and of what it calls, of masks,
 #: accesses, numbers, types and functions.
 NAMES = (
-    "warp place all_lanes active returned not_returned result has_result branch here_5 item_5 running_5 iteration_5 "
-    "then_7 else_7 entered_then_7 at_head_5 broke_5 value value_2 x_element x_line_6 x_line_6_2 int64_0 int64_1 "
-    "dtype_int64 constant_x device_own device_product make sites split blend union without product view iterate typed "
-    "np Barrier choose product_ warp_ SCOPE"
+    "warp place entry_lanes active returned not_returned result has_result enclosing_line here_5 item_5 running_5 "
+    "iteration_5 then_7 else_7 entered_then_7 at_head_5 broke_5 value value_2 x_element x_line_6 x_line_6_2 int64_0 "
+    "int64_1 dtype_int64 constant_x device_own device_product make sites split blend union without product view "
+    "iterate typed np Barrier choose product_ warp_ SCOPE"
 ).split()
 
 

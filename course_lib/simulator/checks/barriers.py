@@ -50,7 +50,7 @@ class BarriersObserver(Observer):
         arrived = {warp: barrier for warp, barrier in waiting.items() if barrier.program_point == program_point}
         arrivals = [(vectors[warp], barrier.mask) for warp, barrier in sorted(arrived.items())]
         barrier = next(iter(arrived.values()))
-        line, branch = barrier.line, barrier.branch
+        line, branch = barrier.line, barrier.enclosing_line
         in_part = np.any([lanes.any(axis=(0, 1)) for lanes in missing.values()], axis=0)
         arrived_in_part = [(vector, vector.full(mask) & in_part) for vector, mask in arrivals]
         came = next(vector.first_thread(lanes) for vector, lanes in arrived_in_part if lanes.any())
@@ -93,7 +93,7 @@ class BarriersObserver(Observer):
         One finding with both lines then replaces the first one.
         """
         for (branch, line), absentees in self._paths.items():
-            if branch == barrier.branch and line != barrier.line:
+            if branch == barrier.enclosing_line and line != barrier.line:
                 if any((v.full(mask) & absentees.get(v.warp, False)).any() for v, mask in arrivals):
                     return line
         return None

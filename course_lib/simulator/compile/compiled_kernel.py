@@ -7,12 +7,12 @@ from typing import Any
 from ..language.program.generation import generate
 from ..language.program.scope import SCOPE
 from ..language.program.statement_nodes import Function
-from ..language.program.stored_arrays import written
+from ..language.program.stored_arrays import stored_parameters
 from ..language.program.writer import Module, Tracing
 from ..language.source.constants import Change
 from ..language.source.function import Source
 from ..language.source.reading import deep_recursion, too_deep
-from ..language.translation.statements import analyse
+from ..language.translation.statements import translate_kernel
 from ..language.types.float64_reasons import Promotion
 from ..language.types.variables import Variable
 from ..launch_shape import Launch
@@ -29,11 +29,11 @@ class CompiledKernel:
     Attributes:
         program: the kernel's typed program.
         sources, cooperative, fences, copies, products, syncwarps, partial_syncwarps, uses_grid_size, filled_parts: see
-            :class:`~course_lib.simulator.language.translation.translation.Analysis`.
+            :class:`~course_lib.simulator.language.translation.translation.ProgramFacts`.
         promotions: arithmetic that is in float64 by accident, by line and operand.
         changes: names that changed since the kernel was first compiled, by line and name.
-        outside: the global arrays of the program that it reads, as constants.
-        together: the NumPy function of each operation of whole warps, by line and name.
+        constant_arrays: the arrays of the module and of enclosing functions that it reads; a GPU has them as constants.
+        warp_functions: the NumPy function of each operation of whole warps, by line and name.
         static_shared: the shared arrays by number.
         shared_bytes, local_bytes: shared memory of a block, without the dynamic one; local memory of one thread.
         text: the generated code.
@@ -42,25 +42,25 @@ class CompiledKernel:
     def __init__(
         self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: Tracing, interleaved: bool
     ):
-        """Translate, generate and compile the kernel. Raises UnsupportedKernelError, see `analyse`."""
+        """Translate, generate and compile the kernel. Raises UnsupportedKernelError, see `translate_kernel`."""
         with deep_recursion(source.name, source.tree.lineno):
-            analysis, self.program = analyse(launch, source, arguments)
+            facts, self.program = translate_kernel(launch, source, arguments)
             module, self.text = generate(self.program, tracing, interleaved)
-            self._written = written(self.program, {})
-        self.sources = analysis.sources
-        self.cooperative = analysis.cooperative
-        self.fences = analysis.fences
-        self.copies = analysis.copies
-        self.products = analysis.products
-        self.syncwarps = analysis.syncwarps
-        self.partial_syncwarps = analysis.partial_syncwarps
-        self.uses_grid_size = analysis.uses_grid_size
-        self.filled_parts = analysis.filled_parts
-        self._lookups = analysis.lookups
+            self._stored_parameters = stored_parameters(self.program, {})
+        self.sources = facts.sources
+        self.cooperative = facts.cooperative
+        self.fences = facts.fences
+        self.copies = facts.copies
+        self.products = facts.products
+        self.syncwarps = facts.syncwarps
+        self.partial_syncwarps = facts.partial_syncwarps
+        self.uses_grid_size = facts.uses_grid_size
+        self.filled_parts = facts.filled_parts
+        self._lookups = facts.lookups
         self.sites = module.sites
-        self.together = module.together
+        self.warp_functions = module.warp_functions
         self.static_shared = module.shared
-        self.outside = tuple(array for array, _ in module.outside.values())
+        self.constant_arrays = tuple(array for array, _ in module.constant_arrays.values())
         self.shared_bytes = sum(array.bytes for number, array in module.shared.items() if number >= 0)
         self.local_bytes = sum(array.bytes for array in module.arrays if array.space == "local")
         self.promotions: dict[tuple[int, str], Promotion] = {}
@@ -98,7 +98,7 @@ class CompiledKernel:
 
     def may_write(self, *arguments: str) -> bool:
         """Whether the kernel may store to one of these arguments."""
-        return self._written is None or not self._written.isdisjoint(arguments)
+        return self._stored_parameters is None or not self._stored_parameters.isdisjoint(arguments)
 
 
 class CompiledKernels:
@@ -118,7 +118,7 @@ class CompiledKernels:
         if cached is not None and cached.is_current:
             return cached
         compiled = CompiledKernel(launch, source, arguments, tracing, interleaved)
-        if not compiled.outside:  # its arrays belong to one launch
+        if not compiled.constant_arrays:  # its arrays belong to one launch
             if len(self._cached) >= self.MOST:
                 del self._cached[next(iter(self._cached))]
             self._cached[(*key, launch.grid) if compiled.uses_grid_size else key] = compiled

@@ -1,4 +1,4 @@
-"""The arguments of a launch, converted for the kernel and described for the compiler."""
+"""The arguments of a launch, converted for the kernel, and their types for its translation."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ from ..runtime.memory import AllocatedArray, FieldArray, GlobalArray
 
 
 def take(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tuple[Any, ...], Variables]:
-    """Return the arguments as the kernel sees them, and what the compiler knows of each, by name.
+    """Return the arguments as the kernel sees them, and the type of each, by name, for the translation.
 
     The kernel's signature, if it has one, converts the numbers. Raises LaunchError for arguments that it cannot take.
     """
@@ -177,7 +177,7 @@ def mark_aliases(arrays: Sequence[GlobalArray]) -> None:
 
 
 def variable_of(name: str, argument: Any, value: Any) -> Variable:
-    """Describe an argument for the compiler: ``argument`` as it was given, ``value`` as the kernel sees it."""
+    """The type of an argument, for the translation: ``argument`` as it was given, ``value`` as the kernel sees it."""
     if isinstance(value, GlobalArray):
         return Variable(ArrayType(value.dtype.name, value.ndim))
     if isinstance(argument, (np.ndarray, np.void, AllocationView)) and isinstance(value, tuple):

@@ -85,7 +85,7 @@ class Engine(EngineInterface):
         for observer in self.observers:
             observer.start(self.prepared)
         self.report("warnings", self.compiled)
-        for array in (*self.prepared.arrays, *self.compiled.outside):
+        for array in (*self.prepared.arrays, *self.compiled.constant_arrays):
             self.watch(array)
         with np.errstate(all="ignore"):
             if self.prepared.interleaved or self.compiled.cooperative:

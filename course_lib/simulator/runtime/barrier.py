@@ -31,14 +31,14 @@ class Barrier(NamedTuple):
 
     ``program_point`` is where it is in program order: of each loop around it, outermost first, its ordinal in the
     function and the number of the iteration; last, the barrier's own ordinal. Loops, calls and barriers count together.
-    ``branch`` is the line of the innermost if or loop around it, or None; ``mask`` holds the lanes that arrived;
+    ``enclosing_line`` is that of the innermost if or loop around it, or None; ``mask`` holds the lanes that arrived;
     ``reduction`` is None, or the name and the predicate of ``syncthreads_count``, ``_and`` or ``_or``. ``grid``: the
     blocks then wait for all others.
     """
 
     program_point: tuple[int, ...]
     line: int
-    branch: int | None
+    enclosing_line: int | None
     mask: object
     reduction: tuple[str, object] | None
     grid: bool

@@ -30,7 +30,7 @@ class Printed:
             if len(self._lines) >= MOST_LINES:
                 self._dropped = True
                 return
-            line = " ".join(c if isinstance(c, str) else written(c[place]) for c in columns)
+            line = " ".join(c if isinstance(c, str) else formatted(c[place]) for c in columns)
             self._lines.append((int(ids[place]), line))
 
     def text(self) -> str:
@@ -41,6 +41,6 @@ class Printed:
         return "".join(f"{line}\n" for line in lines)
 
 
-def written(value: np.generic) -> str:
+def formatted(value: np.generic) -> str:
     """Format a number as CUDA's printf does for numba: floats with six digits."""
     return f"{value:f}" if value.dtype.kind == "f" else str(int(value))

@@ -335,7 +335,7 @@ class WarpVector(LaneVector):
             same |= np.where((value == value[lane]) & here[lane], bit[lane], 0)
         return same.astype(np.uint32).view(np.int32).reshape(self.shape)
 
-    def together(
+    def apply_to_warp(
         self,
         function: Callable[..., Any],
         name: str,
@@ -362,7 +362,7 @@ class WarpVector(LaneVector):
                 return tuple(map(by_warp, value))
             return self._by_lane(value).reshape(WARP_SIZE, -1).T
 
-        results = self.alone(function, tuple(map(by_warp, values)), dtypes)
+        results = self.apply_to_lanes(function, tuple(map(by_warp, values)), dtypes)
         return tuple(result.T.reshape(self.shape) for result in results)
 
     def whole(self, mask: Mask, line: int) -> np.ndarray:
@@ -373,7 +373,9 @@ class WarpVector(LaneVector):
             self.engine.report("wrong_mask", line, self, absent, "absent")
         return here
 
-    def alone(self, function: Callable[..., Any], values: tuple[Any, ...], dtypes: tuple[Any, ...]) -> tuple[Any, ...]:
+    def apply_to_lanes(
+        self, function: Callable[..., Any], values: tuple[Any, ...], dtypes: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
         """Apply ``function`` to each lane's own values; return its result, or results, converted to ``dtypes``."""
         results = function(*values)
         results = results if isinstance(results, tuple) else (results,)

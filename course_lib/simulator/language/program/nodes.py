@@ -109,7 +109,7 @@ class CompileTimeObject(Expr):
     type: Type = COMPILE_TIME
 
     def write(self, out: Writer) -> Code:
-        return Code(out.module.named(self.obj), True, True)
+        return Code(out.module.object_name(self.obj), True, True)
 
 
 class Local(Expr):
@@ -155,7 +155,8 @@ class Apply(Expr):
 
     ``code`` is Python: ``{0}``, ``{1}`` are the operands, ``{dtype}`` is that of the result, and ``warp`` is the warp.
     If it names ``{mask}``, the lanes that take part, or ``{line}``, it must run in program order, and once.
-    ``{program_point}`` is this execution's place in program order, and ``{branch}`` the line of the branch around it.
+    ``{program_point}`` is this execution's place in program order, ``{enclosing_line}`` the line of the if or loop
+    around it.
     ``sites`` are the accesses that it makes, (op, elements a lane); ``{sites}`` in its code. ``stores`` is the array
     that it changes, and ``variable`` the one that the source indexes, if it is one. ``diverging_arrays``: its value may
     be another array in each lane. ``{load}``, ``{store}`` and ``{atomic}`` begin the call that accesses a whole array.
@@ -215,7 +216,7 @@ class Apply(Expr):
         if "{dtype}" in self.code:
             words["dtype"] = out.module.dtype(str(self.type))
         if "{program_point}" in self.code:
-            words |= {"program_point": out.next_program_point(), "branch": out.branch()}
+            words |= {"program_point": out.next_program_point(), "enclosing_line": out.enclosing_line()}
         out.module.found_diverging_arrays |= self.diverging_arrays
         for how in ACCESSES:
             words[how] = f"{how}_through({sites}, " if out.module.diverging_arrays else f"{sites}.{how}("
@@ -394,39 +395,40 @@ class Allocate(Expr, own_effect=True):
         return Code(f"warp.{self.space}_array({arguments})")
 
 
-class Frozen(Expr):
-    """A global array of the program, or a field of its records, as it was when the kernel was compiled."""
+class ConstantArray(Expr):
+    """An array from outside the kernel, or a field of its records, as it was when the kernel was compiled."""
 
     name: str
     array: np.ndarray
     field: str = ""
 
     def write(self, out: Writer) -> Code:
-        return Code(out.module.frozen(self.name, self.array, self.field), True, True)
+        return Code(out.module.constant_array(self.name, self.array, self.field), True, True)
 
 
 class CallWarp(Expr, own_effect=True):
     """``function`` applied to the lanes' values (:mod:`..translation.custom_intrinsics`).
 
-    ``together``: all lanes of the warp must arrive, because a lane's result depends on the others' values.
+    ``whole_warp``: all lanes of the warp must arrive, because a lane's result depends on the others' values.
     """
 
     function: Callable[..., object]
     name: str
     args: tuple[Expr, ...]
     line: int
-    together: bool = True
+    whole_warp: bool = True
 
     def write(self, out: Writer) -> Code:
         values = out.items(self.args)
         kinds = self.type.items if isinstance(self.type, TupleType) else (self.type,)
         dtypes = "".join(f"{out.module.dtype(str(kind))}, " for kind in kinds)
-        function = out.module.named(self.function)
-        if self.together:
-            out.module.together.setdefault((out.at(self.line), self.name), self.function)
-            call = f"warp.together({function}, {self.name!r}, {values}, ({dtypes}), {out.mask}, {out.at(self.line)})"
+        function = out.module.object_name(self.function)
+        if self.whole_warp:
+            line = out.at(self.line)
+            out.module.warp_functions.setdefault((line, self.name), self.function)
+            call = f"warp.apply_to_warp({function}, {self.name!r}, {values}, ({dtypes}), {out.mask}, {line})"
         else:
-            call = f"warp.alone({function}, {values}, ({dtypes}))"
+            call = f"warp.apply_to_lanes({function}, {values}, ({dtypes}))"
         result = out.temporary(call)
         return result if isinstance(self.type, TupleType) else Code(f"{result.text}[0]")
 

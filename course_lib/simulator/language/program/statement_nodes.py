@@ -30,33 +30,33 @@ class Stmt(ProgramPart):
         raise NotImplementedError
 
     def exits(self, kinds: tuple[type, ...]) -> bool:
-        """Whether one of ``kinds`` in it leaves the block that it is in."""
+        """Whether one of ``kinds`` in it leaves the body that it is in."""
         return isinstance(self, kinds)
 
 
-class Block(Stmt):
+class Body(Stmt):
     """A list of statements; ``region`` identifies its list in the syntax tree (:mod:`..source.variable_regions`).
 
-    A block in a block is a branch that is known to be taken.
+    A body in a body is a branch that is known to be taken.
     """
 
     region: int
-    body: list[Stmt]
+    statements: list[Stmt]
     ends: bool = False  # no lane reaches its end
 
     def write(self, out: Writer) -> None:
         """Write the statements; after one by which lanes may leave, only for the lanes that stay."""
-        for i, statement in enumerate(self.body):
+        for i, statement in enumerate(self.statements):
             statement.write(out)
-            rest = Block(self.region, self.body[i + 1 :])
-            if rest.body and statement.exits(LEAVING):
+            rest = Body(self.region, self.statements[i + 1 :])
+            if rest.statements and statement.exits(LEAVING):
                 if not statement.exits((Break, Continue)):  # lanes that returned read nothing later
                     self._set_region(out, rest)
                 with out.under(out.mask):
                     rest.write(out)
                 return
 
-    def _set_region(self, out: Writer, rest: Block) -> None:
+    def _set_region(self, out: Writer, rest: Body) -> None:
         """From now on the region is the lanes that are left; they get a name if ``rest`` changes the mask again."""
         out.region_masks[self.region] = out.mask
         if rest.exits(LEAVING):
@@ -64,7 +64,7 @@ class Block(Stmt):
             out.emit(f"{out.region_masks[self.region]} = {out.mask}")
 
     def exits(self, kinds: tuple[type, ...]) -> bool:
-        return any(statement.exits(kinds) for statement in self.body)
+        return any(statement.exits(kinds) for statement in self.statements)
 
 
 class Convert(Stmt):
@@ -101,16 +101,16 @@ class Assign(Stmt):
     name: str
     value: Expr
     line: int
-    region: int | None  # outside which the variable is not read
+    region: int | None  # the statement list that has everything that reads the variable
 
     def write(self, out: Writer) -> None:
         kind = self.value.type
         code, version = out.expr(self.value), out.version(self.name, kind)
         if isinstance(kind, ArrayType):
-            out.function.named.append((self.name, self.value))
-        region = out.all_lanes  # the mask of all lanes that may read the variable
+            out.function.array_assignments.append((self.name, self.value))
+        region = out.entry_lanes  # the mask of all lanes that may read the variable
         if self.region is not None:
-            region = out.region_masks.get(self.region, out.all_lanes)
+            region = out.region_masks.get(self.region, out.entry_lanes)
         if region == out.mask:
             out.emit(f"{version} = {code.text}")
         else:
@@ -136,25 +136,25 @@ class Evaluate(Stmt):
 
 class If(Stmt):
     test: Expr
-    body: Block
-    orelse: Block
+    body: Body
+    orelse: Body
     line: int
 
     def write(self, out: Writer) -> None:
         before, leaves = out.mask, self.exits(LEAVING)
         yes = out.new_name(f"then_{self.line}")
-        no = out.new_name(f"else_{self.line}") if leaves or self.orelse.body else "_"
+        no = out.new_name(f"else_{self.line}") if leaves or self.orelse.statements else "_"
         out.emit(f"{yes}, {no} = split({before}, {out.text(self.test)})")
         entered_yes, entered_no = yes, no  # the lanes at the start of a branch, some of which may leave it
         if leaves:
             entered_yes, entered_no = out.new_name(f"entered_{yes}"), out.new_name(f"entered_{no}")
             out.emit(f"{entered_yes}, {entered_no} = {yes}, {no}")
-        out.branches.append(out.at(self.line))
+        out.enclosing_lines.append(out.at(self.line))
         for mask, entered, branch in ((yes, entered_yes, self.body), (no, entered_no, self.orelse)):
             with out.under(mask):
                 out.region_masks[branch.region] = entered
                 branch.write(out)
-        out.branches.pop()
+        out.enclosing_lines.pop()
         if leaves:
             out.emit(f"{out.changing_mask()} = rejoined({before}, {entered_yes}, {entered_no}, {yes}, {no})")
 
@@ -163,7 +163,8 @@ class If(Stmt):
 
 
 class Iterable(ProgramPart):
-    """What a for loop runs through; ``code`` makes its iterator of ``parts``, which are ``{0}`` together.
+    """What a for loop runs through; ``code`` makes its iterator of ``parts``: all of them, separated by commas,
+    are ``{0}``.
 
     In it, ``{live}`` are the lanes of the loop, ``{none_leaves}`` says that none leaves before the end, and ``{kind}``
     is the type of a range.
@@ -174,7 +175,7 @@ class Iterable(ProgramPart):
     line: int
 
     def write(self, out: Writer, live: str, none_leaves: bool) -> str:
-        none_leaves &= self.code != TOGETHER
+        none_leaves &= self.code != ZIPPED
         first, codes = self.parts[0], []
         for part in self.parts:
             codes.append(part.write(out, live, none_leaves) if isinstance(part, Iterable) else out.text(part))
@@ -186,7 +187,7 @@ class Iterable(ProgramPart):
 RANGE = "iterate(warp.budget, {live}, {0}, np.{kind}, line={line}, none_leaves={none_leaves})"
 EACH = "each(warp.budget, {live}, {0}, {line})"
 NUMBERED = "enumerated({0})"
-TOGETHER = "zipped([{0}])"
+ZIPPED = "zipped([{0}])"
 
 
 class Loop(Stmt):
@@ -202,8 +203,8 @@ class Loop(Stmt):
     iterable: Iterable | None
     test: Expr | None
     first: list[Stmt]
-    body: Block
-    orelse: Block | None
+    body: Body
+    orelse: Body | None
     watched: tuple[tuple[str, Type], ...] | None
     calls: bool
 
@@ -234,7 +235,7 @@ class Loop(Stmt):
         out.emit(f"{running} = [{before}]")
         if breaks:
             out.emit(f"{broke} = False")
-        Block(-1, self.entry).write(out)
+        Body(-1, self.entry).write(out)
         start = len(out.lines)
         out.emit(f"{iteration} = 0")
         if self.iterable is not None:
@@ -252,12 +253,12 @@ class Loop(Stmt):
             out.region_masks[self.body.region] = at_head
             out.broke.append(broke)
             out.path += [str(ordinal), iteration]
-            out.branches.append(out.at(self.line))
+            out.enclosing_lines.append(out.at(self.line))
             out.loop_value = item
             self._write_iterated(out)
-            Block(self.body.region, self.first).write(out)
+            Body(self.body.region, self.first).write(out)
             self.body.write(out)
-            out.branches.pop()
+            out.enclosing_lines.pop()
             del out.path[-2:]
             out.broke.pop()
             if iteration in out.counted or self.test is not None:
@@ -272,7 +273,7 @@ class Loop(Stmt):
         out.mask = before
         if returns:
             out.emit(f"{out.changing_mask()} = without({before}, {out.returned})")
-        if self.orelse is not None and self.orelse.body:
+        if self.orelse is not None and self.orelse.statements:
             lanes = f"without({out.mask}, {broke})" if breaks else out.mask
             self._write_else(out, self.orelse, lanes)
 
@@ -301,7 +302,7 @@ class Loop(Stmt):
         given = f"{iteration}, {tuple_code(sites)}, {values}, {running}[0], {line}, {self.calls}"
         out.emit(f"if {iteration} in CHECKED_ITERATIONS: warp.check_progress({given})")
 
-    def _write_else(self, out: Writer, node: Block, lanes: str) -> None:
+    def _write_else(self, out: Writer, node: Body, lanes: str) -> None:
         """Write the ``else`` of a loop, for the lanes that did not break."""
         before, mask = out.mask, out.new_name(f"loop_else_{self.line}")
         leaves = node.exits(LEAVING)
@@ -312,9 +313,9 @@ class Loop(Stmt):
             out.emit(f"{entered} = {mask}")
         with out.under(mask):
             out.region_masks[node.region] = entered
-            out.branches.append(out.at(self.line))
+            out.enclosing_lines.append(out.at(self.line))
             node.write(out)
-            out.branches.pop()
+            out.enclosing_lines.pop()
         if leaves:
             rest = f"without({before}, without({entered}, {mask}))"
             out.emit(f"{out.changing_mask()} = {before} if {mask} is {entered} else {rest}")
@@ -356,7 +357,7 @@ class Return(Stmt):
         out.emit(f"{out.changing_mask()} = False")
 
 
-#: The statements by which lanes leave a block.
+#: The statements by which lanes leave a body.
 LEAVING = (Return, Break, Continue)
 
 
@@ -368,8 +369,8 @@ class Function:
     ``partial``: some paths return nothing, so that a lane may not have the result.
     ``waits``: a thread may wait for others in one of its while loops, or in those of a function that it calls.
     ``maybe_unassigned`` are the variables that are read where some path has not assigned them.
-    ``stored`` are the arrays that it stores to, ``named`` those that it assigns to variables, ``called`` its calls, as
-    soon as its code is written.
+    ``stored`` are the arrays that it stores to, ``array_assignments`` those that it assigns to variables, ``called``
+    its calls, as soon as its code is written.
     """
 
     source: Source
@@ -377,7 +378,7 @@ class Function:
     in_other_file: bool
     parameters: list[tuple[str, Type]]
     constants: Constants
-    body: Block = field(default_factory=lambda: Block(0, []))
+    body: Body = field(default_factory=lambda: Body(0, []))
     result: Type = NONE
     partial: bool = False
     result_why: Why = None
@@ -386,7 +387,7 @@ class Function:
     maybe_unassigned: set[str] = field(default_factory=set)
     promotions: dict[tuple[int, str], Promotion] = field(default_factory=dict)
     stored: list[Expr] = field(default_factory=list)
-    named: list[tuple[str, Expr]] = field(default_factory=list)
+    array_assignments: list[tuple[str, Expr]] = field(default_factory=list)
     called: list[CallDevice] = field(default_factory=list)
 
     def write(self, out: Writer, name: str) -> str:
@@ -401,8 +402,8 @@ class Function:
             masks = [out.mask_of_assigned(each) for each in sorted(self.maybe_unassigned)]
             start.append(" = ".join(masks) + " = False")
         start += self._start_of_device(out)
-        branch = [out.branch_of_call] if self.barriers and not self.kernel else []
-        given = ", ".join(("warp", out.all_lanes, out.program_point, *branch, *parameters))
+        enclosing = [out.enclosing_line_of_call] if self.barriers and not self.kernel else []
+        given = ", ".join(("warp", out.entry_lanes, out.program_point, *enclosing, *parameters))
         head = f"    def {name}({given}):\n"
         body = "".join(f"        {line}\n" for line in start) + "".join(out.lines)
         if not self.kernel:
@@ -426,21 +427,21 @@ class Function:
 
 
 class CallDevice(Expr, own_effect=True):
-    """A call of a device function; the arguments are evaluated in the order ``written``."""
+    """A call of a device function; ``evaluation_order``: the numbers of its arguments, in that order."""
 
     function: Function
     args: tuple[Expr, ...]
-    written: tuple[int, ...]
+    evaluation_order: tuple[int, ...]
     used: bool
     line: int
 
     def write(self, out: Writer) -> Code:
         out.function.called.append(self)
-        codes = {i: out.text(self.args[i]) for i in self.written}
+        codes = {i: out.text(self.args[i]) for i in self.evaluation_order}
         name = out.module.name(self.function, out.at(self.line))
         arguments = "".join(f", {codes[i]}" for i in range(len(self.args)))
-        branch = f", {out.branch()}" if self.function.barriers else ""
-        call = f"{name}(warp, {out.mask}, {out.next_program_point()}{branch}{arguments})"
+        enclosing = f", {out.enclosing_line()}" if self.function.barriers else ""
+        call = f"{name}(warp, {out.mask}, {out.next_program_point()}{enclosing}{arguments})"
         if out.module.yields(self.function):
             call = f"(yield from {call})"
         result_name = f"{self.function.source.name}_result"

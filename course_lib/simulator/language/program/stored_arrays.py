@@ -10,7 +10,7 @@ from .statement_nodes import CallDevice, Function
 Names = frozenset[str] | None
 
 
-def written(function: Function, results: dict[Function, Names]) -> Names:
+def stored_parameters(function: Function, results: dict[Function, Names]) -> Names:
     """The array parameters that ``function``, or one that it calls, stores to."""
     if function not in results:
         aliases = _aliases(function)
@@ -18,7 +18,7 @@ def written(function: Function, results: dict[Function, Names]) -> Names:
         for array in function.stored:
             result = _union(result, _roots(array, aliases))
         for call in function.called:
-            inner = written(call.function, results)
+            inner = stored_parameters(call.function, results)
             for (name, kind), argument in zip(call.function.parameters, call.args, strict=True):
                 if inner is None or name in inner:
                     found: Names = None if isinstance(kind, (TupleType, RecordsType)) else frozenset()
@@ -35,7 +35,7 @@ def _aliases(function: Function) -> dict[str, Names]:
     before: dict[str, Names] | None = None
     while before != aliases:
         before = dict(aliases)
-        for name, value in function.named:
+        for name, value in function.array_assignments:
             aliases[name] = _union(aliases.get(name, frozenset()), _roots(value, aliases))
     return aliases
 
@@ -44,7 +44,7 @@ def _roots(value: nodes.Expr, aliases: dict[str, Names]) -> Names:
     match value:
         case nodes.Local():
             return aliases.get(value.name, frozenset())
-        case nodes.Allocate() | nodes.Frozen():
+        case nodes.Allocate() | nodes.ConstantArray():
             return frozenset()
         case CallDevice():
             return None

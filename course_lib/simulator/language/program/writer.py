@@ -44,8 +44,8 @@ class SharedDeclaration(NamedTuple):
     line: int
 
 
-class Written(Protocol):
-    """An expression of the typed program."""
+class Expression(Protocol):
+    """An expression of the typed program, as the writer sees it: an :class:`.Expr`."""
 
     def write(self, out: Any) -> Code: ...
 
@@ -63,7 +63,7 @@ class Module:
         sites, site_names: the accesses, and their names in the code.
         arrays: the numbers of the shared and local arrays.
         shared: the shared arrays by number.
-        together: the operations of whole warps, by line and name.
+        warp_functions: the operations of whole warps, by line and name.
     """
 
     def __init__(self, tracing: Tracing, interleaved: bool = False, diverging_arrays: bool = False):
@@ -74,8 +74,8 @@ class Module:
         self.site_names: list[str] = []
         self.arrays: dict[Any, int] = {}
         self.shared: dict[int, SharedDeclaration] = {}
-        self.together: dict[tuple[int, str], Callable[..., object]] = {}
-        self.outside: dict[tuple[str, int], tuple[GlobalArray, str]] = {}
+        self.warp_functions: dict[tuple[int, str], Callable[..., object]] = {}
+        self.constant_arrays: dict[tuple[str, int], tuple[GlobalArray, str]] = {}
         self.found_diverging_arrays = False
         self._by_value: dict[tuple[type, bytes], str] = {}
 
@@ -91,7 +91,7 @@ class Module:
             self._by_value[key] = self._new_name(f"{value.dtype.name}_{digits}{end}", value)
         return self._by_value[key]
 
-    def named(self, obj: object) -> str:
+    def object_name(self, obj: object) -> str:
         """The name of an object that the kernel reads from outside, in the generated code."""
         name = str(getattr(obj, "__name__", getattr(obj, "name", type(obj).__name__)))
         return self._new_name(f"constant_{as_name(name)}", obj)
@@ -101,14 +101,14 @@ class Module:
         self.constants[name] = obj
         return name
 
-    def frozen(self, name: str, array: np.ndarray, field: str) -> str:
+    def constant_array(self, name: str, array: np.ndarray, field: str) -> str:
         """The name of a constant array, or of a field of records, in the generated code."""
         key = (name, id(array))
-        if key not in self.outside:
+        if key not in self.constant_arrays:
             made = FieldArray(name, array, field) if field else GlobalArray(name, array)
             made.space = "constant"
-            self.outside[key] = made, self.named(made)
-        return self.outside[key][1]
+            self.constant_arrays[key] = made, self.object_name(made)
+        return self.constant_arrays[key][1]
 
     def dtype(self, name: str) -> str:
         self.constants[f"dtype_{name}"] = DTYPE[name]
@@ -138,7 +138,7 @@ class Writer:
 
     Attributes:
         mask: the name of the mask of the lanes for which code is written now.
-        all_lanes: that of the lanes which called the function; ``returned``: those that have returned.
+        entry_lanes: that of the lanes which entered the function; ``returned``: those that have returned.
         region_masks: by region (:mod:`..source.variable_regions`), the mask of the lanes for which its variables have a
             meaning.
         broke: of each open loop, the mask of the lanes that left it by break.
@@ -146,7 +146,7 @@ class Writer:
         program_point: the place of the call in program order; ``path``: what follows in it here: the ordinal of each
             open loop and its iteration; ``ordinal``: the latest one, of the loops, calls and barriers of the function;
             ``counted``: the numbers of iterations that the code reads.
-        branches: the lines of the open branches and loops; ``branch_of_call``: the one around the call.
+        enclosing_lines: those of the open branches and loops; ``enclosing_line_of_call``: the one around the call.
         versions: the variables of the code, by the name in the source and the type.
         result, has_result: a device function's result, and the mask of the lanes that have one.
     """
@@ -159,30 +159,31 @@ class Writer:
         self._source_lines = dict(function.source.all_lines)
         self._comment = ""  # for the next line of code
         self._commented = 0  # the line of the source in the latest comment
-        self.all_lanes = self.mask = self.new_name("all_lanes")
-        self.program_point, self.branch_of_call = self.new_name("program_point"), self.new_name("branch")
+        self.entry_lanes = self.mask = self.new_name("entry_lanes")
+        self.program_point = self.new_name("program_point")
+        self.enclosing_line_of_call = self.new_name("enclosing_line")
         self.returned = self.new_name("returned")
         self.result, self.has_result = self.new_name("result"), self.new_name("has_result")
-        self.region_masks = {self.function.body.region: self.all_lanes}
+        self.region_masks = {self.function.body.region: self.entry_lanes}
         self.broke: list[str] = []
         self.path: list[str] = []
         self.counted: set[str] = set()
         self.ordinal = 0
-        self.branches: list[int] = []
+        self.enclosing_lines: list[int] = []
         self.sites: list[str] = []
         self.versions: dict[tuple[str, Type], str] = {}
         self.masks_of_assigned: dict[str, str] = {}
-        self.evaluated: dict[Written, Code] = {}
+        self.evaluated: dict[Expression, Code] = {}
         self.own_arrays: list[int] = []
         self.loop_value = ""
 
-    def expr(self, node: Written) -> Code:
+    def expr(self, node: Expression) -> Code:
         return node.write(self)
 
-    def text(self, node: Written) -> str:
+    def text(self, node: Expression) -> str:
         return self.expr(node).text
 
-    def items(self, nodes: Iterable[Written]) -> str:
+    def items(self, nodes: Iterable[Expression]) -> str:
         """Code of the tuple of these values."""
         return tuple_code([self.text(node) for node in nodes])
 
@@ -208,15 +209,15 @@ class Writer:
         """The line that is reported: that of the call in a function of another file."""
         return self.call if self.function.in_other_file else line
 
-    def branch(self) -> int | str:
+    def enclosing_line(self) -> int | str:
         """Code of the line of the innermost enclosing if or loop; in a function, of the one around its call."""
-        if self.branches:
-            return self.branches[-1]
-        return "None" if self.function.kernel else self.branch_of_call
+        if self.enclosing_lines:
+            return self.enclosing_lines[-1]
+        return "None" if self.function.kernel else self.enclosing_line_of_call
 
     def changing_mask(self) -> str:
         """The name of the mask, as a variable that may be assigned; all lanes of the call keep their own name."""
-        if self.mask == self.all_lanes:
+        if self.mask == self.entry_lanes:
             self.mask = self.new_name("active")
         return self.mask
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...hardware import LOCAL_LIMIT
 from ..program.builders import literal_integer
-from ..program.nodes import Allocate, CompileTimeObject, Expr, Frozen, MakeTuple
+from ..program.nodes import Allocate, CompileTimeObject, ConstantArray, Expr, MakeTuple
 from ..source.errors import SmallerItems, UnknownShape, refuse
 from ..source.names import Symbol
 from ..types.record_types import type_of_records, unfit_records
@@ -98,22 +98,22 @@ def space_of(translation: Translation, node: ast.AST) -> str | None:
 
 def _dynamic(translation: Translation, node: ast.Assign, name: str, dtype: str, alignment: int) -> Expr:
     """The whole dynamic shared memory as an array; all such arrays share this memory."""
-    analysis = translation.analysis
-    count = analysis.launch.dynamic_shared // DTYPE[dtype].itemsize
+    facts = translation.facts
+    count = facts.launch.dynamic_shared // DTYPE[dtype].itemsize
     if not count:
         refuse(
             node,
             f"{name!r} has shape 0: it is the launch's dynamic shared memory, which is none; give its bytes as the "
             "fourth number, as in [grid, block, 0, bytes]",
         )
-    first = analysis.dynamic = analysis.dynamic or dtype
+    first = facts.dynamic = facts.dynamic or dtype
     if first != dtype and "bool" in (first, dtype):
         refuse(
             node, f"the dynamic shared memory is an array of {first}, and cannot be one of {dtype}; use uint8 for bool"
         )
     if DTYPE[first].itemsize > DTYPE[dtype].itemsize:
         raise SmallerItems(dtype)
-    count = analysis.launch.dynamic_shared // DTYPE[first].itemsize
+    count = facts.launch.dynamic_shared // DTYPE[first].itemsize
     kind = ArrayType(first, 1)
     whole = Allocate(
         space="shared", name=name, shape=(count,), type=kind, line=node.lineno, dynamic=True, alignment=alignment
@@ -125,7 +125,7 @@ def constant_array(translation: Translation, node: ast.Call, used: bool) -> Expr
     """``cuda.const.array_like(array)`` of a global array of the program."""
     value = translation.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     parts = value.items if isinstance(value, MakeTuple) and isinstance(value.type, RecordsType) else [value]
-    if value is None or not all(isinstance(part, Frozen) for part in parts):
+    if value is None or not all(isinstance(part, ConstantArray) for part in parts):
         refuse(node, "cuda.const.array_like() takes one array from outside the kernel; give it a global's name")
     return value
 

@@ -21,7 +21,7 @@ def _barrier(
 ) -> nodes.Expr:
     """A barrier of the block, or of the whole ``grid``; ``reduction`` names what it does with ``args``."""
     translation.function.barriers = True
-    arrival = "{program_point}, line={line}, branch={branch}, mask={mask}"
+    arrival = "{program_point}, line={line}, enclosing_line={enclosing_line}, mask={mask}"
     code = f"(yield Barrier({arrival}, reduction={reduction}, grid={grid}))"
     return nodes.Apply(code=code, args=args, type="int32" if args else NONE, line=node.lineno)
 
@@ -29,7 +29,7 @@ def _barrier(
 def syncthreads(translation: Translation, node: ast.Call, used: bool, grid: bool = False) -> nodes.Expr:
     """A barrier of the block, or ``cg.this_grid().sync()``."""
     check_arguments(node, "no arguments", 0)
-    translation.analysis.cooperative |= grid
+    translation.facts.cooperative |= grid
     return _barrier(translation, node, grid=grid)
 
 
@@ -51,8 +51,8 @@ def syncwarp(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr
     members = translation.scalar(node.args[0]) if node.args else translation.number(0xFFFFFFFF)
     if not is_int(str(members.type)):
         raise TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
-    translation.analysis.syncwarps = True
-    translation.analysis.partial_syncwarps |= not (
+    translation.facts.syncwarps = True
+    translation.facts.partial_syncwarps |= not (
         isinstance(members, nodes.Const) and int(members.value) in (0xFFFFFFFF, -1)
     )
     return nodes.Apply(code="warp.syncwarp({0}, {mask}, {line})", args=(members,), line=node.lineno)
@@ -60,7 +60,7 @@ def syncwarp(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr
 
 def fence(translation: Translation, node: ast.Call, used: bool, code: str = FENCE) -> nodes.Expr:
     check_arguments(node, "no arguments", 0)
-    translation.analysis.fences = True
+    translation.facts.fences = True
     return nodes.Apply(code=code, line=node.lineno)
 
 

@@ -156,7 +156,7 @@ def _copy(translation: Translation, node: ast.Call, width: int) -> Expr:
             node,
             f"{what} copies {array.array_type.dtype} as it is, to {target.array_type.dtype}; use one type",
         )
-    translation.analysis.copies = True
+    translation.facts.copies = True
     # the numbers of the operands, in the order of `args`
     first_target_index = 1
     array_number = first_target_index + len(target_index)
@@ -213,7 +213,7 @@ def _product(translation: Translation, node: ast.Call, spec: Any) -> Expr:
     for name, value, kind in (("A", a, wanted), ("B", b, "uint64")):
         if value.type != kind:
             refuse(node, f"{what} takes {describe_type(kind)} for {name}, not {describe_type(value.type)}")
-    translation.analysis.products = True
+    translation.facts.products = True
     elements_of_row = MATRIX_ROW_BYTES // np.dtype(spec.dtype).itemsize
     sites = (("load", 1), ("matrices", elements_of_row))
     args = (results, a, b, add, CompileTimeObject(obj=spec))
@@ -237,7 +237,7 @@ def _on_barrier(code: str) -> Callable[..., Expr]:
 
     def call_of(translation: Translation, node: ast.Call) -> Expr:
         values = _taken(translation, node, "barriers, the index of one and a number", "barriers", "number", "number")
-        translation.analysis.fences = translation.analysis.copies = True
+        translation.facts.fences = translation.facts.copies = True
         translation.function.barriers |= code is WAIT_BARRIER
         return Apply(code=code, args=tuple(values), line=node.lineno)
 
@@ -252,7 +252,7 @@ def _tile_copy(translation: Translation, node: ast.Call, rows: int, columns: int
         refuse(
             node, f"{ast.unparse(node.func)} copies {matrix.type.dtype} as it is, to {tile.type.dtype}; use one type"
         )
-    translation.analysis.fences = translation.analysis.copies = True
+    translation.facts.fences = translation.facts.copies = True
     box = (rows, columns)
     code = (
         "warp.mbarriers.copy(warp, {0}, {1}, {2}, ({3}, {4}), {5}, "
@@ -273,7 +273,7 @@ KINDS: dict[str, Callable[..., Expr]] = {
     "commit": _instruction("warp.copies.commit({mask})"),
     "wait": _wait,
     "warp": _warp,
-    "lane": lambda *given: replace(_warp(*given), together=False),
+    "lane": lambda *given: replace(_warp(*given), whole_warp=False),
     "matrices": _matrices,
     "descriptor": _descriptor,
     "product": _product,

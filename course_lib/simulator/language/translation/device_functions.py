@@ -21,7 +21,7 @@ from .translation import Translation
 def device(translation: Translation, node: ast.Call, obj: object, used: bool) -> nodes.Expr:
     """A call of a device function, which is compiled once for each combination of argument types."""
     source = read(obj)
-    translation.analysis.lookups.append((read, (obj,), source))
+    translation.facts.lookups.append((read, (obj,), source))
     return _called(translation, node, source, used, decorator_signatures.declared(obj, source))
 
 
@@ -105,7 +105,7 @@ def _called(
     return CallDevice(
         function=callee,
         args=tuple(value for value in values if builders.compile_time(value) is None),
-        written=tuple(passed.index(name) for name in given if name in passed),
+        evaluation_order=tuple(passed.index(name) for name in given if name in passed),
         used=used,
         type=callee.result,
         line=node.lineno,

@@ -314,10 +314,10 @@ class Expressions(Translation):
         is_tuple = len(values) == 1 and isinstance(values[0].type, TupleType)
         if is_tuple:
             values = [*tuples.items(values[0])]
-        written: list[ast.expr] = parts
+        origins: list[ast.expr] = parts
         if is_tuple or len(values) != len(parts):
-            written = [link] * len(values)
-        return tuple(self.integer_index(node, part, value) for value, part in zip(values, written, strict=True))
+            origins = [link] * len(values)
+        return tuple(self.integer_index(node, origin, value) for value, origin in zip(values, origins, strict=True))
 
     def _slice(self, node: ast.Subscript, array: Expr, indices: tuple[Expr, ...], parts: list[ast.expr]) -> Expr:
         """The part of ``array`` at ``indices`` and then at ``parts``, some of which are slices."""

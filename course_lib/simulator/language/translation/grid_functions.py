@@ -21,7 +21,7 @@ def grid(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
 
 
 def gridsize(translation: Translation, node: ast.Call, used: bool) -> nodes.Expr:
-    count, launch = _dimensions(translation, node, "gridsize"), translation.analysis.launch
-    translation.analysis.uses_grid_size = True
+    count, launch = _dimensions(translation, node, "gridsize"), translation.facts.launch
+    translation.facts.uses_grid_size = True
     items = tuple(translation.number(launch.grid[d] * launch.block[d], literal=False) for d in range(count))
     return items[0] if count == 1 else builders.tuple_of(items)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..program.builders import applied, cast, reusable, temporary, tuple_of
 from ..program.nodes import Const, Expr, Local, LoopValue
-from ..program.statement_nodes import EACH, NUMBERED, RANGE, TOGETHER, Iterable
+from ..program.statement_nodes import EACH, NUMBERED, RANGE, ZIPPED, Iterable
 from ..source.errors import refuse
 from ..tables import package_gaps, unsupported_features
 from ..tables.operators import BINARY_OPERATORS
@@ -156,6 +156,6 @@ def _zip(translation: Translation, node: ast.Call) -> Iterated:
         refuse(node, "zip() takes iterables, such as zip(a, b)")
     parts = [iterated(translation, a) for a in node.args]
     return Iterated(
-        Iterable(TOGETHER, tuple(p.iterable for p in parts), node.lineno),
+        Iterable(ZIPPED, tuple(p.iterable for p in parts), node.lineno),
         lambda path: tuple_of(tuple(p.item((*path, i)) for i, p in enumerate(parts))),
     )

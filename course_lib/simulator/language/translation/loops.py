@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ...findings import UnsupportedKernelError
 from ..program.nodes import Expr
-from ..program.statement_nodes import Block, Break, Continue, Convert, Evaluate, Loop, Mark, Stmt
+from ..program.statement_nodes import Body, Break, Continue, Convert, Evaluate, Loop, Mark, Stmt
 from ..source.errors import refuse
 from ..source.function import Source
 from ..types.float64_reasons import Promotion, TypedOperand
@@ -22,7 +22,7 @@ from ..types.value_types import COMPILE_TIME, CONFLICT, NONE, Type
 from ..types.variables import Variables, merge, merge_all
 from . import conditions, iterables
 from .expressions import Expressions
-from .translation import Analysis
+from .translation import ProgramFacts
 
 #: Limit for the passes over a loop.
 MOST_PASSES = 12
@@ -81,9 +81,9 @@ class Loops(Expressions):
     """Translates the loops of one function; :class:`.Statements` translates its other statements."""
 
     def __init__(
-        self, analysis: Analysis, source: Source, arguments: Variables, stack: tuple[object, ...], kernel: bool
+        self, facts: ProgramFacts, source: Source, arguments: Variables, stack: tuple[object, ...], kernel: bool
     ):
-        super().__init__(analysis, source, arguments, stack, kernel)
+        super().__init__(facts, source, arguments, stack, kernel)
         self.out: list[Stmt] = []
         self.loops: list[OpenLoop] = []
         self.headers: dict[int, Variables] = {}  # the last known header of each loop
@@ -91,7 +91,7 @@ class Loops(Expressions):
         self.line = source.tree.lineno
 
     @abstractmethod
-    def block(self, body: list[ast.stmt]) -> Block:
+    def translate_body(self, body: list[ast.stmt]) -> Body:
         """Translate ``body``, up to a statement after which no lane continues."""
 
     @abstractmethod
@@ -109,7 +109,7 @@ class Loops(Expressions):
                 found.append(Convert(name, old, new, self.line))
         return found
 
-    def append_taken(self, test: Expr, taken: Block) -> bool:
+    def append_taken(self, test: Expr, taken: Body) -> bool:
         """Append a branch that all lanes take, after the effects of its test; return True if none reaches its end."""
         if test.must_be_evaluated:
             self.out.append(Evaluate(test))
@@ -138,7 +138,7 @@ class Loops(Expressions):
         outcome = conditions.decided(self, node.test) if isinstance(node, ast.While) else None
         if isinstance(node, ast.While) and outcome is False:
             test = conditions.condition(self, node.test)
-            return self.append_taken(test, self.block(node.orelse))
+            return self.append_taken(test, self.translate_body(node.orelse))
         return self._repeated(loop, self.env, endless=outcome is True)
 
     visit_While = visit_For
@@ -244,10 +244,10 @@ class Loops(Expressions):
             self.line = node.lineno
             self.assign(node.target, loop.iterated.item(()), node)
         self.loops.append(passed)
-        body = self.block(node.body)
+        body = self.translate_body(node.body)
         if not body.ends:
             passed.edges.append(self.env)
-            body.body += self.converts(self.env, passed.header)
+            body.statements += self.converts(self.env, passed.header)
         self.loops.pop()
         watched = None
         if isinstance(node, ast.While):
@@ -284,10 +284,10 @@ class Loops(Expressions):
         self.env = dict(passed.header)
         endless = isinstance(node, ast.While) and conditions.decided(self, node.test)
         if not endless and (passed.breaks or node.orelse):
-            made.orelse = self.block(node.orelse)
+            made.orelse = self.translate_body(node.orelse)
             if not made.orelse.ends:
                 ends.append(self.env)
-                made.orelse.body += self.converts(self.env, used)
+                made.orelse.statements += self.converts(self.env, used)
         elif not endless:
             ends.append(passed.header)
         if not ends:

@@ -17,7 +17,7 @@ from ..program.builders import compile_time, reusable, store, temporary
 from ..program.nodes import CompileTimeObject, Const, Expr, MakeTuple, Nothing, Temporary
 from ..program.statement_nodes import (
     Assign,
-    Block,
+    Body,
     Evaluate,
     Function,
     If,
@@ -53,7 +53,7 @@ from .calls import CUDA, call
 from .loops import Loops
 from .refusals import refuse_construct
 from .translated_expression import Translated
-from .translation import Analysis
+from .translation import ProgramFacts
 
 
 def literal_values(value: Expr) -> np.generic | LiteralNumbers | None:
@@ -93,7 +93,7 @@ class Statements(Loops):
 
     def __init__(
         self,
-        analysis: Analysis,
+        facts: ProgramFacts,
         source: Source,
         arguments: Variables,
         stack: tuple[object, ...],
@@ -101,14 +101,14 @@ class Statements(Loops):
         kernel: bool = False,
         declared: Type | None = None,
     ):
-        super().__init__(analysis, source, arguments, (*stack, source.key), kernel)
+        super().__init__(facts, source, arguments, (*stack, source.key), kernel)
         self.declared = declared
 
     def translate(self) -> Function:
         made = self.function
         if made.kernel and self.source.rest:
             refuse(self.source.tree, f"the simulator runs no kernel with *{self.source.rest}; name each argument")
-        made.body = self.block(self.source.tree.body)
+        made.body = self.translate_body(self.source.tree.body)
         if not made.kernel:
             made.result, made.result_why, made.partial = self._result(made.body.ends)
         made.constants.store()
@@ -130,7 +130,7 @@ class Statements(Loops):
         self, node: ast.Call, source: Source, values: list[Expr], result: Type | None, by_value: bool
     ) -> Function:
         """:meth:`device`, for the types of the arguments, or if ``by_value`` for the values of literals, too."""
-        analysis = self.analysis
+        facts = self.facts
         variables = [_argument(value, by_value) for value in values]
         types = [(variable.type, variable.why) for variable in variables]
         constants = [
@@ -138,20 +138,20 @@ class Statements(Loops):
             for variable in variables
         ]
         key = (source.key, *types, *constants)
-        if key not in analysis.functions:
+        if key not in facts.functions:
             arguments = dict(zip(source.parameters, variables, strict=True))
-            in_file_of_kernel = source.filename == analysis.sources[0].filename
-            if in_file_of_kernel and source.lines and source not in analysis.sources:
-                analysis.sources.append(source)
+            in_file_of_kernel = source.filename == facts.sources[0].filename
+            if in_file_of_kernel and source.lines and source not in facts.sources:
+                facts.sources.append(source)
             try:
-                inner = Statements(analysis, source, arguments, self.stack, declared=result)
-                analysis.functions[key] = inner.translate()
+                inner = Statements(facts, source, arguments, self.stack, declared=result)
+                facts.functions[key] = inner.translate()
             except UnsupportedKernelError as error:
                 if error.line is not None and source.filename != self.source.filename:
                     kind = UnknownShape if isinstance(error, UnknownShape) else UnsupportedKernelError
                     raise kind(f"in the device function {source.name}: {error}", node.lineno) from None
                 raise
-        return analysis.functions[key]
+        return facts.functions[key]
 
     def _result(self, ends: bool) -> tuple[Type, Why, bool]:
         """The type that a device function returns, why it is float64, and whether some paths return nothing."""
@@ -195,13 +195,13 @@ class Statements(Loops):
                 )
         return want
 
-    def block(self, body: list[ast.stmt]) -> Block:
+    def translate_body(self, body: list[ast.stmt]) -> Body:
         """Translate ``body``, up to a statement after which no lane continues."""
         outer, self.out = self.out, []
         ends = any(self.statement(statement) for statement in body)
-        block = Block(id(body), self.out, ends)
+        translated = Body(id(body), self.out, ends)
         self.out = outer
-        return block
+        return translated
 
     def statement(self, node: ast.stmt) -> bool:
         """Translate a statement by the method of its kind; return True if no lane reaches its end."""
@@ -268,19 +268,19 @@ class Statements(Loops):
         self.out.append(Return(value, node.lineno))
         return True
 
-    def _check_returned_array(self, node: ast.Return, written: ast.expr, value: Expr) -> None:
+    def _check_returned_array(self, node: ast.Return, returned: ast.expr, value: Expr) -> None:
         """Refuse an array, unless it is an argument, or the function is written out where it is called."""
         if not isinstance(value.type, ArrayType) or not value.type.ndim:
             return
         in_place = isinstance(self.source, Inner) or self.source.inlined
-        is_argument = isinstance(written, ast.Name) and written.id in self.source.parameters
+        is_argument = isinstance(returned, ast.Name) and returned.id in self.source.parameters
         if not in_place and not is_argument:
             refuse(node, "numba returns only an array that is an argument, under its name; take the result as one")
 
     def visit_Assert(self, node: ast.Assert) -> None:
         test = conditions.negated(conditions.condition(self, node.test), node.lineno)
-        failing = Block(id(node), self._end(node), True)
-        self.out.append(If(test, failing, Block(id(node.test), []), node.lineno))
+        failing = Body(id(node), self._end(node), True)
+        self.out.append(If(test, failing, Body(id(node.test), []), node.lineno))
 
     def _end(self, node: ast.Assert | ast.Raise) -> list[Stmt]:
         """End the thread and report it; a device function returns nothing to its caller then."""
@@ -430,7 +430,7 @@ class Statements(Loops):
             self.store(target, array, index, value)
         else:
             if index and not self.function.in_other_file:
-                self.analysis.filled_parts[target.lineno] = ast.unparse(target)
+                self.facts.filled_parts[target.lineno] = ast.unparse(target)
             self.out.append(Evaluate(self.filled(target, self.view_of(target, array, [*index]), value)))
 
     def assign_name(self, name: str, value: Expr) -> None:
@@ -446,16 +446,16 @@ class Statements(Loops):
     def visit_If(self, node: ast.If) -> bool:
         test, outcome = self.test(node.test)
         if outcome is not None:
-            return self.append_taken(test, self.block(node.body if outcome else node.orelse))
+            return self.append_taken(test, self.translate_body(node.body if outcome else node.orelse))
         before = dict(self.env)
-        branches: list[tuple[Block, Variables]] = []  # each with the variables at its end
+        branches: list[tuple[Body, Variables]] = []  # each with the variables at its end
         for body in (node.body, node.orelse):
             self.env = dict(before)
-            branches.append((self.block(body), self.env))
-        live = [(block, variables) for block, variables in branches if not block.ends]
+            branches.append((self.translate_body(body), self.env))
+        live = [(branch, variables) for branch, variables in branches if not branch.ends]
         self.env = reduce(merge_all, (variables for _, variables in live)) if live else before
-        for block, variables in live:
-            block.body += self.converts(variables, self.env)
+        for branch, variables in live:
+            branch.statements += self.converts(variables, self.env)
         (yes, _), (no, _) = branches
         self.out.append(If(test, yes, no, node.lineno))
         return not live
@@ -477,21 +477,21 @@ def docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def analyse(
+def translate_kernel(
     launch: Launch, source: Source, arguments: dict[str, Variable], dynamic: str | None = None
-) -> tuple[Analysis, Function]:
-    """Translate a kernel; return the analysis of its functions and the typed program.
+) -> tuple[ProgramFacts, Function]:
+    """Translate a kernel and its device functions; return the facts about the program, and the typed program.
 
     ``dynamic`` is the type of the smallest elements of dynamic shared memory, if it is known.
 
     Raises UnsupportedKernelError if numba or the simulator does not support something in it.
     """
-    analysis = Analysis(launch, source)
-    analysis.dynamic = dynamic
+    facts = ProgramFacts(launch, source)
+    facts.dynamic = dynamic
     try:
-        program = Statements(analysis, source, arguments, (), kernel=True).translate()
-        return analysis, program
+        program = Statements(facts, source, arguments, (), kernel=True).translate()
+        return facts, program
     except SmallerItems as smaller:
-        return analyse(launch, source, arguments, smaller.dtype)
+        return translate_kernel(launch, source, arguments, smaller.dtype)
     except UnknownShape as error:  # only the caller of a device function can handle it
         raise UnsupportedKernelError(error.text, error.line) from None

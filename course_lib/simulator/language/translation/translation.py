@@ -60,8 +60,8 @@ VALUES = {
 } | {("laneid",): "warp.lanes.lane"}
 
 
-class Analysis:
-    """The data that all functions of one launch share.
+class ProgramFacts:
+    """What the translations of a kernel and of its device functions find out together about the program.
 
     Attributes:
         sources: the kernel's source, and those of device functions in its file.
@@ -95,14 +95,14 @@ class Translation(ABC):
     functions: Container[str]  # of numba.cuda that the simulator runs
 
     def __init__(
-        self, analysis: Analysis, source: Source, arguments: Variables, stack: tuple[object, ...], kernel: bool
+        self, facts: ProgramFacts, source: Source, arguments: Variables, stack: tuple[object, ...], kernel: bool
     ):
-        self.analysis, self.source, self.locals, self.stack = analysis, source, source.locals, stack
+        self.facts, self.source, self.locals, self.stack = facts, source, source.locals, stack
         self.env: Variables = dict(arguments)
         self.function = Function(
             source=source,
             kernel=kernel,
-            in_other_file=source.filename != analysis.sources[0].filename,
+            in_other_file=source.filename != facts.sources[0].filename,
             parameters=[(name, variable.type) for name, variable in arguments.items() if variable.type != COMPILE_TIME],
             constants=Constants(source.function, tuple(variable.type for variable in arguments.values())),
         )
@@ -245,7 +245,7 @@ class Translation(ABC):
         if isinstance(owner, ModuleType):
             if not hasattr(owner, node.attr):
                 refuse(node, f"{ast.unparse(node.value)} has no {node.attr!r}; {spelled(node, owner)}")
-            self.analysis.lookups.append((getattr, (owner, node.attr, None), getattr(owner, node.attr)))
+            self.facts.lookups.append((getattr, (owner, node.attr, None), getattr(owner, node.attr)))
             obj = self.function.constants.value(ast.unparse(node), getattr(owner, node.attr), node.lineno)
             if isinstance(obj, KernelName):
                 return part_of_cuda(tuple(obj.__name__.split(".")), obj)
@@ -259,7 +259,7 @@ class Translation(ABC):
                 f"no kernel knows {ast.unparse(node.value)}, a Python {kind}; "
                 f"give the value of {ast.unparse(node)} a name of its own outside the kernel",
             )
-        self.analysis.lookups.append((getattr, (owner, node.attr, None), obj))
+        self.facts.lookups.append((getattr, (owner, node.attr, None), obj))
         return obj
 
     def _global(self, node: ast.Name) -> object:
@@ -276,7 +276,7 @@ class Translation(ABC):
                 node,
                 f"the name {node.id!r} has no value yet in the enclosing function; assign it before the launch",
             )
-        self.analysis.lookups.append((self.source.lookup, (node.id,), obj))
+        self.facts.lookups.append((self.source.lookup, (node.id,), obj))
         obj = self.function.constants.value(node.id, obj, node.lineno)
         if is_cuda_module(obj):
             return Symbol((), obj)
@@ -302,11 +302,11 @@ class Translation(ABC):
         if obj is None:
             return nodes.Nothing()
         if isinstance(obj, np.ndarray):
-            return self.frozen(obj, node)
+            return self.constant_array(obj, node)
         return nodes.CompileTimeObject(obj=obj)
 
-    def frozen(self, array: np.ndarray, node: ast.AST) -> nodes.Expr:
-        """A global array of the program, which numba copies into the code of the kernel."""
+    def constant_array(self, array: np.ndarray, node: ast.AST) -> nodes.Expr:
+        """An array of the module or of an enclosing function, which numba copies into the code of the kernel."""
         kind, name = array.dtype.name, ast.unparse(node)
         if not array.flags.c_contiguous and not array.flags.f_contiguous:
             refuse(node, f"{name} is not contiguous; freeze a copy, np.ascontiguousarray(...)")
@@ -316,19 +316,19 @@ class Translation(ABC):
             of = type_of_records(array)
             parts: list[nodes.Expr] = []
             for field, part in zip(of.fields, of.items, strict=True):
-                parts.append(nodes.Frozen(name=f"{name}.{field}", array=array, field=field, type=part))
+                parts.append(nodes.ConstantArray(name=f"{name}.{field}", array=array, field=field, type=part))
             return nodes.MakeTuple(items=tuple(parts), type=of)
         if kind not in SCALARS or not array.dtype.isnative:
             refuse(node, f"{name} is an array of {array.dtype}; the simulator runs numbers: convert it")
-        return nodes.Frozen(name=name, array=array, type=ArrayType(kind, array.ndim))
+        return nodes.ConstantArray(name=name, array=array, type=ArrayType(kind, array.ndim))
 
     def _cuda_value(self, symbol: Symbol, node: ast.AST) -> nodes.Expr | None:
         """``threadIdx.x``, ``laneid`` and the like; None if ``symbol`` is not a number."""
-        path, launch = symbol.path, self.analysis.launch
+        path, launch = symbol.path, self.facts.launch
         if path in VALUES:
             return nodes.Apply(code=VALUES[path], type="int32", line=getattr(node, "lineno", 0))
         if len(path) == 2 and path[1] in AXES and path[0] in ("blockDim", "gridDim"):
-            self.analysis.uses_grid_size |= path[0] == "gridDim"
+            self.facts.uses_grid_size |= path[0] == "gridDim"
             sizes = launch.block if path[0] == "blockDim" else launch.grid
             size = sizes[AXES[path[1]]]
             return self.number(np.int32(size), literal=False)
@@ -385,7 +385,7 @@ class Translation(ABC):
 
     def value_to_store(self, node: ast.AST, array: nodes.Expr, value: nodes.Expr) -> nodes.Expr:
         """Convert ``value`` to be stored in an element of ``array``; refused if that is impossible."""
-        if isinstance(array, nodes.Frozen):
+        if isinstance(array, nodes.ConstantArray):
             refuse(node, f"{array.name} is a constant of the kernel, and cannot be written; pass it as an argument")
         value = self.unwrap_optional(node, value)
         if not value.is_scalar:
@@ -449,5 +449,5 @@ def spelled(node: ast.Attribute, owner: object) -> str:
 
 def _is_computed(part: ast.AST) -> bool:
     """Whether an index is the result of an operator, as ``n - 1`` is, even of constants; ``-1`` and ``-N`` are not."""
-    written = part.written if isinstance(part, Translated) else part
-    return any(isinstance(node, ast.BinOp) for node in ast.walk(written))
+    original = part.original if isinstance(part, Translated) else part
+    return any(isinstance(node, ast.BinOp) for node in ast.walk(original))
