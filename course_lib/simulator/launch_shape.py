@@ -138,25 +138,25 @@ def _coordinate(values: np.ndarray, axes: Iterable[int] = ()) -> Any:
 class WarpLanes:
     """The lanes of one warp of the block: their shape (rows, columns) and their thread coordinates."""
 
-    def __init__(self, block: Coordinates, warp: int) -> None:
+    def __init__(self, block: Coordinates, warp_number: int) -> None:
         bx = block[0]
-        first = warp * WARP_SIZE
+        first = warp_number * WARP_SIZE
         count = min(WARP_SIZE, prod(block) - first)
         linear = first + np.arange(count)
         if WARP_SIZE % bx == 0 and count % bx == 0:
             shape = (count // bx, bx)
         else:
             shape = (1, count)
-        self.warp, self.count, self.shape = warp, count, shape
+        self.warp_number, self.count, self.shape = warp_number, count, shape
         self.linear = linear.reshape(*shape, 1, 1)
-        self.thread = tuple(_coordinate(c, (0, 1)) for c in coordinates(self.linear, block))
+        self.thread_index = tuple(_coordinate(c, (0, 1)) for c in coordinates(self.linear, block))
         self.lane = _coordinate(self.linear - first)
 
 
 @lru_cache(maxsize=64)  # a program launches blocks of a few shapes, many times
 def warps_of(block: Coordinates) -> tuple[WarpLanes, ...]:
     """Return the lanes of each warp of a block of this shape."""
-    return tuple(WarpLanes(block, warp) for warp in range(ceil_div(prod(block), WARP_SIZE)))
+    return tuple(WarpLanes(block, number) for number in range(ceil_div(prod(block), WARP_SIZE)))
 
 
 class Chunk:
@@ -168,7 +168,7 @@ class Chunk:
         columns = np.arange(column0, column1, dtype=np.int64).reshape(1, 1, 1, -1)
         self.shape = (row1 - row0, column1 - column0)
         self.count = self.shape[0] * self.shape[1]
-        self.block = tuple(_coordinate(c, (2,)) for c in (columns, rows % gy, rows // gy))
+        self.block_index = tuple(_coordinate(c, (2,)) for c in (columns, rows % gy, rows // gy))
         self.linear = rows * gx + columns
 
     @property

@@ -121,7 +121,7 @@ class TraceObserver(Recorder):
             self._open(vector, line, mask, ITERATION if head else 0)
 
     def _open(self, vector: Any, line: int, mask: Any, flags: int) -> int:
-        chunk, warp = self._chunk, vector.warp
+        chunk, warp = self._chunk, vector.warp_number
         event = len(chunk.lines)
         chunk.lines.append(line)
         chunk.warps.append(warp)
@@ -159,13 +159,13 @@ class TraceObserver(Recorder):
         A device function that the statement calls has events of its own; the statement's event continues after it.
         """
         self._chunk = chunk = self._running[vector.chunk]
-        event = chunk.now.get(vector.warp)
+        event = chunk.now.get(vector.warp_number)
         if event is None or line is None:
             return event
         first = self._program.first.get(line, line)
         if chunk.lines[event] == first:
             return event
-        before = chunk.latest.get((vector.warp, first))
+        before = chunk.latest.get((vector.warp_number, first))
         return event if before is None else self._open(vector, first, chunk.masks[before], RESUMED)
 
     def _access(self, site: Any, pattern: Any, base: int, value: Any) -> None:

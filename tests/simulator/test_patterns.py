@@ -116,7 +116,7 @@ def test_shared_and_local(monkeypatch):
 
 def test_more_patterns_than_are_remembered(monkeypatch):
     """Patterns that are forgotten on the way are still counted, once."""
-    monkeypatch.setattr(engine, "REMEMBERED", 8_000)  # of 300 · 40 indices at each of two sites
+    monkeypatch.setattr(engine, "CACHED_ELEMENTS", 8_000)  # of 300 · 40 indices at each of two sites
     rng = np.random.default_rng(7)
     rows, columns = rng.integers(0, 100, (300, LANES)), rng.integers(0, 70, (300, LANES))
     x = rng.standard_normal((100, 70), np.float32)

@@ -28,14 +28,14 @@ class CopiesObserver(Observer):
             return self._source_accessed
         if not self.copying or not isinstance(array, SharedArray):
             return None
-        self.lines[array] = np.zeros(array.words(), np.int64)
+        self.lines[array] = np.zeros(array.word_count(), np.int64)
         self.outstanding[array] = 0
         return self._accessed
 
     def copy_started(self, site: Any, pattern: Any, base: int, values: tuple[Any, ...]) -> None:
         array = pattern.array
         for element in range(pattern.width):
-            keys = np.unique(pattern.words(base + element)[0])
+            keys = np.unique(pattern.keys_and_lanes(base + element)[0])
             if self.outstanding[array]:
                 self._check(site, pattern, base + element)
             self.outstanding[array] += int(np.count_nonzero(self.lines[array][keys] == 0))
@@ -44,7 +44,7 @@ class CopiesObserver(Observer):
     def copy_arrived(self, site: Any, pattern: Any, base: int) -> None:
         array = pattern.array
         for element in range(pattern.width):
-            keys = np.unique(pattern.words(base + element)[0])
+            keys = np.unique(pattern.keys_and_lanes(base + element)[0])
             self.outstanding[array] -= int(np.count_nonzero(self.lines[array][keys]))
             self.lines[array][keys] = 0
 
@@ -74,7 +74,7 @@ class CopiesObserver(Observer):
         for reading in readings:
             if reading.site.vector.chunk is not vector.chunk:
                 continue
-            if reading.waited is not None and vector.warp in reading.waited:
+            if reading.waited is not None and vector.warp_number in reading.waited:
                 continue
             read = reading.lanes
             if reading.waited is None:

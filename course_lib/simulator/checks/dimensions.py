@@ -96,7 +96,7 @@ class Stores:
     def __call__(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
         if site.op != "load":
             self.lines.add(site.line)
-            self.stored[pattern.words(base)[0]] = True  # a store of several elements comes once for each
+            self.stored[pattern.keys_and_lanes(base)[0]] = True  # a store of several elements comes once for each
 
     def dimensions_of_zeros(self) -> list[int]:
         """The dimensions of several elements of which only index 0 was stored; none if nothing was."""

@@ -51,12 +51,12 @@ class Words:
 
     def __init__(self, observer: DynamicMemoryObserver, array: SharedArray) -> None:
         self.observer = observer
-        self.writer, self.lost, self.line = (np.zeros(array.words(), np.int32) for _ in range(3))
-        self.taken = np.zeros(array.words(), bool)  # was the value read?
+        self.writer, self.lost, self.line = (np.zeros(array.word_count(), np.int32) for _ in range(3))
+        self.taken = np.zeros(array.word_count(), bool)  # was the value read?
 
     def __call__(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
         name = self.observer.name_of(site)
-        keys, lanes = pattern.words(base)
+        keys, lanes = pattern.keys_and_lanes(base)
         if site.op != "store":
             self._load(site, pattern, base, name, keys, lanes)
         if site.op != "load":

@@ -32,7 +32,7 @@ class InitializationObserver(Observer):
                 if missing.any():
                     self.unwritten(site, pattern, base, missing)
         if site.op != "load":
-            written[pattern.words(base)[0]] = 1
+            written[pattern.keys_and_lanes(base)[0]] = 1
 
     def copy_arrived(self, site: Site, pattern: Pattern, base: int) -> None:
         for watcher in pattern.array.watchers:
@@ -83,7 +83,7 @@ class SharedInitialization:
             self.written[pattern.elements(base)] = True
         else:
             self._spread()
-            self.written[pattern.words(base)[0]] = True
+            self.written[pattern.keys_and_lanes(base)[0]] = True
         self.complete = bool(self.written.all())
 
     def _load(self, site: Site, pattern: Pattern, base: int) -> None:

@@ -30,7 +30,7 @@ class ProductsObserver(Observer):
             return None
         if isinstance(array, SharedArray):
             for table in (self.readers, self.reading, self.unfenced):
-                table[array] = np.zeros(array.words(), np.int64)
+                table[array] = np.zeros(array.word_count(), np.int64)
             return self._tile_accessed
         if isinstance(array, LocalArray) and array.ndim == 1 and array.dtype == np.float32:
             return self._results_accessed
@@ -45,12 +45,12 @@ class ProductsObserver(Observer):
         if site.op == "load":
             return
         self._overwrites(site, pattern, base)
-        keys, lanes = pattern.words(base)
+        keys, lanes = pattern.keys_and_lanes(base)
         self.unfenced[pattern.array][keys] = site.line
         self.stored.setdefault(site.vector, []).append((pattern.array, keys, lanes))
 
     def _overwrites(self, site: Any, pattern: Any, base: int) -> None:
-        keys, lanes = pattern.words(base)
+        keys, lanes = pattern.keys_and_lanes(base)
         busy = self.readers[pattern.array][keys] > 0
         if not busy.any():
             return
@@ -86,7 +86,7 @@ class ProductsObserver(Observer):
                 self._unfenced(site, vector, product, array, keys, missing)
             self.readers[array][keys] += 1
             self.reading[array][keys] = site.line
-            quarter = vector.warp % WARPS
+            quarter = vector.warp_number % WARPS
             for number, pattern in enumerate(operand.requests(vector, product.on_its_way)):
                 for element in range(pattern.width):
                     for watch in array.watchers:
@@ -94,8 +94,8 @@ class ProductsObserver(Observer):
                 if not operand.common or number % WARPS == quarter:
                     pattern.tally = {0: 1}
                     vector.engine.report("counted", site, pattern)
-        group = self.arrivals.setdefault((vector.chunk, vector.warp // WARPS), {})
-        group.setdefault(site.line, np.zeros((WARPS, len(lanes)), np.int64))[vector.warp % WARPS] += lanes
+        group = self.arrivals.setdefault((vector.chunk, vector.warp_number // WARPS), {})
+        group.setdefault(site.line, np.zeros((WARPS, len(lanes)), np.int64))[vector.warp_number % WARPS] += lanes
 
     def product_finished(self, vector: Any, product: Any, lanes: np.ndarray) -> None:
         done = lanes.any(axis=(0, 1)).reshape(-1)
@@ -160,8 +160,8 @@ class ProductsObserver(Observer):
                 if len(late):
                     vector = vectors[WARPS * group + int(late[0, 0])]
                     text = (
-                        f"warp {vector.warp} starts fewer products here than other warps of its warpgroup; all four "
-                        "must arrive: remove the condition, or make it the same for all 128 threads"
+                        f"warp {vector.warp_number} starts fewer products here than other warps of its warpgroup; all "
+                        "four must arrive: remove the condition, or make it the same for all 128 threads"
                     )
                     thread = vector.first_thread(True)
                     self.add(Finding("barrier-divergence", line, text, threads=(thread,), count=len(late)))

@@ -70,7 +70,7 @@ class TrafficObserver(Counter):
         lanes, warps = active(pattern)
         self.add_counts(key, times * lanes, times * warps)
         if mask is True:
-            place = key, vector.warp, vector.chunk
+            place = key, vector.warp_number, vector.chunk
             self.whole[place] = self.whole.get(place, 0) + times
         elif mask is not False:
             self.partial.setdefault((key, id(mask)), [vector, mask, 0])[2] += times

@@ -19,14 +19,14 @@ from ..runtime.arithmetic import cast
 from ..runtime.memory import AllocatedArray, FieldArray, GlobalArray
 
 
-def take(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tuple[Any, ...], Variables]:
+def convert_arguments(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tuple[Any, ...], Variables]:
     """Return the arguments as the kernel sees them, and the type of each, by name, for the translation.
 
     The kernel's signature, if it has one, converts the numbers. Raises LaunchError for arguments that it cannot take.
     """
     names = source.parameters
     check_count(source, len(arguments))
-    values = tuple(take_argument(name, value) for name, value in zip(names, arguments, strict=True))
+    values = tuple(convert_argument(name, value) for name, value in zip(names, arguments, strict=True))
     mark_aliases(arrays_in(values))
     variables: Variables = {}
     for name, argument, value in zip(names, arguments, values, strict=True):
@@ -74,7 +74,7 @@ def check_count(source: Source, given: int) -> None:
     )
 
 
-def take_argument(name: str, value: Any) -> Any:
+def convert_argument(name: str, value: Any) -> Any:
     """Convert an argument to what the kernel sees. Raises LaunchError.
 
     That is a GlobalArray, a NumPy scalar, or a tuple of them: of a tuple's items, or of the fields of records.
@@ -82,23 +82,23 @@ def take_argument(name: str, value: Any) -> Any:
     if isinstance(value, np.ma.MaskedArray):
         raise LaunchError(f"the array {name!r} is a masked array, and a GPU knows no masks; pass .filled(...)")
     if isinstance(value, AllocationView):
-        return take_allocated(name, value)
+        return convert_allocation(name, value)
     if isinstance(value, np.void) and value.dtype.names:
         record = np.asarray(value)
         if record.base is not value:  # a copy, which no kernel should change in place of the record
             record.flags.writeable = False
-        return take_records(name, record)
+        return convert_records(name, record)
     if isinstance(value, np.ndarray):
         value = np.asarray(value)
         if value.dtype.names:
-            return take_records(name, value)
+            return convert_records(name, value)
         check_type(name, value.dtype)
         check_contiguous(name, value)
         return GlobalArray(name, value)
     if isinstance(value, tuple):
         fields = getattr(value, "_fields", None) or range(len(value))
         named = (f"{name}.{field}" if isinstance(field, str) else f"{name}[{field}]" for field in fields)
-        return tuple(take_argument(item, part) for item, part in zip(named, value, strict=True))
+        return tuple(convert_argument(item, part) for item, part in zip(named, value, strict=True))
     kind = of_value(value)
     if kind is None:
         what = "an int beyond 64 bits" if type(value) is int else f"a {type(value).__name__}"
@@ -109,12 +109,12 @@ def take_argument(name: str, value: Any) -> Any:
     return np.dtype(kind).type(value)
 
 
-def take_allocated(name: str, array: AllocationView) -> GlobalArray | tuple[FieldArray, ...]:
+def convert_allocation(name: str, array: AllocationView) -> GlobalArray | tuple[FieldArray, ...]:
     """An array in a GPU's memory, which may have any strides."""
     memory, values = array.allocation, array.values
     if values.dtype.names:
         of_bytes = memory.written[array.offset :][: values.nbytes]
-        return take_records(name, values, of_bytes)
+        return convert_records(name, values, of_bytes)
     check_type(name, values.dtype)
     if array.copied:
         check_contiguous(name, values)
@@ -137,7 +137,7 @@ def check_contiguous(name: str, array: np.ndarray) -> None:
         )
 
 
-def take_records(name: str, records: np.ndarray, written: np.ndarray | None = None) -> tuple[FieldArray, ...]:
+def convert_records(name: str, records: np.ndarray, written: np.ndarray | None = None) -> tuple[FieldArray, ...]:
     """An array of records, as an array for each field. ``written``: which of its bytes are."""
     check_contiguous(name, records)
     if reason := unfit_records(records):

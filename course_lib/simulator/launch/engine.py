@@ -11,7 +11,7 @@ from ..findings import LaunchError
 from ..language.program.writer import SiteDeclaration
 from ..launch_shape import Chunk
 from ..observer import Hooks, Observer
-from ..runtime.access import REMEMBERED, MatrixSite, Site, WideSite
+from ..runtime.access import CACHED_ELEMENTS, MatrixSite, Site, WideSite
 from ..runtime.barrier import AtGrid, Barrier, Pause
 from ..runtime.engine_interface import EngineInterface
 from ..runtime.loops import IterationBudget, LoopWatch, PartOfGrid, WaitsForOthers
@@ -89,11 +89,11 @@ class Engine(EngineInterface):
             self.watch(array)
         with np.errstate(all="ignore"):
             if self.prepared.interleaved or self.compiled.cooperative:
-                waits = StartedBlocks()
+                started = StartedBlocks()
                 try:
-                    self._run_interleaved(waits)
+                    self._run_interleaved(started)
                 finally:
-                    waits.close()
+                    started.close()
                 return
             sites = self._sites()
             kernels = [self.compiled.make(s) for s in sites]
@@ -101,65 +101,65 @@ class Engine(EngineInterface):
                 for _ in self._run_chunk(chunk, kernels, sites):
                     pass
 
-    def _run_interleaved(self, waits: StartedBlocks) -> None:
+    def _run_interleaved(self, started: StartedBlocks) -> None:
         """Run blocks that wait for each other; while the started ones wait, start the next one.
 
-        If all of them rest, each looks once more: memory may have changed in a way that no watcher sees.
+        If all blocks wait, each runs one more iteration: memory may have changed in a way that no watcher sees.
         """
         blocks = self.launch.chunks(1 if self.prepared.interleaved else self._blocks_in_memory())
         rounds = 0
-        again = False
+        all_resumed = False
         for array in self.prepared.arrays:
-            array.watchers = (*array.watchers, waits.watch(array))
+            array.watchers = (*array.watchers, started.watch(array))
         while True:
             rounds += 1
-            moved = any([waits.step(block) for block in [*waits.running]])
-            again = again and not moved
-            others_move = moved and waits.running
+            moved = any([started.step(block) for block in [*started.running]])
+            all_resumed = all_resumed and not moved
+            others_move = moved and started.running
             if others_move and rounds % MOVING_ROUNDS:
                 continue
             chunk = next(blocks, None)
             if chunk is not None:
                 sites = self._sites()
-                waits.start(self._run_chunk(chunk, [self.compiled.make(s) for s in sites], sites))
-            elif waits.running:
+                started.start(self._run_chunk(chunk, [self.compiled.make(s) for s in sites], sites))
+            elif started.running:
                 continue
-            elif waits.waiting:
-                if again:
-                    raise WaitsForOthers(next(block.pause.line for block in waits.waiting if block.pause))
-                waits.resume(waits.waiting)
-                again = True
-            elif waits.at_grid:
-                self._meet_in_grid(waits)
+            elif started.waiting:
+                if all_resumed:
+                    raise WaitsForOthers(next(block.pause.line for block in started.waiting if block.pause))
+                started.resume(started.waiting)
+                all_resumed = True
+            elif started.at_grid:
+                self._meet_in_grid(started)
             else:
                 return
 
-    def _meet_in_grid(self, waits: StartedBlocks) -> None:
+    def _meet_in_grid(self, started: StartedBlocks) -> None:
         """Complete a barrier of the grid, at which all blocks wait that have not ended."""
-        if waits.ended:
+        if started.ended:
             if not self.prepared.interleaved:
                 raise PartOfGrid("", 0)
-            arrived = next(iter(waits.at_grid)).pause
+            arrived = next(iter(started.at_grid)).pause
             assert isinstance(arrived, AtGrid)
             first = self.launch.format_thread(arrived.first)
             raise PartOfGrid(
-                f"{first} waits at this_grid().sync() for all threads of the grid, but {waits.ended} of "
+                f"{first} waits at this_grid().sync() for all threads of the grid, but {started.ended} of "
                 f"{self.launch.blocks} blocks ended without it, and on a GPU such a launch never ends; let every block "
                 "reach it",
                 arrived.line,
             )
         self.report("grid_barrier")
-        waits.pass_grid_barrier()
+        started.pass_grid_barrier()
 
     def _sites(self) -> list[list[Site]]:
         """Return the sites of each warp."""
-        capacity = REMEMBERED // max(1, len(self.compiled.sites) * len(self.launch.warps))
+        cache_limit = CACHED_ELEMENTS // max(1, len(self.compiled.sites) * len(self.launch.warps))
         declared = self.compiled.sites
         seen_by_all_warps: list[dict[Any, Any]] = [{} for _ in declared]
         sites = []
         for _ in self.launch.warps:
             pairs = zip(declared, seen_by_all_warps, strict=True)
-            sites.append([self._site(site, capacity, seen) for site, seen in pairs])
+            sites.append([self._site(site, cache_limit, seen) for site, seen in pairs])
         return sites
 
     def _blocks_in_memory(self) -> int:
@@ -169,11 +169,11 @@ class Engine(EngineInterface):
         local = self.compiled.local_bytes * self.launch.threads_per_block
         return max(1, MAX_BYTES // max(1, shared + local))
 
-    def _site(self, declared: SiteDeclaration, capacity: int, seen_by_all_warps: dict[Any, Any]) -> Site:
+    def _site(self, declared: SiteDeclaration, cache_limit: int, seen_by_all_warps: dict[Any, Any]) -> Site:
         kind, op = Site if declared.width == 1 else WideSite, declared.op
         if op == "matrices":
             kind, op = MatrixSite, "load"
-        site = kind(declared.line, op, self, capacity, declared.width, seen_by_all_warps)
+        site = kind(declared.line, op, self, cache_limit, declared.width, seen_by_all_warps)
         site.variable = declared.variable
         return site
 
@@ -194,20 +194,20 @@ class Engine(EngineInterface):
             for site in own:
                 site.vector = vector
             runs.append(kernel(vector, True, (), *self.prepared.values))
-        reached: dict[int, Barrier | Pause] = {}  # by the warps that have not ended
-        paused_before: set[int] = set()  # warps that paused since other blocks went on
+        reached: dict[int, Barrier | Pause] = {}  # by the numbers of the warps that have not ended
+        paused_before: set[int] = set()  # numbers of warps that paused since other blocks went on
 
-        def advance(warps: Sequence[int], replies: dict[int, Any]) -> None:
-            loops.next_round(warps)
-            for warp in self.order(warps):
-                reached.pop(warp, None)
+        def advance(numbers: Sequence[int], replies: dict[int, Any]) -> None:
+            loops.next_round(numbers)
+            for number in self.order(numbers):
+                reached.pop(number, None)
                 with suppress(StopIteration):
-                    reached[warp] = runs[warp].send(replies.get(warp))
+                    reached[number] = runs[number].send(replies.get(number))
 
         try:
             advance(range(len(runs)), {})
             while reached:
-                if paused := {warp: at for warp, at in reached.items() if isinstance(at, Pause)}:
+                if paused := {number: at for number, at in reached.items() if isinstance(at, Pause)}:
                     again = [*paused]
                     if paused_before.intersection(again):
                         yield self._paused_again(paused, paused_before == {*again}, vectors)
@@ -215,13 +215,13 @@ class Engine(EngineInterface):
                     paused_before.update(again)
                     advance(again, {})
                     continue
-                waiting = {warp: at for warp, at in reached.items() if isinstance(at, Barrier)}
+                waiting = {number: at for number, at in reached.items() if isinstance(at, Barrier)}
                 first = min(barrier.program_point for barrier in waiting.values())
-                group = [warp for warp, barrier in waiting.items() if barrier.program_point == first]
+                group = [number for number, barrier in waiting.items() if barrier.program_point == first]
                 barrier = waiting[group[0]]
                 replies = self._meet(vectors, waiting, group)
                 if barrier.grid:
-                    yield self._arrived_in_grid(barrier, [(vectors[warp], waiting[warp].mask) for warp in group])
+                    yield self._arrived_in_grid(barrier, [(vectors[number], waiting[number].mask) for number in group])
                 advance(group, replies)
         finally:
             for own in sites:
@@ -235,19 +235,19 @@ class Engine(EngineInterface):
         """Return the pause of a chunk some of whose warps pause again."""
         unchanged = all_paused_before and all(pause.unchanged for pause in paused.values())
         if unchanged and all(pause.phase for pause in paused.values()):  # nobody else of the block arrives
-            vectors[0].mbarriers.given_up.update(vectors[warp] for warp in paused)
+            vectors[0].mbarriers.given_up.update(vectors[number] for number in paused)
         return Pause(next(iter(paused.values())).line, unchanged)
 
     def _arrived_in_grid(self, barrier: Barrier, arrivals: list[tuple[WarpVector, Mask]]) -> AtGrid:
         """Return what a chunk yields when its blocks reach a barrier of the grid. Raises PartOfGrid if some do not."""
-        here = np.any([v.full(mask).any(axis=(0, 1)) for v, mask in arrivals], axis=0)
-        if not here.all():
+        arrived = np.any([v.full(mask).any(axis=(0, 1)) for v, mask in arrivals], axis=0)  # in each block
+        if not arrived.all():
             raise PartOfGrid("", barrier.line)
         return AtGrid(barrier.line, min(v.first_thread(mask) for v, mask in arrivals if mask is not False))
 
     def _meet(self, vectors: list[WarpVector], waiting: dict[int, Barrier], group: list[int]) -> dict[int, Any]:
         """Complete a barrier: check that whole blocks arrived, tell the observers, return each warp's reduction."""
-        arrivals = [(vectors[warp], waiting[warp].mask) for warp in group]
+        arrivals = [(vectors[number], waiting[number].mask) for number in group]
         complete = len(group) == len(vectors) and all(mask is True for _, mask in arrivals)
         if not complete:
             chunk = vectors[0].chunk
@@ -256,8 +256,8 @@ class Engine(EngineInterface):
                 arrived += vector.full(mask).sum(axis=(0, 1))
             partial = (arrived > 0) & (arrived < self.launch.threads_per_block)
             if partial.any():
-                here = {vector.warp: mask for vector, mask in arrivals}
-                missing = {v.warp: ~v.full(here.get(v.warp, False)) & partial for v in vectors}
+                mask_of = {vector.warp_number: mask for vector, mask in arrivals}
+                missing = {v.warp_number: ~v.full(mask_of.get(v.warp_number, False)) & partial for v in vectors}
                 self.report("divergence", waiting[group[0]].program_point, vectors, missing, waiting)
         self.report("barrier", arrivals, complete)
         return self._reduce(arrivals, waiting, group)
@@ -265,17 +265,17 @@ class Engine(EngineInterface):
     def _reduce(
         self, arrivals: list[tuple[WarpVector, Mask]], waiting: dict[int, Barrier], group: list[int]
     ) -> dict[int, Any]:
-        """Return the results of ``syncthreads_count``, ``_and`` or ``_or`` by warp; empty for a plain barrier."""
+        """Return each warp's result of ``syncthreads_count``, ``_and`` or ``_or``; empty for a plain barrier."""
         if (first := waiting[group[0]].reduction) is None:
             return {}
         lanes = {vector: vector.full(mask) for vector, mask in arrivals}
-        given = {vector: waiting[vector.warp].reduction or first for vector in lanes}
-        here = sum(each.sum(axis=(0, 1)) for each in lanes.values())
+        given = {vector: waiting[vector.warp_number].reduction or first for vector in lanes}
+        arrived = sum(each.sum(axis=(0, 1)) for each in lanes.values())
         count: Any = 0
         for vector, each in lanes.items():
             _, condition = given[vector]
             count = count + (vector.full(condition) & each).sum(axis=(0, 1))
         if first[0] != "syncthreads_count":
-            count = count == here if first[0] == "syncthreads_and" else count > 0
+            count = count == arrived if first[0] == "syncthreads_and" else count > 0
         reply = count.astype(np.int32)[None, None]
         return dict.fromkeys(group, reply)

@@ -14,7 +14,7 @@ from ..language.tables import package_gaps
 from ..language.types.value_types import TypingError
 from ..launch_shape import Launch
 from ..runtime.memory import GlobalArray
-from .arguments import arrays_in, take
+from .arguments import arrays_in, convert_arguments
 
 #: Limit for the threads of a launch: each is simulated, and a grid this large by mistake would run for hours.
 MAX_THREADS = 2**28
@@ -92,7 +92,7 @@ def prepare(
             f"{most:,}; use smaller blocks, or raise the bounds"
         )
     source = read(kernel)
-    values, variables = take(kernel, source, arguments)
+    values, variables = convert_arguments(kernel, source, arguments)
     compiled = COMPILED_KERNELS.of(launch, source, variables, tracing, interleaved)
     check_shared(launch, compiled)
     return Prepared(launch, source, values, compiled, interleaved)

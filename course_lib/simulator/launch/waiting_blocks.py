@@ -1,6 +1,6 @@
-"""Blocks that wait for other blocks: each rests until a word changes that its loop looks at.
+"""Blocks that wait for other blocks: none of them runs until a word changes that its loop reads.
 
-Without this, every waiting block would look at its words in every round, and the time of a launch would grow with the
+Without this, every waiting block would read its words in every round, and the time of a launch would grow with the
 square of its blocks.
 """
 
@@ -16,7 +16,7 @@ from ..runtime.memory import GlobalArray
 
 #: A word of global memory: its array and its key.
 Word = tuple[GlobalArray, int]
-#: A block that accesses more words between two pauses does not rest.
+#: A block that accesses more words between two pauses runs in every round.
 MOST_WORDS = 2**16
 
 
@@ -31,9 +31,10 @@ class StartedBlock:
 
 
 class StartedBlocks:
-    """The blocks that have begun: those ``running``, and those that wait.
+    """The blocks that have begun, each in one of three states; ``ended`` counts the others.
 
-    Some rest until another block stores to their words, some are at a barrier of the grid; ``ended`` counts the others.
+    Those ``running`` take part in the next round; those ``waiting`` do so once another block changes one of their
+    words; and those ``at_grid`` have arrived at a barrier of the grid.
     """
 
     def __init__(self) -> None:
@@ -41,8 +42,8 @@ class StartedBlocks:
         self.waiting: dict[StartedBlock, None] = {}
         self.at_grid: dict[StartedBlock, None] = {}
         self.ended = 0
-        self._readers: dict[Word, dict[StartedBlock, None]] = {}  # who looks at a word
-        self._touched: set[Word] | None = None  # by the block that runs, if it waits
+        self._readers: dict[Word, dict[StartedBlock, None]] = {}  # the waiting blocks that read a word
+        self._touched: set[Word] | None = None  # by the block that runs, if its latest iteration changed no variable
         self._may_go_on: dict[StartedBlock, None] = {}
 
     def watch(self, array: GlobalArray) -> Watcher:
@@ -72,19 +73,19 @@ class StartedBlocks:
             block.run.close()
 
     def pass_grid_barrier(self) -> None:
-        """Wake the blocks at a barrier of the grid."""
+        """Resume the blocks at a barrier of the grid."""
         self.running, self.at_grid = self.at_grid, {}
 
     def step(self, block: StartedBlock) -> bool:
-        """Run an awake block to its next pause; return whether it changed a variable, or ended.
+        """Run a running block to its next pause; return whether it changed a variable, or ended.
 
-        It rests if an iteration accessed the same words as the one before and left them, and all variables, as they
+        It waits if an iteration accessed the same words as the one before and left them, and all variables, as they
         were: it would do the same again.
         """
-        waits = isinstance(block.pause, Pause) and block.pause.unchanged
+        was_unchanged = isinstance(block.pause, Pause) and block.pause.unchanged
         before = block.words
-        values = _values(before) if waits and before is not None else None
-        self._touched = set() if waits else None
+        values = _values(before) if was_unchanged and before is not None else None
+        self._touched = set() if was_unchanged else None
         block.pause = next(block.run, None)
         block.words, self._touched = self._touched, None
         unchanged = isinstance(block.pause, Pause) and block.pause.unchanged

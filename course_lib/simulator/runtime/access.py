@@ -26,8 +26,8 @@ Index = tuple[Any, ...]
 
 #: Indices of up to this many elements are compared by content with those of earlier accesses.
 COMPARED = 2048
-#: Limit for the index elements stored by all sites of a launch together, about 16 bytes each.
-REMEMBERED = 4 * 1024 * 1024
+#: Limit for the index elements of the patterns that all sites of a launch cache together, about 16 bytes each.
+CACHED_ELEMENTS = 4 * 1024 * 1024
 
 
 class Update(NamedTuple):
@@ -52,13 +52,13 @@ class SeenPattern:
     def shifted(self, firsts: list[int], limits: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int] | None:
         """(shift, base) of an access with these first indices, see :class:`Site`; None if it is out of bounds."""
         shift = base = 0
-        for first, capacity, size, stride in zip(firsts, self.bounds, limits, strides):  # noqa: B905 (hot)
-            if capacity is None:
+        for first, bound, size, stride in zip(firsts, self.bounds, limits, strides):  # noqa: B905 (hot)
+            if bound is None:
                 if not 0 <= first < size:
                     return None
                 base += first * stride
             else:
-                low, end = capacity
+                low, end = bound
                 if not low <= first < end:
                     return None
                 shift += (first - low) * stride
@@ -71,9 +71,9 @@ class Site:
     ``line`` is the line in the student's file, ``op`` "load", "store" or "atomic"; or "bulk" for the copy of a tile by
     the TMA (:mod:`mbarriers`). ``engine`` receives the counted patterns and the violated bounds.
 
-    :meth:`locate` takes the cheapest pattern: the latest one, if array, mask and varying indices are the same objects;
-    else one that was seen before, with the same content, possibly *shifted* (if the indices of all lanes are larger by
-    the same number, the pattern is the same and only the base is larger); else a new one.
+    :meth:`begin_access` takes the cheapest pattern: the latest one, if array, mask and varying indices are the same
+    objects; else one that was seen before, with the same content, possibly *shifted* (if the indices of all lanes are
+    larger by the same number, the pattern is the same and only the base is larger); else a new one.
     """
 
     #: The variable that the source indexes, if it is one: several may be one array.
@@ -88,7 +88,7 @@ class Site:
         line: int,
         op: str,
         engine: EngineInterface,
-        capacity: int,
+        cache_limit: int,
         width: int = 1,
         seen_by_all_warps: "dict[tuple[Any, ...], SeenPattern] | None" = None,
     ) -> None:
@@ -98,9 +98,10 @@ class Site:
         self.seen_by_all_warps = (
             {} if seen_by_all_warps is None else seen_by_all_warps
         )  # the same, of all warps of a chunk that run this expression
-        self.capacity, self.stored_elements = capacity, 0  # index elements that `seen_patterns` may hold, and holds
+        self.cache_limit, self.cached_elements = cache_limit, 0  # index elements that `seen_patterns` may have, and has
         self.large: Pattern | None = None  # the latest pattern of a large vector
-        self.array: Array | None = None  # this and the following: of the latest access; None if lanes were skipped
+        self.lanes_skipped = False  # by the latest access, because they were out of bounds?
+        self.array: Array | None = None  # this and the following: of the latest access, if it may be repeated
         self.mask: Mask = None
         self.pattern: Any = None
         self.limits: tuple[int, ...] = ()
@@ -118,7 +119,7 @@ class Site:
         """The number of indices, in each dimension, at which an access may begin."""
         return array.shape
 
-    def locate(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
+    def begin_access(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
         """Check the bounds of an access, count it, and return its (pattern, base)."""
         if array is self.array and mask is self.mask:
             base = self.shift
@@ -138,21 +139,22 @@ class Site:
                 tally = pattern.tally
                 tally[phase] = tally.get(phase, 0) + 1
                 return pattern, base
-        return self._bind(array, index, mask)
+        return self._find_pattern(array, index, mask)
 
-    def _bind(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
-        """:meth:`locate` for an access that differs from the latest one: look it up by content, or create a pattern."""
+    def _find_pattern(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
+        """Begin an access that differs from the latest one: look its pattern up by content, or create one."""
         self.limits = self.limits_of(array)
         firsts = [i.item(0) if type(i) is np.ndarray else int(i) for i in index]
         content = self._content(array, index, mask, firsts)
         seen = self._look_up(content, array, mask, firsts)
         place = None if seen is None else seen.shifted(firsts, self.limits, array.strides)
         if seen is None or place is None:
-            seen = self._learn(array, index, mask, firsts)
+            seen = self._new_pattern(array, index, mask, firsts)
             place = None if seen is None else seen.shifted(firsts, self.limits, array.strides)
             if seen is None or place is None:
-                return self._bind_outside(array, index, mask)
-            self._store(content, seen)
+                return self._pattern_out_of_bounds(array, index, mask)
+            self._cache(content, seen)
+        self.lanes_skipped = False
         self.array, self.mask, self.pattern, (self.shift, base) = array, mask, seen.pattern, place
         self.last = tuple(i if type(i) is np.ndarray else None for i in index)
         seen.pattern.count(base)
@@ -169,18 +171,18 @@ class Site:
             other = self.seen_by_all_warps.get((self.width, self.vector.shape, content))
             if other is not None and other.shifted(firsts, self.limits, array.strides) is not None:
                 seen = SeenPattern(other.pattern.of_warp(self.vector, mask), other.bounds)
-                self._store(content, seen)
+                self._cache(content, seen)
         return seen
 
-    def _store(self, content: tuple[Any, ...] | None, seen: "SeenPattern") -> None:
-        """Keep a pattern until the end of the chunk, or, of a large vector, until the next one."""
+    def _cache(self, content: tuple[Any, ...] | None, seen: "SeenPattern") -> None:
+        """Cache a pattern until the end of the chunk, or, of a large vector, until the next one."""
         if content is None or content in self.seen_patterns:
             self._replace_large(seen.pattern)
             return
-        if self.stored_elements > self.capacity:
+        if self.cached_elements > self.cache_limit:
             self.flush()
         self.seen_patterns[content] = self.seen_by_all_warps[self.width, self.vector.shape, content] = seen
-        self.stored_elements += (1 if seen.pattern.offsets is None else seen.pattern.offsets.size) + np.size(
+        self.cached_elements += (1 if seen.pattern.offsets is None else seen.pattern.offsets.size) + np.size(
             seen.pattern.mask
         )
 
@@ -205,7 +207,7 @@ class Site:
             self.engine.report("counted", self, self.large)
         self.large = pattern
 
-    def _learn(self, array: Array, index: Index, mask: Mask, firsts: list[int]) -> SeenPattern | None:
+    def _new_pattern(self, array: Array, index: Index, mask: Mask, firsts: list[int]) -> SeenPattern | None:
         """Create the pattern of this access, with offset 0 at the least indices; None if it is out of bounds."""
         offsets: Ints | None = None
         bounds: list[tuple[int, int] | None] = []
@@ -216,21 +218,23 @@ class Site:
             least, most = int(i.min()), int(i.max())
             if mask is not True and (least < 0 or most >= size):  # perhaps only in inactive lanes
                 shape = np.broadcast(i, mask).shape
-                here = widened(i, shape)[widened(mask, shape)]
-                least, most = int(here.min()), int(here.max())
+                of_active = widened(i, shape)[widened(mask, shape)]
+                least, most = int(of_active.min()), int(of_active.max())
                 i = np.clip(i, least, most)
             if least < 0 or most >= size:
                 return None
             part = (i - least).astype(np.int64) * stride
             offsets = part if offsets is None else offsets + part
             # the comparison is computed in the index's type, so no lane may exceed its range
-            end = min(size, 1 << 8 * i.itemsize - (i.dtype.kind == "i")) - (most - least)
+            end = min(size, np.iinfo(i.dtype).max + 1) - (most - least)
             bounds.append((first - least, end + first - least))
         return SeenPattern(Pattern(array, self.vector, offsets, mask, self.width), tuple(bounds))
 
-    def _bind_outside(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
-        """:meth:`_bind` out of bounds: wrap negative indices as numba does, and skip lanes that are still outside."""
-        self.array = None
+    def _pattern_out_of_bounds(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
+        """The pattern of an access that is out of bounds in some lanes: wrap negative indices as numba does, and skip
+        the lanes that are still outside.
+        """
+        self.array, self.lanes_skipped = None, True
         base, offsets, inside = 0, None, mask
         for d, (i, size, stride) in enumerate(zip(index, self.limits, array.strides, strict=True)):
             at, wraps, bad = self._wrapped(np.asarray(i), size, inside)
@@ -266,7 +270,9 @@ class Site:
     def of_width(self, width: int) -> "WideSite":
         """The same expression, where a lane's element consists of ``width`` elements of the array."""
         if width not in self.wider:
-            self.wider[width] = WideSite(self.line, self.op, self.engine, self.capacity, width, self.seen_by_all_warps)
+            self.wider[width] = WideSite(
+                self.line, self.op, self.engine, self.cache_limit, width, self.seen_by_all_warps
+            )
         self.wider[width].vector, self.wider[width].variable = self.vector, self.variable
         return self.wider[width]
 
@@ -279,7 +285,7 @@ class Site:
         self._replace_large(None)
         self.seen_patterns.clear()
         self.seen_by_all_warps.clear()
-        self.stored_elements = 0
+        self.cached_elements = 0
         self.array = None
 
     def load(self, array: Array, index: Index, mask: Mask) -> Any:
@@ -289,7 +295,7 @@ class Site:
             if base is not None and (array.written[base] is True or array.written[base] is mask):
                 self._count_cell(array, index, mask)
                 return array.cells[base]
-        pattern, base = self.locate(array, index, mask)
+        pattern, base = self.begin_access(array, index, mask)
         if pattern.mask is False:
             return array.dtype.type(0)
         value = self._get(pattern, base)
@@ -301,7 +307,7 @@ class Site:
         """Load an element for each lane of a located access; lanes outside the array get 0."""
         array = pattern.array
         value = array.gather(pattern, base)
-        if self.array is None:
+        if self.lanes_skipped:
             value = np.where(pattern.mask, value, array.dtype.type(0))
         for watch in array.watchers:
             watch(self, pattern, base, value)
@@ -319,7 +325,7 @@ class Site:
             tally = self.pattern.tally
             tally[0] = tally.get(0, 0) + 1
         else:
-            self.locate(array, index, mask)
+            self.begin_access(array, index, mask)
 
     def _check_written(self, array: Array, pattern: Pattern, base: int) -> None:
         missing = array.unwritten(pattern, base)
@@ -336,7 +342,7 @@ class Site:
                 self._count_cell(array, index, mask)
                 array.cells[base], array.written[base] = value, True
                 return
-        pattern, base = self.locate(array, index, mask)
+        pattern, base = self.begin_access(array, index, mask)
         if pattern.mask is not False:
             self.put(pattern, base, value)
 
@@ -352,7 +358,7 @@ class Site:
         dtype: np.dtype[Any] | None = None,
     ) -> Any:
         """Apply ``operation`` lane by lane; return each lane's old value, if ``used``."""
-        pattern, base = self.locate(array, index, mask)
+        pattern, base = self.begin_access(array, index, mask)
         if pattern.mask is False:
             return (dtype or array.dtype).type(0)
         if (update := self.update) is None or update.operand is not values[-1]:
@@ -386,14 +392,14 @@ class WideSite(Site):
 
     def load(self, array: Array, index: Index, mask: Mask) -> Any:
         """Return a tuple of ``width`` lane vectors."""
-        pattern, base = self.locate(array, index, mask)
+        pattern, base = self.begin_access(array, index, mask)
         if pattern.mask is False:
             return (array.dtype.type(0),) * self.width
         self.check_alignment(pattern, base)
         return tuple(self._get(pattern, base + element) for element in range(self.width))
 
     def store(self, array: Array, index: Index, values: tuple[Any, ...], mask: Mask) -> None:
-        pattern, base = self.locate(array, index, mask)
+        pattern, base = self.begin_access(array, index, mask)
         if pattern.mask is False:
             return
         self.check_alignment(pattern, base)

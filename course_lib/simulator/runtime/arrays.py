@@ -60,8 +60,9 @@ IN_PLACE_OF_INTEGERS = IN_PLACE | {"max": np.maximum, "min": np.minimum}
 class Array:
     """An array of a kernel. ``strides`` are in elements; ``watchers`` see each access in order.
 
-    Subclasses define how lanes ``gather`` and ``scatter`` elements. ``keys`` identify the words of memory: two accesses
-    touch the same word if their keys are equal. Each block has its own shared words, each thread its own local ones.
+    Subclasses define how lanes ``gather`` and ``scatter`` elements. A word is the memory of one element, whatever its
+    size; ``keys`` identify them: two accesses touch the same word if their keys are equal. Each block has its own
+    shared words, each thread its own local ones.
     """
 
     space = ""
@@ -246,7 +247,7 @@ class Pattern:
         """The offset of each lane's element in the array; a single number if it is the same for all."""
         return base if self.offsets is None else self.offsets + base
 
-    def words(self, base: int) -> tuple[Ints, np.ndarray]:
+    def keys_and_lanes(self, base: int) -> tuple[Ints, np.ndarray]:
         """The keys of the words that the active lanes access, and these lanes, as a mask of the whole vector."""
         lanes = self.vector.full(self.mask)
         return widened(self.array.keys(self, base), self.vector.shape)[lanes], lanes

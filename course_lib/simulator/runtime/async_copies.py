@@ -88,7 +88,7 @@ class Copies(Groups[PendingCopy]):
         self, site: Any, target: Any, index: tuple[Any, ...], value: Any, mask: Any
     ) -> tuple[Pattern, int] | None:
         """Start a copy of ``value`` to ``target``; return its pattern and base, or None if no lane takes part."""
-        pattern, base = site.locate(target, index, mask)
+        pattern, base = site.begin_access(target, index, mask)
         if pattern.mask is False:
             return None
         values = value if isinstance(value, tuple) else (value,)

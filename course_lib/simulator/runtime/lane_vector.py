@@ -10,7 +10,7 @@ from .masks import Mask, widened
 
 
 class LaneVector:
-    """A warp of every block of a chunk.
+    """The warp with the number ``warp_number`` of every block of a chunk.
 
     ``shape`` is (lane rows, lane columns, block rows, block columns). A mask over it is ``True`` (every lane),
     ``False`` (none) or a boolean array that broadcasts to ``shape``.
@@ -18,10 +18,10 @@ class LaneVector:
 
     def __init__(self, launch: Launch, lanes: WarpLanes, chunk: Chunk) -> None:
         self.launch, self.lanes, self.chunk = launch, lanes, chunk
-        self.warp = lanes.warp
+        self.warp_number = lanes.warp_number
         self.shape = (*lanes.shape, *chunk.shape)
         self.size = lanes.count * chunk.count
-        self.thread, self.block = lanes.thread, chunk.block
+        self.thread_index, self.block_index = lanes.thread_index, chunk.block_index
         self._active: tuple[Mask, np.ndarray, np.ndarray] | None = None
 
     def count(self, mask: Mask) -> int:

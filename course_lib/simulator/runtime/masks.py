@@ -73,7 +73,7 @@ def without(mask: Mask, gone: Vector) -> Mask:
     if gone is True or gone is mask:
         return False
     if mask is not True and not (mask & gone).any():
-        return mask  # the same object: Site.locate and masked assignments compare with `is`
+        return mask  # the same object: Site.begin_access and masked assignments compare with `is`
     left = ~gone if mask is True else mask & ~gone
     return left if left.any() else False
 

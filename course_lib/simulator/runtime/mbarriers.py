@@ -155,7 +155,7 @@ class Mbarriers:
         of.copies = [copy for copy in of.copies if copy.blocks.any()]
         for use in of.uses:
             if use.waited is not None and not use.in_use().all():
-                use.waited.add(vector.warp)
+                use.waited.add(vector.warp_number)
         return None
 
     def _words(self, vector: Any, array: Any, index: Any, mask: Any, line: int) -> tuple[Ints, np.ndarray, Pattern]:
@@ -172,7 +172,7 @@ class Mbarriers:
 
     def _barriers(self, array: Any) -> Barriers:
         if array not in self.of:
-            arrivals, missing, count, phase = np.zeros((4, array.words()), np.int64)
+            arrivals, missing, count, phase = np.zeros((4, array.word_count()), np.int64)
             self.of[array] = Barriers(arrivals, missing, count, phase)
         return self.of[array]
 

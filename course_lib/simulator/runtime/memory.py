@@ -68,8 +68,8 @@ class GlobalArray(Array):
     def keys(self, pattern: Pattern, base: int) -> np.ndarray:
         return np.asarray(pattern.elements(base + self.first))
 
-    def words(self) -> int:
-        """The number of keys."""
+    def word_count(self) -> int:
+        """The number of words, each of which has a key."""
         return self.flat.size
 
     def index_of_key(self, key: int) -> tuple[int, ...]:
@@ -173,7 +173,7 @@ class SharedArray(Array):
     def storage(self) -> np.ndarray:
         return self.data.reshape(-1)
 
-    def words(self) -> int:
+    def word_count(self) -> int:
         return self.extent * self.chunk.count
 
     def index_of_key(self, key: int) -> tuple[int, ...]:

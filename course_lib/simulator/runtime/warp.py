@@ -44,7 +44,7 @@ class WarpVector(LaneVector):
         #: (clock, seen), replaced at each syncwarp. clock: the number of syncwarps that each lane passed. seen: None
         #: while each of them included all lanes; else seen[a, b, number of the block] is b's clock at their last
         #: syncwarp, direct or through other lanes: what b did until then is ordered before what a does now.
-        self.vector_clock: tuple[Any, Any] = (0, None)
+        self.syncwarp_clock: tuple[Any, Any] = (0, None)
         self.awaited: list[tuple[int, np.ndarray]] = []  # (line, lanes) of syncwarps at which these lanes were missing
         self._paused: tuple[Any, ...] = ()  # its state at the last pause
 
@@ -59,7 +59,7 @@ class WarpVector(LaneVector):
     def global_id(self, axis: int) -> Any:
         """``threadIdx + blockIdx * blockDim`` along an axis, as int64."""
         if axis not in self._ids:
-            thread, block = self.thread[axis].astype(np.int64), self.block[axis].astype(np.int64)
+            thread, block = self.thread_index[axis].astype(np.int64), self.block_index[axis].astype(np.int64)
             self._ids[axis] = thread + block * self.launch.block[axis]
         return self._ids[axis]
 
@@ -126,7 +126,7 @@ class WarpVector(LaneVector):
         atomic = self.engine.updates if calls else any(site.op == "atomic" for site in sites)
         state = (mask,) if atomic else (mask, *values)
         if self.loops.changes_nothing(
-            self.warp, (line, sites), count, all_stores_known=all_stores_known, state=state, arrays=arrays
+            self.warp_number, (line, sites), count, all_stores_known=all_stores_known, state=state, arrays=arrays
         ):
             by_others = [None, *self.engine.arrays, *self.shared.values()]  # None: not known
             if calls or any(array is site.array for site in sites for array in by_others if site.op != "store"):
@@ -193,16 +193,16 @@ class WarpVector(LaneVector):
     def syncwarp(self, members: Any, mask: Mask, line: int) -> None:
         """Order the memory accesses before and after it, among the active lanes that pass the same ``members``."""
         self.check_members(members, mask, line, ends=True)
-        clock, seen = self.vector_clock
+        clock, seen = self.syncwarp_clock
         uniform = np.ndim(members) == 0
         if mask is True and seen is None and uniform:
-            self.vector_clock = (clock + 1, None)
+            self.syncwarp_clock = (clock + 1, None)
             return
         here = self.full(mask)
         here = here | (self._gone() & here.any(axis=(0, 1)))  # nobody waits for lanes that returned
         met = np.asarray(here.all(axis=(0, 1)))
         if uniform and seen is None and (met == here.any(axis=(0, 1))).all():
-            self.vector_clock = (clock + met[None, None], None)
+            self.syncwarp_clock = (clock + met[None, None], None)
             return
         lanes, blocks = self.lanes.count, self.chunk.count
         here, members, clock = (np.broadcast_to(a, self.shape).reshape(lanes, blocks) for a in (here, members, clock))
@@ -217,9 +217,9 @@ class WarpVector(LaneVector):
             seen = np.where(group[:, None], np.maximum(seen, passed_on), seen)
         clock = clock + here
         if uniform and met.all():
-            self.vector_clock = (clock.max(axis=0).reshape(1, 1, *self.chunk.shape), None)
+            self.syncwarp_clock = (clock.max(axis=0).reshape(1, 1, *self.chunk.shape), None)
         else:
-            self.vector_clock = (clock.reshape(self.shape), seen)
+            self.syncwarp_clock = (clock.reshape(self.shape), seen)
 
     def _gone(self) -> np.ndarray:
         """The lanes that have returned, as a boolean array of the whole shape."""

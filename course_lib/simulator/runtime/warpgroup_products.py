@@ -189,7 +189,7 @@ class Products(Groups[PendingProduct]):
         arrays = sorted(vector.shared.values(), key=lambda array: array.address)
         before = [array for array in arrays if array.address <= first]
         array = before[-1] if before else arrays[0]  # the descriptor may begin after its end
-        pieces = spec.b_bytes(descriptor) if which else spec.a_bytes(descriptor, vector.warp % WARPS)
+        pieces = spec.b_bytes(descriptor) if which else spec.a_bytes(descriptor, vector.warp_number % WARPS)
         width = PIECE // array.itemsize
         at = (pieces - array.address) // array.itemsize
         outside = (at < 0) | (at + width > array.size)

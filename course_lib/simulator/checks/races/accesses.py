@@ -43,13 +43,13 @@ class Access:
     vector: WarpVector
     pattern: Pattern
     base: int
-    vector_clock: tuple[Any, Any]  # see WarpVector.vector_clock
+    syncwarp_clock: tuple[Any, Any]  # see WarpVector.syncwarp_clock
     value: Any = None  # the written value
 
     @classmethod
     def at(cls, site: Site, pattern: Pattern, base: int, value: Any) -> Access:
         kind, vector = KIND[site.op], site.vector
-        return cls(site.line, kind, vector, pattern, base, vector.vector_clock, value if kind == WRITE else None)
+        return cls(site.line, kind, vector, pattern, base, vector.syncwarp_clock, value if kind == WRITE else None)
 
 
 class ActiveLanes:
@@ -60,8 +60,8 @@ class ActiveLanes:
 
     def __init__(self, access: Access, mask: Lanemask, barriers: Ints) -> None:
         vector = access.vector
-        clock: Any = access.vector_clock[0]
-        self.seen_clocks: Ints | None = access.vector_clock[1]
+        clock: Any = access.syncwarp_clock[0]
+        self.seen_clocks: Ints | None = access.syncwarp_clock[1]
         self.access, self.mask = access, mask
         self.thread, self.block = vector.active(access.pattern.mask)
         self.thread_and_line = (self.thread + 1 << LINE_BITS) + access.line

@@ -39,9 +39,11 @@ from .shadow_memory import SLOTS, LatestByThread, Slot
 
 #: For each kind of access, the kinds with which it may race.
 OPPONENTS = {READ: (WRITE, ATOMIC), WRITE: (READ, WRITE, ATOMIC), ATOMIC: (READ, WRITE)}
-#: An access is taken for that of a loop after so many times, if there are not more accesses, each of not more words.
-#: Its effect, which takes 40 to 400 µs to compute, is then looked up by the state of its words, in 20 µs.
-TIMES, MOST_KEYS, MOST_WORDS = 3, 16, 1024
+#: An access that has been made so many times since the last barrier or syncwarp counts as that of a loop. Its effect,
+#: which takes 40 to 400 µs to compute, is then looked up by the state of its words, in 20 µs.
+COMPUTED_TIMES = 3
+#: That is done only if the loop makes no more different accesses than this, and each touches no more words than that.
+MOST_ACCESSES, MOST_WORDS = 16, 1024
 
 
 class RaceReport(NamedTuple):
@@ -92,7 +94,7 @@ class RaceDetector:
         if sink.every_thread:
             threads = sink.launch.blocks * self.threads
             self.latest_by_thread = {READ: LatestByThread(threads), ATOMIC: LatestByThread(threads)}
-        self.words = array.words()
+        self.word_count = array.word_count()
         self.slots: dict[tuple[int, str], Slot] = {}  # (kind, which of SLOTS); created when needed
         self.values: np.ndarray | None = None  # the last written values, to report when two writers agreed
         self.barriers: Ints | None = None  # those that the blocks had passed at:
@@ -112,10 +114,10 @@ class RaceDetector:
         self.sink.reported.clear()
         if barriers is not self.barriers:
             self.barriers, self.first_run = barriers, {}
-        self.first_run.setdefault((access.vector.warp, access.line), len(self.first_run))
+        self.first_run.setdefault((access.vector.warp_number, access.line), len(self.first_run))
         pattern, base = access.pattern, access.base
         key = access.line, access.kind, pattern, base
-        words = None if self.latest_by_thread else self._repeated(key, (access.vector_clock, barriers))
+        words = None if self.latest_by_thread else self._repeated(key, (access.syncwarp_clock, barriers))
         if words is None:
             self.apply(access, barriers)
             return
@@ -135,18 +137,18 @@ class RaceDetector:
         for race in races:
             self.sink.repeat(race)
         if self.values is not None and access.kind == WRITE:
-            keys, mask = pattern.words(base)
+            keys, mask = pattern.keys_and_lanes(base)
             self.values[keys] = widened(access.value, mask.shape)[mask]
 
     def _repeated(self, key: tuple[int, int, Pattern, int], since: tuple[Any, Ints]) -> Ints | None:
         """The words, if they are few, of an access that was made several times since the last barrier or syncwarp."""
         same = since[0] is self.repeated_since[0] and since[1] is self.repeated_since[1]
-        if not same or len(self.times) > MOST_KEYS:
+        if not same or len(self.times) > MOST_ACCESSES:
             self.repeated_since = since
             self.times.clear()
             self.effects.clear()
         self.times[key] = self.times.get(key, 0) + 1
-        if self.times[key] <= TIMES:
+        if self.times[key] <= COMPUTED_TIMES:
             return None
         _, _, pattern, base = key
         words = pattern.once(("words", base), lambda: np.unique(pattern.array.keys(pattern, base)))
@@ -161,7 +163,7 @@ class RaceDetector:
         """Compare an access with the stored ones of its words with which it may race, and store it."""
         if access.pattern.mask is False:
             return
-        keys, mask = access.pattern.words(access.base)
+        keys, mask = access.pattern.keys_and_lanes(access.base)
         current = ActiveLanes(access, mask, barriers)
         for kind in OPPONENTS[access.kind]:
             for name in SLOTS:
@@ -199,7 +201,7 @@ class RaceDetector:
         if not racing.any():
             return
         block, warp = self._block_and_warp(thread)
-        own_warp = current.access.vector.warp
+        own_warp = current.access.vector.warp_number
         of_other_block = block != current.block
         of_other_warp = of_other_block | (warp != own_warp)
         no_barrier_between = epoch >> CLOCK_BITS == current.epoch >> CLOCK_BITS
@@ -262,7 +264,7 @@ class RaceDetector:
 
     def _slot(self, kind: int, name: str) -> Slot:
         if (kind, name) not in self.slots:
-            self.slots[kind, name] = Slot(self.words, self.releases is not None)
+            self.slots[kind, name] = Slot(self.word_count, self.releases is not None)
         return self.slots[kind, name]
 
     def _put(self, keys: Ints, current: ActiveLanes) -> None:
@@ -286,7 +288,7 @@ class RaceDetector:
         if to_one_word:
             self._report_one_instruction(keys, current, values)
         if self.values is None:
-            self.values = np.zeros(self.words, self.array.dtype)
+            self.values = np.zeros(self.word_count, self.array.dtype)
         self.values[keys] = values
         latest = self._slot(WRITE, "latest")
         latest.put(keys, current.thread_and_line, current.epoch, self._fence_counts(current))
@@ -320,7 +322,7 @@ class RaceDetector:
         if stored.any():
             thread = (thread_and_line >> LINE_BITS) - 1
             block, warp = self._block_and_warp(thread)
-            own_warp = current.access.vector.warp
+            own_warp = current.access.vector.warp_number
             first = own_warp * WARP_SIZE
             same_block = stored & (block == current.block)
             same_interval = same_block & (epoch >> CLOCK_BITS == current.epoch >> CLOCK_BITS)

@@ -53,7 +53,7 @@ class SharedLog:
     def _shrink(self) -> None:
         """Drop repeated reads of the same words by the same warp; replay the log if that is not enough."""
         if not self.writes:
-            latest = {(id(entry.pattern), entry.base, id(entry.vector_clock)): entry for entry in self.entries}
+            latest = {(id(entry.pattern), entry.base, id(entry.syncwarp_clock)): entry for entry in self.entries}
             self.entries = [*latest.values()]
         if self.writes or self.bytes > LOG_BYTES // 2 or len(self.entries) > 16 * LOG_ENTRIES:
             self._replay()
@@ -96,9 +96,9 @@ class SharedLog:
             parts = [widened(elements(e), (*e.vector.lanes.shape, 1, 1)).reshape(-1) for e in writers]
             words = np.concatenate(parts).astype(np.intp, copy=False)
             return int(np.bincount(words, minlength=1).max()) <= 1
-        count = np.zeros(self.array.words(), np.int64)
+        count = np.zeros(self.array.word_count(), np.int64)
         for e in writers:
-            words = e.pattern.words(e.base)[0].astype(np.intp, copy=False)
+            words = e.pattern.keys_and_lanes(e.base)[0].astype(np.intp, copy=False)
             count += np.bincount(words, minlength=count.size)
         return int(count.max()) <= 1
 
@@ -154,10 +154,10 @@ class GlobalLog:
         kinds = {access.kind for access, _ in self.entries}
         if kinds <= {READ} or kinds == {ATOMIC}:
             return True
-        writer = np.zeros(self.array.words(), np.int64)  # and 1 more; 0: none
+        writer = np.zeros(self.array.word_count(), np.int64)  # of each word: 1 + the id of its thread, or 0 for none
         accesses = []
         for access, _ in self.entries:
-            keys, _ = access.pattern.words(access.base)
+            keys, _ = access.pattern.keys_and_lanes(access.base)
             thread, _ = access.vector.active(access.pattern.mask)
             accesses.append((keys, thread + 1))
             if access.kind != READ:

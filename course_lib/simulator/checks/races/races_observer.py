@@ -34,7 +34,7 @@ class RacesObserver(RaceSink):
         self.detectors: dict[GlobalArray | SharedArray, RaceDetector] = {}  # of accesses that no log holds
         self.barriers_passed = {}
         self.shown: dict[FindingKey, Race] = {}  # the race of each finding
-        self.clarity: dict[FindingKey, tuple[bool, bool]] = {}  # is it between two warps, and do the values differ?
+        self.preference: dict[FindingKey, tuple[bool, bool]] = {}  # is it between two warps, and do the values differ?
         self.reported = []
         self.compiled = prepared.compiled
         self.messages = Messages(prepared.launch, prepared.compiled)
@@ -53,7 +53,7 @@ class RacesObserver(RaceSink):
         """Return the races so far: also those of accesses that are logged and not replayed yet."""
         seen = copy.copy(self)
         seen._findings, seen._counts = self._findings.copy(), self._counts.copy()
-        seen.shown, seen.clarity = self.shown.copy(), self.clarity.copy()
+        seen.shown, seen.preference = self.shown.copy(), self.preference.copy()
         seen.barriers_passed, seen.reported = self.barriers_passed.copy(), []
         logs: list[GlobalLog | SharedLog] = [*self.of_launch.copy().values(), *self.logs.copy().values()]
         for log in logs:
@@ -114,7 +114,7 @@ class RacesObserver(RaceSink):
 
     def released(self, vector: WarpVector, pattern: Pattern) -> None:
         if self.releases is not None:
-            keys, lanes = pattern.words(0)
+            keys, lanes = pattern.keys_and_lanes(0)
             barriers = np.broadcast_to(self.barriers_of(vector.chunk), vector.shape)
             self.releases.update(pattern.array, keys, vector.ids[lanes], barriers[lanes])
 
@@ -169,12 +169,12 @@ class RacesObserver(RaceSink):
             verbs=race.verbs,
         )
         # of several races of two lines, show one of two warps, which nobody disputes, and in which the values differ
-        key, clarity = finding.key, (between_warps, not same_value)
-        if key not in self.shown or clarity > self.clarity[key]:
-            self.shown[key], self.clarity[key] = race, clarity
+        key, preference = finding.key, (between_warps, not same_value)
+        if key not in self.shown or preference > self.preference[key]:
+            self.shown[key], self.preference[key] = race, preference
             self._findings[key] = finding
         self.add(finding)
-        self.reported.append(RaceReport(key, final=self.clarity[key] >= (between_warps, True)))
+        self.reported.append(RaceReport(key, final=self.preference[key] >= (between_warps, True)))
 
     def _block_and_warp(self, thread: int) -> tuple[int, int]:
         block, in_block = divmod(thread, self.launch.threads_per_block)

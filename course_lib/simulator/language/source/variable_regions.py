@@ -1,4 +1,4 @@
-"""The region of each variable: the part of a function outside which its values are not read.
+"""The region of each variable: the innermost statement list that has everything that reads its values.
 
 A masked assignment must keep the old value in the inactive lanes, but only if one of them can become active
 again and read it. Most variables of a guarded kernel are used only inside the guard, and need no blending there.

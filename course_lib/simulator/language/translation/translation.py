@@ -55,7 +55,7 @@ AXES = {"x": 0, "y": 1, "z": 2}
 #: The code of numba.cuda's values that are not called; they are int32.
 VALUES = {
     (name, axis): f"warp.{attribute}[{number}]"
-    for name, attribute in (("threadIdx", "thread"), ("blockIdx", "block"))
+    for name, attribute in (("threadIdx", "thread_index"), ("blockIdx", "block_index"))
     for axis, number in AXES.items()
 } | {("laneid",): "warp.lanes.lane"}
 
