@@ -15,11 +15,11 @@ def generate(
     :mod:`language`.
     """
     module = Module(tracing, interleaved, diverging_arrays)
-    texts: list[str] = []
-    name = module.name(kernel, 0)
-    while len(texts) < len(module.functions):  # which grows by the functions that each calls
-        (function, call), made = [*module.functions.items()][len(texts)]
-        texts.append(function.write(Writer(module, function, call), made))
+    texts: dict[str, str] = {}  # of the functions, by name
+    kernel_name = module.name(kernel, 0)
+    while missing := [each for each in module.functions.items() if each[1] not in texts]:
+        for (function, call), name in missing:  # writing a function adds those that it calls to the module's
+            texts[name] = function.write(Writer(module, function, call), name)
     if module.found_diverging_arrays and not diverging_arrays:
         return generate(kernel, tracing, interleaved, True)
     unpack = ""
@@ -28,4 +28,4 @@ def generate(
             f"{', '.join(module.site_names)},", 100, initial_indent=" " * 8, subsequent_indent=" " * 8
         )
         unpack = f"    (\n{names}\n    ) = sites\n\n"
-    return module, "".join(["def make(sites):\n", unpack, "\n".join(texts), f"\n    return {name}\n"])
+    return module, "".join(["def make(sites):\n", unpack, "\n".join(texts.values()), f"\n    return {kernel_name}\n"])

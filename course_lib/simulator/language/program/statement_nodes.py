@@ -410,7 +410,7 @@ class Function:
             results = f"{out.result}, {out.has_result}" if self.partial else out.result
             body += f"        return {results}\n"
         elif not out.module.yields(self):
-            body += "        return\n        yield\n"
+            body += "        return\n        yield  # which makes it a generator\n"
         return head + body
 
     def _start_of_device(self, out: Writer) -> list[str]:

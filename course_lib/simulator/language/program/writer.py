@@ -105,9 +105,9 @@ class Module:
         """The name of a constant array, or of a field of records, in the generated code."""
         key = (name, id(array))
         if key not in self.constant_arrays:
-            made = FieldArray(name, array, field) if field else GlobalArray(name, array)
-            made.space = "constant"
-            self.constant_arrays[key] = made, self.object_name(made)
+            constant = FieldArray(name, array, field) if field else GlobalArray(name, array)
+            constant.space = "constant"
+            self.constant_arrays[key] = constant, self.object_name(constant)
         return self.constant_arrays[key][1]
 
     def dtype(self, name: str) -> str:

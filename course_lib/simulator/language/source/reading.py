@@ -79,9 +79,9 @@ def same_code(function: FunctionType, first: int) -> bool:
         found = [compile(text, code.co_filename, "exec", future, dont_inherit=True)]
     except SyntaxError:
         return not os.path.exists(code.co_filename)  # a cell may hold what only IPython compiles
-    for made in found:  # grows by the code objects inside each
-        found += (part for part in made.co_consts if isinstance(part, CodeType))
-        if (made.co_name, made.co_firstlineno) == (code.co_name, first) and _instructions(made) == _instructions(code):
+    for each in found:  # grows by the code objects inside each
+        found += (part for part in each.co_consts if isinstance(part, CodeType))
+        if (each.co_name, each.co_firstlineno) == (code.co_name, first) and _instructions(each) == _instructions(code):
             return True
     return False
 

@@ -63,19 +63,19 @@ def of_operator(obj: object, translation: Translation, node: ast.Call, used: boo
     count = 1 if obj in UNARY_FUNCTIONS else 2
     check_arguments(node, plural(count, "value"), count)
     first = node.args[0]
-    made: ast.expr
+    equivalent: ast.expr
     if obj is operator.getitem:
-        made = ast.Subscript(first, node.args[1], ast.Load())
+        equivalent = ast.Subscript(first, node.args[1], ast.Load())
     elif obj in UNARY_FUNCTIONS:
-        made = ast.UnaryOp(getattr(ast, UNARY_FUNCTIONS[obj])(), first)
+        equivalent = ast.UnaryOp(getattr(ast, UNARY_FUNCTIONS[obj])(), first)
     elif obj in COMPARISON_FUNCTIONS:
-        made = ast.Compare(first, [getattr(ast, COMPARISON_FUNCTIONS[obj])()], [node.args[1]])
+        equivalent = ast.Compare(first, [getattr(ast, COMPARISON_FUNCTIONS[obj])()], [node.args[1]])
     else:
         left, right = translation.expr(first), translation.expr(node.args[1])
         if isinstance(left.type, TupleType) or isinstance(right.type, TupleType):
             return tuples.combined(node, BINARY_FUNCTIONS[obj], left, right)
         return arithmetic.binary(translation, node, BINARY_FUNCTIONS[obj], (left, first), (right, node.args[1]))
-    return translation.expr(ast.copy_location(made, node))
+    return translation.expr(ast.copy_location(equivalent, node))
 
 
 def total(translation: Translation, node: ast.Call, used: bool) -> Expr:

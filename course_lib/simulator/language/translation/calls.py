@@ -101,11 +101,11 @@ PYTHON: dict[object, Form] = {
 
 def call(translation: Translation, node: ast.Call, used: bool) -> Expr:
     """Translate a call; ``used``: its value is used."""
-    made = _called(translation, node, used)
-    has_value = not isinstance(made, Apply) or made.type != NONE
+    translated = _called(translation, node, used)
+    has_value = not isinstance(translated, Apply) or translated.type != NONE
     if used and not has_value and ast.unparse(node.func) != "print":
         refuse(node, f"{ast.unparse(node)} has no value; write it as a statement of its own")
-    return made
+    return translated
 
 
 def _called(translation: Translation, node: ast.Call, used: bool) -> Expr:
@@ -115,9 +115,9 @@ def _called(translation: Translation, node: ast.Call, used: bool) -> Expr:
             values += [Translated(value, part) for value in tuples.unpacked(translation, part)]
         node = ast.copy_location(ast.Call(node.func, values, node.keywords), node)
     if isinstance(node.func, ast.Attribute):
-        made = _method(translation, node, node.func, used)
-        if made is not None:
-            return made
+        translated = _method(translation, node, node.func, used)
+        if translated is not None:
+            return translated
     obj = translation.constant_object(node.func)
     if obj is None:
         target = translation.expr(node.func)
@@ -147,9 +147,9 @@ def _call_of(translation: Translation, node: ast.Call, obj: object, used: bool) 
     if getattr(obj, "py_func", None) is not None:
         return device_functions.device(translation, node, obj, used)
     if isinstance(obj, FunctionType):
-        made = device_functions.overloaded(translation, node, obj, used)
-        if made is not None:
-            return made
+        translated = device_functions.overloaded(translation, node, obj, used)
+        if translated is not None:
+            return translated
     _refuse_call(node, obj)
 
 

@@ -201,8 +201,8 @@ def _descriptor(translation: Translation, node: ast.Call, codes: dict[int, int])
     if int(swizzle.value) not in codes:
         refuse(node, f"the swizzle of {what} is one of the literal numbers {', '.join(map(str, codes))}")
     code = translation.number(codes[int(swizzle.value)])
-    made = "warp.descriptor({0}, {1}, {2}, {3}, {4}, {line})"
-    return Apply(code=made, args=(array, *fields, code), type="uint64", line=node.lineno)
+    descriptor = "warp.descriptor({0}, {1}, {2}, {3}, {4}, {line})"
+    return Apply(code=descriptor, args=(array, *fields, code), type="uint64", line=node.lineno)
 
 
 def _product(translation: Translation, node: ast.Call, spec: Any) -> Expr:

@@ -163,18 +163,18 @@ class Loops(Expressions):
         none_before_loop: set[str] = set()
         for _ in range(MOST_PASSES):
             state = self._state()
-            passed, made = self._tolerant_pass(loop, header, after)
+            passed, translated = self._tolerant_pass(loop, header, after)
             merged = passed.merged_edges()
             found = {name for name in header if header[name].type == NONE and merged[name].type != NONE}
             none_before_loop |= found
             self.none_before_loop |= found
-            if made is not None and merged == header:
-                after, final = self._end_of_loop(loop, passed, made)
+            if translated is not None and merged == header:
+                after, final = self._end_of_loop(loop, passed, translated)
                 if final:
                     if endless:
                         self.none_before_loop -= none_before_loop
                     self.headers[id(loop.node)] = header
-                    self.out.append(made)
+                    self.out.append(translated)
                     self.env = header if after is None else after
                     return after is None
             header = merged
@@ -188,9 +188,9 @@ class Loops(Expressions):
 
     def _state(self) -> PassState:
         """What a pass over a loop adds to."""
-        made = self.function
+        function = self.function
         return PassState(
-            dict(made.promotions), set(made.maybe_unassigned), made.barriers, self.calls, len(self.results)
+            dict(function.promotions), set(function.maybe_unassigned), function.barriers, self.calls, len(self.results)
         )
 
     def _restore(self, state: PassState) -> None:
@@ -276,7 +276,7 @@ class Loops(Expressions):
             if name in assigned and variable.type not in (COMPILE_TIME, NONE)
         )
 
-    def _end_of_loop(self, loop: LoopSource, passed: OpenLoop, made: Loop) -> LoopEnd:
+    def _end_of_loop(self, loop: LoopSource, passed: OpenLoop, translated: Loop) -> LoopEnd:
         """Translate a loop's else, and merge the variables of its lanes with those of the lanes that broke."""
         node = loop.node
         used = passed.header if passed.after is None else passed.after
@@ -284,10 +284,10 @@ class Loops(Expressions):
         self.env = dict(passed.header)
         endless = isinstance(node, ast.While) and conditions.decided(self, node.test)
         if not endless and (passed.breaks or node.orelse):
-            made.orelse = self.translate_body(node.orelse)
-            if not made.orelse.ends:
+            translated.orelse = self.translate_body(node.orelse)
+            if not translated.orelse.ends:
                 ends.append(self.env)
-                made.orelse.statements += self.converts(self.env, used)
+                translated.orelse.statements += self.converts(self.env, used)
         elif not endless:
             ends.append(passed.header)
         if not ends:

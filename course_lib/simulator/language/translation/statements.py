@@ -105,14 +105,14 @@ class Statements(Loops):
         self.declared = declared
 
     def translate(self) -> Function:
-        made = self.function
-        if made.kernel and self.source.rest:
+        function = self.function
+        if function.kernel and self.source.rest:
             refuse(self.source.tree, f"the simulator runs no kernel with *{self.source.rest}; name each argument")
-        made.body = self.translate_body(self.source.tree.body)
-        if not made.kernel:
-            made.result, made.result_why, made.partial = self._result(made.body.ends)
-        made.constants.store()
-        return made
+        function.body = self.translate_body(self.source.tree.body)
+        if not function.kernel:
+            function.result, function.result_why, function.partial = self._result(function.body.ends)
+        function.constants.store()
+        return function
 
     def device(self, node: ast.Call, source: Source, values: list[Expr], result: Type | None) -> Function:
         """The typed program of the device function called in ``node``, with its declared ``result``.
