@@ -63,7 +63,7 @@ class Mbarriers:
 
     def init(self, vector: Any, array: Any, index: Any, arrivals: Any, mask: Any, line: int) -> None:
         """Make barriers[index] a barrier whose phases need ``arrivals`` arrivals."""
-        keys, lanes, pattern = self._words(vector, array, index, mask, line)
+        keys, lanes, pattern = self._keys_and_lanes(vector, array, index, mask, line)
         wanted = np.broadcast_to(np.asarray(arrivals, np.int64), vector.shape)[lanes]
         if (wanted < 1).any():
             raise KernelError(f"a phase needs at least one arrival, not {int(wanted.min())}", line=line)
@@ -74,7 +74,7 @@ class Mbarriers:
 
     def expect(self, vector: Any, array: Any, index: Any, count: Any, mask: Any, line: int) -> None:
         """Let each lane arrive at its barrier, whose phase then also waits for ``count`` bytes."""
-        keys, lanes, pattern = self._words(vector, array, index, mask, line)
+        keys, lanes, pattern = self._keys_and_lanes(vector, array, index, mask, line)
         of = self._known(array, keys, line)
         np.add.at(of.bytes, keys, np.broadcast_to(np.asarray(count, np.int64), vector.shape)[lanes])
         np.subtract.at(of.missing, keys, 1)
@@ -104,7 +104,7 @@ class Mbarriers:
         line: int,
     ) -> None:
         """Start to copy matrix[row:, column:] to ``tile``; its bytes arrive at barriers[index]."""
-        keys, lanes, pattern = self._words(vector, array, index, mask, line)
+        keys, lanes, pattern = self._keys_and_lanes(vector, array, index, mask, line)
         if not len(keys):
             return
         if (lanes.sum(axis=(0, 1)) > 1).any():
@@ -133,7 +133,7 @@ class Mbarriers:
 
     def unfinished(self, vector: Any, array: Any, index: Any, parity: Any, mask: Any, line: int) -> Pause | None:
         """Return None if the phases with this parity are complete in all blocks; else what the warp yields."""
-        keys, lanes, pattern = self._words(vector, array, index, mask, line)
+        keys, lanes, pattern = self._keys_and_lanes(vector, array, index, mask, line)
         of = self._barriers(array)
         wanted = np.broadcast_to(np.asarray(parity, np.int64), vector.shape)[lanes]
         late = (of.phase[keys] % 2 == wanted) | (of.arrivals[keys] == 0)  # another warp may make it yet
@@ -158,7 +158,9 @@ class Mbarriers:
                 use.waited.add(vector.warp_number)
         return None
 
-    def _words(self, vector: Any, array: Any, index: Any, mask: Any, line: int) -> tuple[Ints, np.ndarray, Pattern]:
+    def _keys_and_lanes(
+        self, vector: Any, array: Any, index: Any, mask: Any, line: int
+    ) -> tuple[Ints, np.ndarray, Pattern]:
         """Return the words of the active lanes' barriers, these lanes, and the access as a pattern."""
         lanes = vector.full(mask)
         at = np.broadcast_to(np.asarray(index, np.int64), vector.shape)

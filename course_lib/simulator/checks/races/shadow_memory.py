@@ -23,9 +23,9 @@ class Slot:
     so words without an access need no memory.
     """
 
-    def __init__(self, words: int, with_fences: bool) -> None:
-        self.thread_and_line, self.epoch = np.zeros(words, np.int64), np.zeros(words, np.int64)
-        self.fence_counts: FenceCounts | None = np.zeros(words, np.int32) if with_fences else None
+    def __init__(self, word_count: int, with_fences: bool) -> None:
+        self.thread_and_line, self.epoch = np.zeros(word_count, np.int64), np.zeros(word_count, np.int64)
+        self.fence_counts: FenceCounts | None = np.zeros(word_count, np.int32) if with_fences else None
 
     def at(self, keys: Ints) -> tuple[Ints, Ints, FenceCounts | None]:
         fence_counts = None if self.fence_counts is None else self.fence_counts[keys]
@@ -49,15 +49,15 @@ class LatestByThread:
         #: word and thread in one number; thread_and_line, epoch, fence_counts
         self.table: list[Ints] = [NO_ROWS] * 4
         self.new: list[tuple[Ints, ...]] = []  # rows that are not in the table yet
-        self.capacity = 0
+        self.rows_until_sort = 0
 
     def put(self, keys: Ints, lanes: ActiveLanes, fence_counts: FenceCounts | None) -> None:
         fences: Ints = np.zeros_like(keys) if fence_counts is None else fence_counts.astype(np.int64, copy=False)
         self.new.append((keys * self.threads + lanes.thread, lanes.thread_and_line, lanes.epoch, fences))
-        self.capacity -= keys.size
-        if self.capacity < 0:
+        self.rows_until_sort -= keys.size
+        if self.rows_until_sort < 0:
             self._sort()
-            self.capacity = self.table[0].size + 4096
+            self.rows_until_sort = self.table[0].size + 4096
 
     def _sort(self) -> None:
         """Move the new rows into the table, in place of older ones of the same word and thread."""
