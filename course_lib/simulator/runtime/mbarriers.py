@@ -161,7 +161,7 @@ class Mbarriers:
     def _keys_and_lanes(
         self, vector: Any, array: Any, index: Any, mask: Any, line: int
     ) -> tuple[Ints, np.ndarray, Pattern]:
-        """Return the words of the active lanes' barriers, these lanes, and the access as a pattern."""
+        """Return the keys of the active lanes' barriers, these lanes, and the access as a pattern."""
         lanes = vector.full(mask)
         at = np.broadcast_to(np.asarray(index, np.int64), vector.shape)
         if array.space != "shared":
