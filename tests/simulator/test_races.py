@@ -252,7 +252,7 @@ def test_what_a_loop_repeats_is_looked_up_and_gives_the_same_findings(kernel, th
         return findings(kernel, 1, threads, np.zeros(2, "i4"), out, 240), out.tolist(), len(applied)
 
     looked_up, results, few = run()
-    monkeypatch.setattr(detector, "TIMES", 10**9)
+    monkeypatch.setattr(detector, "COMPUTED_TIMES", 10**9)
     worked_out, expected, many = run()
     assert (looked_up, results) == (worked_out, expected)
     assert many > 480

@@ -368,11 +368,11 @@ def test_a_copy_of_arguments_keeps_what_they_share():
 @pytest.mark.parametrize("strides", [(4, 12), (24, 8), (-24, 8), (24, -4), (-4, -12)])
 def test_the_index_of_a_key(strides):
     """Of any strides: the index of each element is found again from its address."""
-    from course_lib.simulator.launch.arguments import take_allocated
+    from course_lib.simulator.launch.arguments import convert_allocation
 
     memory = device_memory.Allocation(np.zeros(400, np.uint8), True)
     values = np.ndarray((3, 3), np.int32, memory.bytes, 200, strides)
-    array = take_allocated("x", device_memory.AllocationView(memory, values))
+    array = convert_allocation("x", device_memory.AllocationView(memory, values))
     keys = {array.first + i * array.strides[0] + j * array.strides[1]: (i, j) for i in range(3) for j in range(3)}
     assert {key: array.index_of_key(key) for key in keys} == keys
 
