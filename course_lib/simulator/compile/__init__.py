@@ -1,1 +1,1 @@
-"""Compiled kernels, and their cache."""
+"""Compiled kernels, and their cache: the text that a typed program writes, executed by Python."""

@@ -44,7 +44,7 @@ class StartedBlocks:
         self.ended = 0
         self._readers: dict[Word, dict[StartedBlock, None]] = {}  # the waiting blocks that read a word
         self._touched: set[Word] | None = None  # by the block that runs, if its latest iteration changed no variable
-        self._may_go_on: dict[StartedBlock, None] = {}
+        self._stored_to: dict[StartedBlock, None] = {}  # waiting blocks to whose words the block that runs stored
 
     def watch(self, array: GlobalArray) -> Watcher:
         """Return what sees each access of ``array``."""
@@ -60,7 +60,7 @@ class StartedBlocks:
                     self._touched = None
             if stored:
                 for word in words:
-                    self._may_go_on.update(self._readers.get(word, ()))
+                    self._stored_to.update(self._readers.get(word, ()))
 
         return see
 
@@ -100,8 +100,8 @@ class StartedBlocks:
             self.waiting[block], block.seen = None, values
             for word in values:
                 self._readers.setdefault(word, {})[block] = None
-        self.resume(other for other in self._may_go_on if other in self.waiting and _values(other.words) != other.seen)
-        self._may_go_on.clear()
+        self.resume(other for other in self._stored_to if other in self.waiting and _values(other.words) != other.seen)
+        self._stored_to.clear()
         return not unchanged
 
     def resume(self, blocks: Any) -> None:

@@ -122,7 +122,7 @@ def _dynamic(translation: Translation, node: ast.Assign, name: str, dtype: str, 
 
 
 def constant_array(translation: Translation, node: ast.Call, used: bool) -> Expr:
-    """``cuda.const.array_like(array)`` of a global array of the program."""
+    """``cuda.const.array_like(array)`` of an array of the module or of an enclosing function."""
     value = translation.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     parts = value.items if isinstance(value, MakeTuple) and isinstance(value.type, RecordsType) else [value]
     if value is None or not all(isinstance(part, ConstantArray) for part in parts):
