@@ -42,7 +42,7 @@ def race(traces: Mapping[str, Trace], array: str) -> Axes:
         reads = dict.fromkeys(range(count), 0)
         wrong = dict.fromkeys(range(count), 0)
         for position, (warp, what, seen) in enumerate(history):
-            ax.broken_barh([(position, 0.92)], (base - warp - 0.36, 0.72), color=colours[what])
+            ax.broken_barh([(position, 0.92)], (base - warp - 0.36, 0.72), color=colours[what], lw=0)
             if what == "load":
                 if seen != wanted[warp][reads[warp]]:
                     wrong[warp] += 1

@@ -13,6 +13,8 @@ assert [f"{each:.2f}" for each in passes] == ["4.29", "3.51"], "passes together:
 both = [variants.result(name) for name in pairs_of["numba"]]
 fewer = both[0]["l1_wavefronts"] / both[1]["l1_wavefronts"]
 assert f"{fewer:.2f}" == f"{passes[0] / passes[1]:.2f}" == "1.22", "the passes fall by a factor of only 1.22"
+mix = measurements.load("instructions").result("tiled")["mix"]
+assert (mix["LDS"], mix["LDS.128"]) == (mix["FFMA"], mix["FFMA"] // 4), "joins the reads of four neighbours in A's tile"
 used = [each["l1_wavefronts_percent"] for each in both]
 assert [f"{each:.1f}" for each in used] == ["78.0", "83.5"], "78.0 % and 83.5 % of the cycles"
 assert f"{fewer * used[1] / used[0]:.2f}" == f"{times['numba']:.2f}" == f"{1.22 * 83.5 / 78.0:.2f}", "together: 1.31"
