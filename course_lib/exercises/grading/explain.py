@@ -25,13 +25,14 @@ class Explanation:
     """A question, which the lesson asks, to be answered in words.
 
     ``model`` is a good answer, and ``ideas`` are its points. No program can tell whether a reader's words mean the
-    same: readers compare, and tick the points that their own answers have, too.
+    same: readers compare, and tick the points that their own answers have, too. ``asked`` helps after a short answer.
     """
 
     name: str
     model: str
     ideas: tuple[str, ...]
     kind: str = EXPLAIN
+    asked: str = ""
 
     @property
     def points(self) -> int:
@@ -48,8 +49,11 @@ def compare(exercise: Explanation, answer: str, found: Collection[int] | None, c
     """
     if (words := len(answer.split())) < _FEWEST_WORDS:
         short = f"that is {words} words" if words else "there is no answer yet"
+        more = f" {exercise.asked}" if words and exercise.asked else ""
         asked = f"write what happens and why, in a sentence or two of at least {_FEWEST_WORDS} words"
-        return Verdict(exercise.name, NOT_YET, hint=f"{short}: {asked}, between the quotes, and run this cell again.")
+        return Verdict(
+            exercise.name, NOT_YET, hint=f"{short}: {asked}, between the quotes, and run this cell again.{more}"
+        )
     ticked = set(found or ())
     unknown = sorted(ticked - set(range(1, exercise.points + 1)))
     if unknown:

@@ -216,6 +216,20 @@ def around(kind: type[ast.For | ast.While | ast.If], lines: Lines) -> Lines:
     return found
 
 
+def guards(lines: Lines) -> Lines:
+    """The conditions around these lines that compute an index of theirs, too."""
+
+    def around_them(kernel: Kernel, accesses: Iterable[int]) -> Iterator[int]:
+        for node in filter(None, map(kernel.statement, accesses)):
+            own = {ast.unparse(index) for place in subscripts(node) for index in indices(place)}
+            for owner in kernel.above(node):
+                if isinstance(owner, ast.If):
+                    parts = [ast.unparse(part) for part in ast.walk(owner.test) if isinstance(part, ast.BinOp)]
+                    yield from [owner.lineno] * bool(own & {*parts})
+
+    return lambda outcome: _of_text(lambda kernel: around_them(kernel, lines(outcome)))(outcome)
+
+
 def conditions_of_fills(kernel: Kernel, array: str | None) -> set[int]:
     """The lines of the ifs around the stores into a shared array that all threads of a block enter, or none."""
     fills = [fill for fill in kernel.fills if array_of(fill.target) == array]

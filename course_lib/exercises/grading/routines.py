@@ -195,7 +195,8 @@ def _mistake(
     raised = any(getattr(hint, "id", "") == "raised" for _, hint, _ in called)
     if (unused := unused_parameters(kernel)) and not raised:
         if cause := proven(candidates(kernel, "unused", unused), holds, tries):
-            return Hint(cause.hint, cause.id)
+            alone = cause.id == "parameter-not-used" and len(unused) == 1
+            return _with_advice(cause, wrong[0].hint if alone else "")
     results = [(got, case.want) for (_, _, got), case in zip(called, exercise.cases, strict=False)]
     if len(results) == len(exercise.cases) and all(map(_are_numbers, results)):
         if common := relation([(float(got), float(want)) for got, want in results]):  # type: ignore[arg-type]
@@ -242,7 +243,7 @@ def _below_zero(exercise: Routine, called: Sequence[tuple[Check, str, Any]]) -> 
         return None
     for (_, advice, got), case in zip(called, exercise.cases, strict=False):
         if _are_numbers((got,)) and got < 0 and min(results, key=_plain) is got:
-            said = f"for {exercise.said(case)} the result is {_shown(got)}, and none is ever below zero"
+            said = f"for {exercise.said(case)} the result is {_shown(got)}, and no right one is below zero"
             more = f"{advice[:1].upper()}{advice[1:]}"
             return Hint(f"{said}: too much is subtracted there. {more}", "below-zero")
     return None

@@ -2,15 +2,20 @@
 
 import ast
 import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ...simulator.hardware import ceil_div
+from ...simulator.repairs.kernel_syntax import Kernel
+from ...simulator.repairs.table import Candidate, Texts, row
 from ..grading.budgets import global_loads, global_stores
 from ..grading.exercise import TILE, Array, Outcome, Task, fill_in, find_bug, write
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
-from ..grading.lines import around, at, outer_loops, stores, sums, thread_numbers
+from ..grading.lines import around, at, outer_loops, stores, sums, thread_numbers, together
 from ..grading.matrix_product import (
     PRODUCT,
     grid_over,
@@ -269,6 +274,22 @@ _SUMS_RUN_ON_BY_THREAD = result_is(
 )
 
 
+@row(
+    "race",
+    same_number_in_each_block=Texts(
+        hint="`{number}` is the same in both blocks, so two threads take the same element: the number of the block "
+        f"is missing, and from one of a thread's elements to the next it is {_FEW} places."
+    ),
+)
+def _same_number_in_each_block(make: Any, kernel: Kernel, _: Any) -> Iterator[Candidate]:
+    """A range that begins with the place of the thread in its block."""
+    for loop in kernel.every(ast.For):
+        match loop.iter:
+            case ast.Call(ast.Name("range"), [start, *_]) if "threadIdx" in ast.unparse(start):
+                if "blockIdx" not in ast.unparse(start):
+                    yield make("same-number-in-each-block", loop, certain=True, number=ast.unparse(start))
+
+
 #: A launch of 64 threads for every size: a thread takes several elements, found by their places in memory.
 FEW_THREADS = write(
     "few-threads",
@@ -277,10 +298,13 @@ FEW_THREADS = write(
         launch=lambda M, N, K: ((_FEW // 32, 1), (32, 1)),
         share=lambda M, N, K: ceil_div(M * N, _FEW),
     ),
-    global_loads(
-        "2·K·⌈M·N/64⌉",
-        "some threads have more elements than others: number the elements 0, 1, 2, … along the rows, and divide these "
-        "numbers among all 64 threads.",
+    replace(
+        global_loads(
+            "2·K·⌈M·N/64⌉",
+            "some threads have more elements than others: number the elements 0, 1, 2, … along the rows, and divide "
+            "these numbers among all 64 threads.",
+        ),
+        at=together(outer_loops, around(ast.For, stores)),
     ),
     _ONE_STORE,
     hints={
@@ -290,6 +314,7 @@ FEW_THREADS = write(
         "its elements to the next it is 64 places. With rows of N elements place i is in row i // N, column i % N.",
     },
     diagnoses=(_FIRST_ELEMENTS_ALONE, _SUMS_RUN_ON_BY_THREAD, last_term_alone, last_term_missing),
+    rows=(_same_number_in_each_block,),
 )
 
 ROUNDING_UP = Explanation(

@@ -162,7 +162,8 @@ _TRANSPOSED_IN_THE_TILE = result_is(
 
 _FIRST_PAIR_AGAIN = result_is(
     lambda At, B: At.shape[0] // TILE * (At[:TILE].T @ B[:TILE]),
-    "every iteration multiplies the first pair again: start, where this pair begins, is missing from the loads.",
+    "every iteration multiplies the first pair again: start, where the pair of this iteration begins, is missing from "
+    "the loads.",
     lines=loads("At", "B"),
 )
 

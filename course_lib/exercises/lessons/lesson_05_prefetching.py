@@ -12,7 +12,7 @@ from ...simulator.repairs.table import Candidate, Texts, row
 from ...trace.warp_schedule import ROWS, slacks, timeline_rows
 from ..grading.budgets import barriers, global_loads, shared_stores
 from ..grading.exercise import FILL_IN, TILE, Budget, Outcome, fill_in, make_cheaper
-from ..grading.lines import at, computed, loads, stores, together
+from ..grading.lines import around, at, computed, guards, loads, most, stores, together
 from ..grading.matrix_product import ITERATIONS_OF_TILES, PRODUCT, grid_over, last_tile_missing
 from ..grading.routines import Case, routine
 
@@ -20,13 +20,15 @@ from ..grading.routines import Case, routine
 WRITTEN_BUFFER = routine(
     "written-buffer",
     ("iteration", "buffers"),
-    Case((0, 2), 1, "iteration 0 reads buffer 0, and writes the other one."),
+    Case((0, 2), 1, "iteration 0 reads buffer 0, and writes the next one."),
     Case(
         (1, 2),
         0,
         "in iteration 1 the buffers are exchanged: it reads 1, and writes 0. (A sum before % needs parentheses.)",
     ),
-    Case((4, 2), 1, "every second iteration writes the same buffer. There is no buffer 5."),
+    Case(
+        (4, 2), 1, "every second iteration writes the same buffer, and there are buffers 0 and 1 alone: a remainder, %."
+    ),
     Case((1, 3), 2, "with three buffers, iteration 1 reads buffer 1 and writes buffer 2."),
     Case((2, 3), 0, "after the last of three buffers comes the first: a remainder, %."),
     kind=FILL_IN,
@@ -67,21 +69,23 @@ def _first_tile_missing(outcome: Outcome) -> str | None:
         "the first pair of tiles is missing from every sum: it was never loaded. The iteration with start = 0 loads "
         "the pair that begins at 0."
     )
-    return at(loads("A", "B")(outcome), advice)
+    return at(together(guards(loads("A", "B")), loads("A", "B"))(outcome), advice)
 
 
 @row(
     "text",
     stored_at_once=Texts(
-        hint="this line stores an element of {array} into the tile as soon as it is loaded: load it into a variable "
-        "before the loop over k, and store the variable after that loop, when the tile has been used."
+        hint="elements of {arrays} are stored into the tiles as soon as they are loaded: load them into variables "
+        "before the loop over k, and store these after that loop, when the tiles have been used."
     ),
 )
 def _stored_at_once(make: Any, kernel: Kernel, _: Any) -> Iterator[Candidate]:
     """A tile that is filled without a variable in between."""
-    for fill in kernel.fills:
-        if fill.source in ast.walk(fill.statement):
-            yield make("stored-at-once", fill.statement, array=array_of(fill.source))
+    direct = [fill for fill in kernel.fills if fill.source in ast.walk(fill.statement)]
+    if direct:
+        arrays = " and ".join(dict.fromkeys(array_of(fill.source) for fill in direct))
+        lines = tuple(fill.statement.lineno for fill in direct)
+        yield make("stored-at-once", direct[0].statement, arrays=arrays, also=lines)
 
 
 #: Prefetch into registers, with a single pair of tiles in shared memory.
@@ -113,8 +117,11 @@ LAST_ITERATION = fill_in(
     "last-iteration",
     PRODUCT,
     _EACH_ONCE,
-    shared_stores(
-        "2·⌈K/T⌉", "the iteration in which start has reached K has loaded nothing: there is nothing to store."
+    replace(
+        shared_stores(
+            "2·⌈K/T⌉", "the iteration in which start has reached K has loaded nothing: there is nothing to store."
+        ),
+        at=together(around(ast.If, most("shared", "store")), most("shared", "store")),
     ),
     barriers(
         "⌈K/T⌉",
@@ -125,7 +132,7 @@ LAST_ITERATION = fill_in(
     hints={
         "barrier-divergence": "the condition must be the same for every thread of the block: use start, which is the "
         "same in all threads, not tx, ty, row or col.",
-        "out-of-bounds": "A and B are loaded only above, where their conditions hold: store what was fetched "
+        "out-of-bounds": "A and B should be loaded only above, where their conditions hold: store what was fetched "
         "there, a_next "
         "and b_next.",
         "out-of-bounds in shared memory": "there are two buffers, 0 and 1: after 1, now must go back to 0. And a place "

@@ -1,13 +1,20 @@
 """The exercises of the lesson on bank conflicts."""
 
+import ast
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
 from ...simulator.hardware import BANKS, ceil_div
+from ...simulator.repairs.kernel_syntax import Kernel
+from ...simulator.repairs.table import Candidate, Texts, row
 from ..grading.budgets import conflicts, global_loads, sectors_per_request, shared_stores
 from ..grading.exercise import FILL_IN, Array, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.lines import Lines, largest_arrays, together, uses_of_largest_arrays
 from ..grading.matrix_product import PRODUCT, PRODUCT_OF_ROWS, grid_over, one_array, result_is
+from ..grading.mistakes.likely import exchanged
 from ..grading.routines import Case, routine
 
 #: The width of the tiles in these exercises: as wide as a warp, so that a column of an unpadded tile is one bank.
@@ -56,6 +63,22 @@ _SUMS_OF_ROWS = Task(
     sizes="(M, K)",
 )
 
+
+@row(
+    "likely",
+    sum_of_a_column=Texts(
+        hint="`{place}` adds up column {lane}, and lane {lane} needs the sum of row {lane}: its first index stays "
+        "{lane}, and only the order in which the lane goes along its row may change."
+    ),
+)
+def _sum_of_a_column(make: Any, kernel: Kernel, _: Any) -> Iterator[Candidate]:
+    """A column of the tile in the place of a row."""
+    for node in kernel.every(ast.AugAssign):
+        match node.value:
+            case ast.Subscript(slice=ast.Tuple([_, ast.Name(lane)])) as place:
+                yield make("sum-of-a-column", node, exchanged(place), place=ast.unparse(place), lane=lane)
+
+
 #: The same sums without conflicts and without padding: every lane begins its row at a different element.
 SKEWED = make_cheaper(
     "skewed",
@@ -89,11 +112,11 @@ SKEWED = make_cheaper(
     shared_stores("32·⌈K/32⌉", "store each element into the tile once."),
     sectors_per_request("A", "4", "load A as the kernel did: 32 lanes, 32 neighbours of one row.", _whole),
     hints={
-        "out-of-bounds": "an index of 32 is after the end of the row: the whole index returns to the start with % 32, "
-        "which is computed before +.",
+        "out-of-bounds": "an index of 32 is after the end of the row: put the sum in parentheses, and % 32 after them.",
         "uninitialized-read": "read an element where it was stored: the store and the load must use the same place.",
     },
     diagnoses=(_COLUMNS_SUMMED,),
+    rows=(_sum_of_a_column,),
     why="if every lane begins at the same element, the kernel executes as many instructions as the solution and has "
     "32-way conflicts: the difference is what the conflicts cost. The kernel with conflicts that you began with is "
     "faster than both: the compiler reads four neighbouring elements with one instruction, which leaves a quarter of "

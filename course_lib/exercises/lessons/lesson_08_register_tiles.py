@@ -12,7 +12,7 @@ from ...simulator.repairs.table import Candidate, Texts, row
 from ..grading.budgets import barriers, global_loads, global_stores, shared_loads
 from ..grading.exercise import FILL_IN, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.lines import at, computed, loads, stores, sums, tile_reads, together
+from ..grading.lines import at, computed, guards, loads, stores, sums, tile_reads, together
 from ..grading.matrix_product import PRODUCT, grid_over, result_is, sums_take
 from ..grading.routines import Case, routine
 
@@ -153,7 +153,7 @@ def _in_other_places(outcome: Outcome) -> str | None:
         f"all results of a tile are right, but not in their places: store acc[i, j] in the {which} that "
         f"{in_lines(reads)} {'reads' if len(reads) == 1 else 'read'} for it."
     )
-    return at(together(computed(stores), stores)(outcome), advice)
+    return at(together(computed(stores), guards(stores), stores)(outcome), advice)
 
 
 #: A register tile of 2×2: four loads from shared memory for four multiplications.
@@ -221,8 +221,8 @@ FOUR_ROWS = make_cheaper(
 """,
     shared_loads(
         "5·32·⌈K/32⌉",
-        "for one k, the four rows need one element of B's tile and four of A's: make the loop over k the outer one, "
-        "and read each of the five once, into a variable or for its one product.",
+        "for one k, all four rows need the same element of B's tile: read it once for each k, into a variable. For "
+        "that the loop over k must be the outer one, and the read comes before the loop over i.",
     ),
     global_loads("8·⌈K/32⌉", "four elements of each tile per thread are enough: the rest is in the tiles."),
     barriers("2·⌈K/32⌉", "the two barriers are there already; the loop over k needs none."),

@@ -30,6 +30,7 @@ WHERE = Explanation(
         "the busiest part, here the path to shared memory, limits every gain",
         "where warps wait for global memory and no other part is nearly full, it gains",
     ),
+    asked="The measurement is right: what else hides the latency where prefetching gains little?",
 )
 
 
@@ -38,9 +39,18 @@ MORE_BUFFERS = routine(
     "more-buffers",
     ("pairs", "work", "latency", "buffers"),
     Case((4, 200, 600, 1), 3200, "with one buffer nothing happens at the same time: a pair takes latency + work."),
-    Case((4, 200, 600, 2), 2600, "the load of a pair starts when the multiplications of the pair before begin."),
+    Case(
+        (4, 200, 600, 2),
+        2600,
+        "with 2 buffers the load of a pair starts when the multiplications of the pair before begin.",
+    ),
     Case((4, 200, 600, 3), 1600, "pairs 0 and 1 are loaded from cycle 0 on, and pair 2 when pair 0 is multiplied."),
-    Case((9, 200, 600, 9), 2400, "no pair but the first waits here. Only one pair is multiplied at a time."),
+    Case(
+        (9, 200, 600, 9),
+        2400,
+        "no pair but the first waits here, and only one is multiplied at a time: a buffer more saves no fixed time. Go "
+        "from pair to pair: one begins when the pair before it is done and its own load has arrived.",
+    ),
     Case((10, 50, 600, 4), 2450, "a load starts when the pair buffers - 1 earlier begins: pair 3's at cycle 600."),
     Case((1, 200, 600, 5), 800, "a single pair is loaded, then multiplied, with any number of buffers."),
 )

@@ -143,7 +143,11 @@ REMAINDER = find_bug(
 REQUESTS_IN_FLIGHT = routine(
     "requests-in-flight",
     ("cycles", "bytes_per_cycle", "request_bytes"),
-    Case((100, 8, 128), 7, "in 100 cycles 100·8 = 800 bytes must be under way: 6.25 requests, rounded up."),
+    Case(
+        (100, 8, 128),
+        7,
+        "compute all the bytes first, 100·8 = 800, then the requests, 800 / 128 = 6.25, and round up last.",
+    ),
     Case((100, 128, 128), 100, "12,800 bytes are exactly 100 requests: round up only where a part is left over."),
     Case((128, 1, 128), 1, "128 bytes are exactly one request, not two."),
     Case((600, 16, 512), 19, "larger requests: divide by request_bytes."),

@@ -16,7 +16,7 @@ stored before the multiplication ? first-tile-missing
 # written-buffer
 two of three wrong: {WRITTEN} -> return (iteration + buffers) % 2 ? two-names-or-numbers
 the one that is read: {WRITTEN} -> return iteration % buffers ? off-by-one
-no end: {WRITTEN} -> return iteration + 1 ? parameter-missing: beside `iteration + 1`
+no end: {WRITTEN} -> return iteration + 1 ? parameter-missing: `iteration + 1`
 two only: {WRITTEN} -> return 1 - iteration % 2 ? parameter-not-used
 the other of two: {WRITTEN} -> return 1 - iteration ? parameter-not-used
 

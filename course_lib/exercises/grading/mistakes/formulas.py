@@ -32,13 +32,18 @@ OPERATORS: dict[type[ast.operator], Operator] = {
     ast.Sub: Operator("-", "subtracts", "a difference"),
     ast.Mult: Operator("*", "multiplies", "a product"),
     ast.Div: Operator("/", "divides, and keeps the digits after the point", "a quotient"),
-    ast.FloorDiv: Operator("//", "divides, and drops the rest", "a quotient without its rest"),
-    ast.Mod: Operator("%", "is the rest of a division", "the rest of a division"),
+    ast.FloorDiv: Operator("//", "divides, and drops the remainder", "a quotient without its remainder"),
+    ast.Mod: Operator("%", "is the remainder of a division", "the remainder of a division"),
     ast.Pow: Operator("**", "is a power", "a power"),
     ast.BitXor: Operator("^", "compares bits", "the bits in which the two differ"),
     ast.BitOr: Operator("|", "combines bits", "the bits that are in one of the two"),
     ast.BitAnd: Operator("&", "combines bits", "the bits that are in both"),
 }
+
+
+def term_of(node: ast.BinOp) -> str:
+    """What a side of an operation is: a factor, or a term."""
+    return "factor" if isinstance(node.op, ast.Mult | ast.Div | ast.FloorDiv) else "term"
 
 
 def unused_parameters(kernel: Kernel) -> list[str]:
@@ -53,7 +58,7 @@ def unused_parameters(kernel: Kernel) -> list[str]:
         hint="`{part}`: {old} stands where {parameter} belongs, so that the answer is the same whatever {parameter} is."
     ),
     parameter_missing=Texts(
-        hint="{parameter} is missing beside `{part}`, so that the answer is the same whatever {parameter} is."
+        hint="`{part}` needs {parameter} as {role}: so far the answer is the same whatever {parameter} is."
     ),
     parameter_not_used=Texts(hint="{parameters} {are} not used, and the answer depends on {them}."),
 )
@@ -64,14 +69,24 @@ def not_used(make: Make, kernel: Kernel, unused: list[str]) -> Made:
             said = {"part": _around(kernel, part), "old": ast.unparse(part), "parameter": parameter}
             yield make("stands-for-a-parameter", part, (part, name(parameter)), **said)
         for part in _computed(kernel):
-            for op in (ast.Mult(), ast.Div(), ast.FloorDiv(), ast.Mod(), ast.Add(), ast.Sub()):
-                new = ast.BinOp(part, op, name(parameter))
-                yield make("parameter-missing", part, (part, new), part=ast.unparse(part), parameter=parameter)
+            for op, role in _ROLES.items():
+                said = {"part": ast.unparse(part), "parameter": parameter, "role": role}
+                yield make("parameter-missing", part, (part, ast.BinOp(part, op(), name(parameter))), **said)
     *before, last = unused
     said = {"parameters": f"{', '.join(before)} and {last}" if before else last}
     said |= {"are": "are", "them": "them"} if before else {"are": "is", "them": "it"}
     alone = len(kernel.tree.body) == 1  # a function of several lines may lack it in any of them
     yield make("parameter-not-used", kernel.tree.body[0] if alone else kernel.tree.lineno, certain=True, **said)
+
+
+_ROLES: dict[type[ast.operator], str] = {
+    ast.Mult: "a factor",
+    ast.Div: "a divisor",
+    ast.FloorDiv: "a divisor",
+    ast.Mod: "the divisor of a remainder",
+    ast.Add: "a term",
+    ast.Sub: "a term that is subtracted",
+}
 
 
 def _computed(kernel: Kernel) -> list[ast.expr]:
@@ -100,7 +115,7 @@ _RELATIONS: tuple[tuple[str, Callable[[float, float], float], str], ...] = (
     (
         "rounded-down",
         lambda got, want: math.floor(want) - got,
-        "every result is the right one without its digits after the point: // and int() cut them off.",
+        "every result is the right one without its digits after the point: // drops them, as int() does.",
     ),
     (
         "not-rounded-down",
@@ -139,7 +154,7 @@ def relation(pairs: Sequence[tuple[float, float]]) -> Hint | None:
 @row(
     "formula",
     one_too_many_if_exact=Texts(
-        hint="`{part}` is one too many where the division leaves no rest: round up only what is left over."
+        hint="`{part}` is one too many where the division leaves no remainder: round up only what is left over."
     ),
 )
 def rounded_up_always(make: Make, kernel: Kernel, _: Any) -> Made:
@@ -193,14 +208,15 @@ def extremes(make: Make, kernel: Kernel, _: Any) -> Made:
 
 @row(
     "formula",
-    one_term_too_many=Texts(hint="`{part}` has a part too many: `{left}` alone is what is needed."),
+    one_term_too_many=Texts(hint="`{part}` has one {term} too many: `{left}` alone is what is needed."),
     one_condition_too_many=Texts(hint="the condition `{part}` is one too many: without it the results are right."),
 )
 def too_many(make: Make, kernel: Kernel, _: Any) -> Made:
     """A term of a sum or a product, or a condition beside others, that must go."""
     for node in kernel.every(ast.BinOp):
         for left in (node.left, node.right):
-            yield make("one-term-too-many", node, (node, left), part=ast.unparse(node), left=ast.unparse(left))
+            said = {"part": ast.unparse(node), "left": ast.unparse(left), "term": term_of(node)}
+            yield make("one-term-too-many", node, (node, left), **said)
     for test in kernel.every(ast.BoolOp):
         for part in test.values:
             others = [each for each in test.values if each is not part]

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeGuard
 
-from ....simulator.repairs.kernel_syntax import Kernel, array_of, indices, names_in, stores
+from ....simulator.repairs.kernel_syntax import Kernel, array_of, indices, names_in, same, stores
 from ....simulator.repairs.table import Candidate, Texts, row
 
 Make = Callable[..., Candidate]
@@ -66,7 +66,8 @@ def without_parentheses(make: Make, kernel: Kernel, _: Any) -> Made:
     for node in kernel.every(ast.Expr):
         called = ast.unparse(node.value)
         if isinstance(node.value, ast.Attribute | ast.Name) and called.split(".")[-1] in _WAITS:
-            yield make("call-without-parentheses", node, name=called)
+            alike = tuple(each.lineno for each in kernel.every(ast.Expr) if same(each, node))
+            yield make("call-without-parentheses", node, name=called, also=alike)
 
 
 @row(
@@ -79,7 +80,9 @@ def cuda_c(make: Make, kernel: Kernel, _: Any) -> Made:
     for node in kernel.every(ast.Name, ast.Attribute):
         called = ast.unparse(node)
         if called in CUDA_C and called not in {*kernel.locals, *kernel.names}:
-            yield make("on-the-host" if called in _HOST else "cuda-c", node, name=called, numba=CUDA_C[called])
+            id = "on-the-host" if called in _HOST else "cuda-c"
+            alike = tuple(each.lineno for each in kernel.every(type(node)) if same(each, node))
+            yield make(id, node, name=called, numba=CUDA_C[called], also=alike)
 
 
 @row(
@@ -294,7 +297,9 @@ def one_direction(make: Make, kernel: Kernel, work: Asked) -> Made:
 
 @row(
     "refused",
-    true_division=Texts(hint="`/` gives a fraction, and an index is a whole number: `{new}` divides without a rest."),
+    true_division=Texts(
+        hint="`/` gives a fraction, and an index is a whole number: `{new}` divides, and drops the remainder."
+    ),
     truth_value=Texts(
         hint="`{old}` gives True or False, which is no index: a number that is 0 or 1 becomes the other by `{new}`."
     ),

@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ....simulator.edits import Change, expression
-from ....simulator.repairs.kernel_syntax import Kernel, array_of, indices, is_number, name, names_in, shown, subscripts
+from ....simulator.repairs.kernel_syntax import (
+    Kernel,
+    array_of,
+    indices,
+    is_number,
+    name,
+    names_in,
+    same,
+    shown,
+    subscripts,
+)
 from ....simulator.repairs.table import Candidate, Texts, row
 from .in_text import is_short_range
 
@@ -45,7 +55,7 @@ def _conditions(parts: list[ast.expr], ops: list[ast.cmpop]) -> ast.expr:
 @row(
     "likely",
     sum_replaced=Texts(hint="`{name} = …` replaces the sum in every iteration; add to it with `{name} += …`."),
-    sum_begins_again=Texts(hint="{name} starts again in every iteration: set it to zero once, before the loop."),
+    sum_begins_again=Texts(hint="{name} starts again in every iteration: {advice}."),
 )
 def forgotten_sums(make: Make, kernel: Kernel, _: Any) -> Made:
     """``acc = a * b`` in a loop instead of ``acc += a * b``: one of them, or all."""
@@ -65,12 +75,22 @@ def forgotten_sums(make: Make, kernel: Kernel, _: Any) -> Made:
                 continue  # the sums of an array are set to zero in a loop
             added = ast.AugAssign(target, ast.Add(), node.value)
             id = "sum-replaced" if computed else "sum-begins-again"
-            found.setdefault(base, []).append(make(id, node, (node, added), name=ast.unparse(target)))
+            said = {"name": ast.unparse(target), "advice": _begun_before(kernel, node)}
+            found.setdefault(base, []).append(make(id, node, (node, added), **said))
     alone = [each for several in found.values() for each in several]
     yield from alone
     for several in [*found.values(), alone]:
         if len(several) > 1:
             yield several[0].joined(several[1:])
+
+
+def _begun_before(kernel: Kernel, node: ast.Assign) -> str:
+    """What to do about a sum that a line in a loop begins again, in words: a line before the loop may begin it, too."""
+    loop = kernel.loops_around(node)[-1]
+    for other in kernel.every(ast.Assign):
+        if same(other.targets[0], node.targets[0]) and is_number(other.value) and other.lineno < loop.lineno:
+            return f"line {other.lineno} sets it to zero before the loop, so take this line away"
+    return "set it to zero once, before the loop"
 
 
 @row(
@@ -188,7 +208,7 @@ def _same_names(kernel: Kernel, stored: ast.Subscript) -> str:
 @row(
     "likely",
     sides_do_not_match=Texts(
-        hint="this stores {stored}, and {reads}: in one of these places the indices are the wrong way round."
+        hint="this stores {stored}, and {reads}: exchange the indices of the tile, in the store or in the read."
     ),
     two_orders_in_a_copy=Texts(
         hint="the two sides of `{copy}` have the same indices in different orders, so the copy is transposed, and "
@@ -288,6 +308,15 @@ def turned(node: ast.Attribute) -> Change:
     return node, ast.Attribute(node.value, "y" if node.attr == "x" else "x", ast.Load())
 
 
+@row("likely", counted_from_one=Texts(hint="this loop counts from 1 to {size}, and indices go from 0 to {size} - 1."))
+def counted_from_one(make: Make, kernel: Kernel, _: Any) -> Made:
+    """``range(1, n + 1)`` with a counter that is an index."""
+    for loop in kernel.every(ast.For):
+        match loop.iter:
+            case ast.Call(func, [ast.Constant(1), ast.BinOp(size, ast.Add(), ast.Constant(1))]):
+                yield make("counted-from-one", loop, (loop.iter, ast.Call(func, [size], [])), size=ast.unparse(size))
+
+
 @row("lengths", other_length=Texts(hint="this loop goes over {written}, and must go over {size}."))
 def other_lengths(make: Make, kernel: Kernel, _: Any) -> Made:
     """Another size of the matrices as the end of a loop."""
@@ -303,7 +332,7 @@ def other_lengths(make: Make, kernel: Kernel, _: Any) -> Made:
     "likely",
     block_missing=Texts(
         hint="`{part}` is the place of the thread in its block alone, so that threads of other blocks have the same "
-        "number: the number of the block is missing, times its threads."
+        "number: add `{missing}`."
     ),
 )
 def numbers_without_blocks(make: Make, kernel: Kernel, _: Any) -> Made:
@@ -320,7 +349,8 @@ def numbers_without_blocks(make: Make, kernel: Kernel, _: Any) -> Made:
             for n in chosen
         ]
         at = kernel.statement_of(chosen[0])
-        yield make("block-missing", at, *whole, part=ast.unparse(at))
+        missing = f"cuda.blockIdx.{chosen[0].attr} * cuda.blockDim.{chosen[0].attr}"
+        yield make("block-missing", at, *whole, part=ast.unparse(at), missing=missing)
 
 
 @row(
@@ -350,5 +380,6 @@ ROWS = (
     swapped_directions,
     numbers_without_blocks,
     counted_tiles,
+    counted_from_one,
     other_lengths,
 )

@@ -26,7 +26,7 @@ from ....simulator.repairs.kernel_syntax import (
     subscripts,
 )
 from ....simulator.repairs.table import Candidate, Texts, row
-from .formulas import OPERATORS
+from .formulas import OPERATORS, term_of
 from .in_text import Asked
 from .likely import exchanged, turned
 
@@ -109,6 +109,24 @@ def guards_of_stores(make: Make, kernel: Kernel, finding: Any) -> Made:
             both = ast.BoolOp(ast.And(), [owner.test, expression(lacking[0])])
             said = {"place": ast.unparse(place), "array": array, "missing": f"`{lacking[0]}`"}
             yield make("guard-lacks-an-index", owner, (owner.test, both), at=f" (line {owner.lineno})", **said)
+
+
+@row(
+    "out-of-bounds",
+    range_beyond_the_size=Texts(
+        hint="in the last threads `{end}` is beyond `{size}`, and no thread may go beyond that."
+    ),
+)
+def ends_of_shares(make: Make, kernel: Kernel, finding: Any) -> Made:
+    """A range that begins and ends with a thread's number: the last threads' shares are shorter."""
+    named = [size for size in kernel.sizes if size.isidentifier()]
+    products = [f"{one} * {other}" for one, other in itertools.combinations(named, 2)]
+    for loop in kernel.every(ast.For):
+        match loop.iter:
+            case ast.Call(ast.Name("range"), [_, end, *_]) if kernel.of_the_grid & {n.id for n in names_in(end)}:
+                for size in (*products, *kernel.sizes):
+                    new = expression(f"min({ast.unparse(end)}, {size})")
+                    yield make("range-beyond-the-size", loop, (end, new), end=ast.unparse(end), size=size)
 
 
 @row(
@@ -397,7 +415,7 @@ def _alike(one: ast.AST, other: ast.AST) -> bool:
 
 @row(
     "wrong",
-    one_term_too_many=Texts(hint="`{part}` has a part too many: `{left}` alone is what is needed."),
+    one_term_too_many=Texts(hint="`{part}` has one {term} too many: `{left}` alone is what is needed."),
 )
 def dropped(make: Make, kernel: Kernel, _: Any) -> Made:
     """A term or a factor too many, in one place or in all places where it is written."""
@@ -406,14 +424,14 @@ def dropped(make: Make, kernel: Kernel, _: Any) -> Made:
     for node in found:
         alike = [each for each in found if same(each, node)]
         for left in (node.left, node.right) if not subscripts(node) else ():
-            said = {"part": ast.unparse(node), "left": ast.unparse(left)}
+            said = {"part": ast.unparse(node), "left": ast.unparse(left), "term": term_of(node)}
             yield make("one-term-too-many", node, (node, left), **said)
         text = ast.unparse(node)
         if text not in done and len(alike) > 1:
             done.add(text)
             for side in ("left", "right"):
                 changes = [(each, getattr(each, side)) for each in alike]
-                said = {"part": text, "left": ast.unparse(getattr(node, side))}
+                said = {"part": text, "left": ast.unparse(getattr(node, side)), "term": term_of(node)}
                 yield make("one-term-too-many", node, *changes, **said)
 
 
@@ -566,8 +584,8 @@ def sums_exchanged(make: Make, kernel: Kernel, _: Any) -> Made:
 @row(
     "wrong",
     start_of_the_tile=Texts(
-        hint="{name} is missing from the indices of `{place}`: every iteration of the loop in line {loop} uses the "
-        "same elements."
+        hint="{name} is missing from the indices of {places}{conditions}: every iteration of the loop in line {loop} "
+        "uses the same elements."
     ),
 )
 def starts(make: Make, kernel: Kernel, _: Any) -> Made:
@@ -592,9 +610,14 @@ def starts(make: Make, kernel: Kernel, _: Any) -> Made:
             lacking.append((node, places[0], options))
         for chosen in [[each] for each in lacking] + ([lacking] if len(lacking) > 1 else []):
             for combined in itertools.islice(itertools.product(*(options for _, _, options in chosen)), 30):
-                node, place, _ = chosen[0]
-                said = {"name": counter, "place": ast.unparse(place), "loop": loop.lineno}
-                yield make("start-of-the-tile", place, *(c for each in combined for c in each), **said)
+                place = chosen[0][1]
+                said = {"name": counter, "loop": loop.lineno}
+                said["places"] = " and ".join(f"`{ast.unparse(each)}`" for _, each, _ in chosen)
+                guarded = any(isinstance(each, ast.If | ast.IfExp) for one, *_ in chosen for each in ast.walk(one))
+                said["conditions"] = ", and from their conditions" if guarded else ""
+                lines = tuple(each.lineno for _, each, _ in chosen)
+                all_changes = [c for each in combined for c in each]
+                yield make("start-of-the-tile", place, *all_changes, also=lines, **said)
 
 
 def _depends_on(counter: str, loop: ast.For) -> set[str]:
@@ -811,9 +834,9 @@ def _where_set(kernel: Kernel, place: ast.AST, new: ast.expr) -> str:
         return ""
     for loop in kernel.loops_around(place):
         if isinstance(loop, ast.For) and new.id in {n.id for n in stores(loop.target)}:
-            return f", but what the loop of line {loop.lineno} counts"
+            return f": what the loop of line {loop.lineno} counts is"
     lines = {n.lineno for n in stores(kernel.tree) if n.id == new.id}
-    return f", but another name, which line {min(lines)} sets" if len(lines) == 1 else ""
+    return f": another name is, which line {min(lines)} sets" if len(lines) == 1 else ""
 
 
 def _is_counted(change: Changes, counted: list[str]) -> bool:
@@ -981,6 +1004,7 @@ def _is_loaded(kernel: Kernel, place: ast.Subscript) -> bool:
 ROWS = (
     guards_of_accesses,
     guards_of_stores,
+    ends_of_shares,
     never_filled,
     half_guards,
     sums_exchanged,

@@ -63,6 +63,23 @@ def two_names_of_a_sum(make: Make, kernel: Kernel, work: Asked) -> Made:
 
 
 @row(
+    "refused",
+    no_first_value=Texts(
+        hint="nothing gives `{name}` a first value: a sum begins with 0, before the loop of line {loop}."
+    ),
+)
+def no_first_value(make: Make, kernel: Kernel, _: Any) -> Made:
+    """A sum that grows in a loop, and that no line begins."""
+    bound = [n.id for n in stores(kernel.tree)]
+    for node in kernel.every(ast.AugAssign):
+        if isinstance(node.target, ast.Name) and bound.count(node.target.id) == 1:
+            for loop in kernel.loops_around(node):
+                begun = ast.Assign([ast.Name(node.target.id, ast.Store())], ast.Constant(0.0))
+                said = {"name": node.target.id, "loop": loop.lineno}
+                yield make("no-first-value", node, (loop, (begun, loop)), **said)
+
+
+@row(
     "likely",
     never_added_to=Texts(hint="{others} grow{s} here, and nothing is ever added to `{never}`, which is needed, too."),
 )
@@ -96,8 +113,8 @@ def never_added_to(make: Make, kernel: Kernel, work: Asked) -> Made:
 @row(
     "likely",
     same_product_twice=Texts(
-        hint="lines {lines} add the same product, `{product}`, each to another sum: one of its factors must differ "
-        "from sum to sum."
+        hint="lines {lines} add the same product, `{product}`, so that these sums are equal: each needs a factor of "
+        "its own."
     ),
 )
 def same_products(make: Make, kernel: Kernel, _: Any) -> Made:
@@ -229,4 +246,4 @@ def _in_turn(index: str, buffers: ast.expr) -> ast.Assign:
     return ast.Assign([ast.Name(index, ast.Store())], ast.BinOp(following, ast.Mod(), buffers))
 
 
-ROWS = (two_names_of_a_sum, never_added_to, same_products, sizes, buffers_in_turn)
+ROWS = (two_names_of_a_sum, no_first_value, never_added_to, same_products, sizes, buffers_in_turn)
