@@ -62,7 +62,7 @@ padded ? words-of-shared-memory
 - (k + tx) % 32 -> k
 twice the step: (k + tx) % 32 -> (k + 2 * tx) % 32 ? bank-conflicts
 only half round: (k + tx) % 32 -> (k + tx) % 16 ? one-name-or-number
-sums of columns: tile[tx, (k + tx) % 32] -> tile[(k + tx) % 32, tx] ? swapped-indices
+sums of columns: tile[tx, (k + tx) % 32] -> tile[(k + tx) % 32, tx] ? sum-of-a-column
 
 # wrong-tile
 both padded: {A_OWN} -> cuda.shared.array((SIDE, LONGER), float32)\n    B ? words-of-shared-memory
