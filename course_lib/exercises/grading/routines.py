@@ -279,9 +279,10 @@ def _called(function: Any, case: Case, call: str, run: Run) -> tuple[Check, str,
         hint = Hint(many, "returns-many")
     else:
         hint = Hint(case.hint, call)
-    digits = 4 if _shown(got, 4) != _shown(case.want, 4) else 6
+    right = _same(got, case.want)
+    digits = 4 if right or _shown(got, 4) != _shown(case.want, 4) else 6
     wanted = "which is wrong" if callable(case.want) else f"wanted {_shown(case.want, digits)}"
-    return Check(_same(got, case.want), f"{call}: got {_shown(got, digits)}, {wanted}"), hint, got
+    return Check(right, f"{call}: got {_shown(got, digits)}, {wanted}"), hint, got
 
 
 def _raised_in(function: Any, error: Exception) -> list[int]:
