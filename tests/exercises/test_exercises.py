@@ -294,6 +294,8 @@ def test_words_are_compared_by_the_reader(name):
         before, folded = unescape(verdict._repr_html_()).split("<details>")
         assert all(check.text[:20] not in before and check.text[:20] in folded for check in verdict.checks)
     assert (explain(name, exercise.model, found=(1,)).points, score().points[name]) == (1, (1, exercise.points))
+    none = explain(name, exercise.model, found=())
+    assert (none.points, none.hint, score().points[name]) == (0, None, (0, exercise.points))
     with pytest.raises(ValueError, match="has the points 1 to"):
         explain(name, exercise.model, found=(9,))
 
