@@ -27,7 +27,10 @@ WRITTEN_BUFFER = routine(
         "in iteration 1 the buffers are exchanged: it reads 1, and writes 0. (A sum before % needs parentheses.)",
     ),
     Case(
-        (4, 2), 1, "every second iteration writes the same buffer, and there are buffers 0 and 1 alone: a remainder, %."
+        (4, 2),
+        1,
+        "iteration 4 reads buffer 0 again, and writes the next one. After the last buffer, buffers - 1, comes "
+        "buffer 0: a remainder, %.",
     ),
     Case((1, 3), 2, "with three buffers, iteration 1 reads buffer 1 and writes buffer 2."),
     Case((2, 3), 0, "after the last of three buffers comes the first: a remainder, %."),

@@ -146,7 +146,7 @@ REQUESTS_IN_FLIGHT = routine(
     Case(
         (100, 8, 128),
         7,
-        "compute all the bytes first, 100·8 = 800, then the requests, 800 / 128 = 6.25, and round up last.",
+        "100·8 = 800 bytes must be under way: 800 / 128 = 6.25 requests, so 7. Round up, and only at the end.",
     ),
     Case((100, 128, 128), 100, "12,800 bytes are exactly 100 requests: round up only where a part is left over."),
     Case((128, 1, 128), 1, "128 bytes are exactly one request, not two."),

@@ -332,7 +332,7 @@ def other_lengths(make: Make, kernel: Kernel, _: Any) -> Made:
     "likely",
     block_missing=Texts(
         hint="`{part}` is the place of the thread in its block alone, so that threads of other blocks have the same "
-        "number: add `{missing}`."
+        "number: add `{missing}`{same}."
     ),
 )
 def numbers_without_blocks(make: Make, kernel: Kernel, _: Any) -> Made:
@@ -350,7 +350,8 @@ def numbers_without_blocks(make: Make, kernel: Kernel, _: Any) -> Made:
         ]
         at = kernel.statement_of(chosen[0])
         missing = f"cuda.blockIdx.{chosen[0].attr} * cuda.blockDim.{chosen[0].attr}"
-        yield make("block-missing", at, *whole, part=ast.unparse(at), missing=missing)
+        same = "".join(f", and the same with {node.attr} in line {node.lineno}" for node in chosen[1:])
+        yield make("block-missing", at, *whole, part=ast.unparse(at), missing=missing, same=same)
 
 
 @row(
