@@ -49,7 +49,8 @@ def compare(exercise: Explanation, answer: str, found: Collection[int] | None, c
     """
     if (words := len(answer.split())) < _FEWEST_WORDS:
         short = f"that is {words} words" if words else "there is no answer yet"
-        more = f" {exercise.asked}" if words and exercise.asked else ""
+        begun = any(character.isalnum() for character in answer)  # not the dots of the exercise alone
+        more = f" {exercise.asked}" if begun and exercise.asked else ""
         asked = f"write what happens and why, in a sentence or two of at least {_FEWEST_WORDS} words"
         return Verdict(
             exercise.name, NOT_YET, hint=f"{short}: {asked}, between the quotes, and run this cell again.{more}"

@@ -66,7 +66,7 @@ others forgotten: {FITS} -> height * width + sets * (height + width) <= register
 
 NIGHTLY = r"""
 # any-width
-one by one without a guard: min(col + 4, A.shape[1]) -> col + 4 ? out-of-bounds
+one by one without a guard: min(col + 4, A.shape[1]) -> col + 4 ? range-beyond-the-size
 
 # wide
 B's tile still read one by one ? shared-loads-per-thread

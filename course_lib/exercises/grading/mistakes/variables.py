@@ -23,6 +23,28 @@ def added_to(node: ast.stmt) -> str:
     return ""
 
 
+def _added(kernel: Kernel) -> dict[str, ast.stmt]:
+    """The variables to which something is added, each with the first statement that does it."""
+    added = {added_to(node): node for node in reversed(kernel.statements)}
+    added.pop("", None)
+    return added
+
+
+def _begun(kernel: Kernel) -> dict[str, ast.Assign]:
+    """The variables that are set to a number, each with a statement that does it."""
+    return {
+        node.targets[0].id: node
+        for node in kernel.every(ast.Assign)
+        if isinstance(node.targets[0], ast.Name) and is_number(node.value)
+    }
+
+
+def _never_used(kernel: Kernel) -> list[str]:
+    """The variables that are set to a number, and neither read nor added to: a sum has another name there."""
+    read = {n.id for n in kernel.every(ast.Name) if isinstance(n.ctx, ast.Load)}
+    return sorted(_begun(kernel).keys() - read - _added(kernel).keys())
+
+
 @row(
     "likely",
     two_names_of_a_sum=Texts(
@@ -35,15 +57,8 @@ def added_to(node: ast.stmt) -> str:
 )
 def two_names_of_a_sum(make: Make, kernel: Kernel, work: Asked) -> Made:
     """A sum that begins as one variable, or is stored as one, and grows as another."""
-    added = {added_to(node): node for node in reversed(kernel.statements)}
-    added.pop("", None)
-    begun = {
-        node.targets[0].id: node
-        for node in kernel.every(ast.Assign)
-        if isinstance(node.targets[0], ast.Name) and is_number(node.value)
-    }
-    read = {n.id for n in kernel.every(ast.Name) if isinstance(n.ctx, ast.Load)}
-    for first in sorted(begun.keys() - read - added.keys()):
+    added, begun = _added(kernel), _begun(kernel)
+    for first in _never_used(kernel):
         for other in sorted(added.keys() - begun.keys()):
             renamed = [(n, ast.Name(other, n.ctx)) for n in kernel.every(ast.Name) if n.id == first]
             said = {"grown": other, "begun": first, "at": begun[first].lineno}
@@ -69,7 +84,9 @@ def two_names_of_a_sum(make: Make, kernel: Kernel, work: Asked) -> Made:
     ),
 )
 def no_first_value(make: Make, kernel: Kernel, _: Any) -> Made:
-    """A sum that grows in a loop, and that no line begins."""
+    """A sum that grows in a loop, and that no line begins, not even under another name."""
+    if _never_used(kernel):
+        return
     bound = [n.id for n in stores(kernel.tree)]
     for node in kernel.every(ast.AugAssign):
         if isinstance(node.target, ast.Name) and bound.count(node.target.id) == 1:
