@@ -38,12 +38,12 @@ def annotated(notebook: Any, lesson: str) -> list[Slide]:
 
 
 def _solutions(lesson: str) -> dict[str, str]:
-    """Return the sources of a lesson's solved cells by their ids; none where the solutions are not."""
+    """Return the sources of a lesson's cells with the exercises solved, by their ids; none where no solutions are."""
     path = home() / "solutions" / f"{lesson}.ipynb"
     if not path.is_file():
         return {}
     solved = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
-    return {cell.id: cell.source for cell in solved.cells if "exercise" in cell.metadata.get("tags", ())}
+    return {cell.id: cell.source for cell in solved.cells}
 
 
 def annotate(slides: Sequence[Slide], lesson: str) -> None:
