@@ -462,10 +462,11 @@ class Grading:
             got, want = float(outcome.got[first]), float(outcome.want[first])
             unwritten = any(finding.kind == "uninitialized-read" for finding in outcome.run.findings)
             none = "an undefined value" if unwritten else "nothing"
+            shown, wanted = apart(got, want)
             text = (
                 f"{self.output} is wrong in {outcome.differs.sum():,} of {outcome.got.size:,} elements for "
                 f"{self._named(outcome.shape)}, first {self.output}[{where}]: got "
-                f"{none if np.isnan(got) else apart(got, want)[0]}, wanted {apart(got, want)[1]}"
+                f"{none if np.isnan(got) else shown}, wanted {wanted}"
             )
             return Check(False, text)
         if self._fault and self._fault.severity == "error":

@@ -20,25 +20,31 @@ Made = Iterator[Candidate]
 
 
 class Operator(NamedTuple):
-    """How an operator is written, what it does, and what it gives."""
+    """How an operator is written, what it does, what it gives, and what its right side is."""
 
     sign: str
     does: str
     gives: str
+    right: str = ""
 
 
 OPERATORS: dict[type[ast.operator], Operator] = {
-    ast.Add: Operator("+", "adds", "a sum"),
-    ast.Sub: Operator("-", "subtracts", "a difference"),
-    ast.Mult: Operator("*", "multiplies", "a product"),
-    ast.Div: Operator("/", "divides, and keeps the digits after the point", "a quotient"),
-    ast.FloorDiv: Operator("//", "divides, and drops the remainder", "a quotient without its remainder"),
-    ast.Mod: Operator("%", "is the remainder of a division", "the remainder of a division"),
+    ast.Add: Operator("+", "adds", "a sum", "a term"),
+    ast.Sub: Operator("-", "subtracts", "a difference", "a term that is subtracted"),
+    ast.Mult: Operator("*", "multiplies", "a product", "a factor"),
+    ast.Div: Operator("/", "divides, and keeps the digits after the point", "a quotient", "a divisor"),
+    ast.FloorDiv: Operator("//", "divides, and drops the remainder", "a quotient without its remainder", "a divisor"),
+    ast.Mod: Operator(
+        "%", "is the remainder of a division", "the remainder of a division", "the divisor of a remainder"
+    ),
     ast.Pow: Operator("**", "is a power", "a power"),
     ast.BitXor: Operator("^", "compares bits", "the bits in which the two differ"),
     ast.BitOr: Operator("|", "combines bits", "the bits that are in one of the two"),
     ast.BitAnd: Operator("&", "combines bits", "the bits that are in both"),
 }
+
+#: The operators by which a missing parameter is tried, the likeliest first.
+_TRIED_WITH_A_PARAMETER = (ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Add, ast.Sub)
 
 
 def term_of(node: ast.BinOp) -> str:
@@ -69,24 +75,14 @@ def not_used(make: Make, kernel: Kernel, unused: list[str]) -> Made:
             said = {"part": _around(kernel, part), "old": ast.unparse(part), "parameter": parameter}
             yield make("stands-for-a-parameter", part, (part, name(parameter)), **said)
         for part in _computed(kernel):
-            for op, role in _ROLES.items():
-                said = {"part": ast.unparse(part), "parameter": parameter, "role": role}
+            for op in _TRIED_WITH_A_PARAMETER:
+                said = {"part": ast.unparse(part), "parameter": parameter, "role": OPERATORS[op].right}
                 yield make("parameter-missing", part, (part, ast.BinOp(part, op(), name(parameter))), **said)
     *before, last = unused
     said = {"parameters": f"{', '.join(before)} and {last}" if before else last}
     said |= {"are": "are", "them": "them"} if before else {"are": "is", "them": "it"}
     alone = len(kernel.tree.body) == 1  # a function of several lines may lack it in any of them
     yield make("parameter-not-used", kernel.tree.body[0] if alone else kernel.tree.lineno, certain=True, **said)
-
-
-_ROLES: dict[type[ast.operator], str] = {
-    ast.Mult: "a factor",
-    ast.Div: "a divisor",
-    ast.FloorDiv: "a divisor",
-    ast.Mod: "the divisor of a remainder",
-    ast.Add: "a term",
-    ast.Sub: "a term that is subtracted",
-}
 
 
 def _computed(kernel: Kernel) -> list[ast.expr]:
