@@ -11,7 +11,8 @@ in the folder above has the rules):
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +47,8 @@ COMPUTED_TIMES = 3
 MOST_ACCESSES, MOST_WORDS = 16, 1024
 
 
-class RaceReport(NamedTuple):
+@dataclass(frozen=True)
+class RaceReport:
     """A reported race; ``final``: the same report again changes nothing of the finding but its count."""
 
     key: FindingKey
