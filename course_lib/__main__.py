@@ -53,7 +53,7 @@ COMMANDS = {
     ),
     "gpu": (".machine.gpu.command", "measure the kernels on this machine's GPU"),
     "machine-code": (
-        ".machine.machine_code.command",
+        ".machine.record_machine_code",
         "record the compiler's code of the course's kernels, without a GPU",
     ),
 }

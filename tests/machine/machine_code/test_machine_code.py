@@ -12,7 +12,6 @@ from course_lib import lazy
 from course_lib.kernels import LADDER, rung, variants
 from course_lib.machine import measurements
 from course_lib.machine.machine_code import NoMachineCode, available, compiling, find, machine_code, run_block
-from course_lib.machine.machine_code.command import cases
 from course_lib.machine.machine_code.identity import digest, functions_of, outline
 from course_lib.machine.machine_code.instructions import (
     MachineCode,
@@ -21,6 +20,7 @@ from course_lib.machine.machine_code.instructions import (
     from_listing,
     from_text,
 )
+from course_lib.machine.record_machine_code import cases
 from course_lib.machine.timing_model import lost_in_queues
 from tools.lab import registers
 

@@ -14,19 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels import LADDER, TENSOR_CORES, WGMMA, rung
-from ...kernels.bulk_copy import Mapped, WithMaps
-from ...simulator.simulation import Simulation
-from .. import measurements
-from ..gpu.capstone import recorded
-from ..gpu.measuring import widest
-from ..gpu.result_types import Progress
-from ..patched_attributes import replaced
-from .compiling import options_of, versions
-from .find import available, how, machine_code, types_of
-from .identity import digest, functions_of, outline
-from .instructions import MachineCode
-from .recorded import ABOUT, FILE
+from ..kernels import LADDER, TENSOR_CORES, WGMMA, rung
+from ..kernels.bulk_copy import Mapped, WithMaps
+from ..simulator.simulation import Simulation
+from . import measurements
+from .gpu.capstone import recorded
+from .gpu.measuring import widest
+from .gpu.result_types import Progress
+from .machine_code.compiling import options_of, versions
+from .machine_code.find import available, how, machine_code, types_of
+from .machine_code.identity import digest, functions_of, outline
+from .machine_code.instructions import MachineCode
+from .machine_code.recorded import ABOUT, FILE
+from .patched_attributes import replaced
 
 #: Sizes of the arrays for which a launch is described; the code does not depend on them.
 SIDE = 8
@@ -132,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not available():
         parser.exit(2, f"No compiler is installed: {how()}.\n")
-    from ..gpu.command import progress
+    from .gpu.command import progress
 
     FILE.write_text(json.dumps(record(progress, options.notebooks), indent=1) + "\n", encoding="utf-8")
     print(f"{FILE}: {FILE.stat().st_size:,} bytes")
