@@ -48,6 +48,30 @@ PARTS = {
     "checks": {"language.source", "language.types", "compile", "launch", "runtime"},
     "repairs": set(),
 }
+# The same inside of machine, also of the files beside its folders: `gpu` reads machine code, and nothing below it asks
+# a GPU.
+MACHINE_PARTS = {
+    "measurements": set(),
+    "model": set(),
+    "patched_attributes": set(),
+    "simulated_launch": set(),
+    "figures": {"measurements", "model"},
+    "machine_code": {"measurements", "patched_attributes", "simulated_launch"},
+    "sliders": {"figures", "model"},
+    "programs": {"machine_code", "measurements", "patched_attributes", "simulated_launch"},
+    "gpu": {"machine_code", "measurements", "model"},
+    "record_machine_code": {"gpu", "machine_code", "measurements", "patched_attributes"},
+    "language_tabs": {"gpu"},
+    "timing_model": {"figures", "gpu", "machine_code", "measurements", "model"},
+    "profile": {
+        "machine_code",
+        "measurements",
+        "patched_attributes",
+        "programs",
+        "simulated_launch",
+        "timing_model",
+    },
+}
 # Parts that must start fast, or be readable without a framework, import these packages and no others.
 THIRD_PARTY = {
     "simulator": {"numpy"},
@@ -88,10 +112,16 @@ def syntax_of(path):
 
 @cache
 def imports_of(path, package):
-    """Return the absolute names that a module imports, at any depth; `package` is the folder of course_lib."""
+    """Return the absolute names that a module imports, at any depth; `package` is the folder of course_lib.
+
+    A module whose name is a text in a call of `import_module` is one of them.
+    """
     parents = ("course_lib", *path.relative_to(package).parts[:-1])
     names = set()
     for node in ast.walk(syntax_of(path)):
+        match node:
+            case ast.Call(ast.Name("import_module"), [ast.Constant(str(name)), *_]) if not name.startswith("."):
+                names.add(name)
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -129,20 +159,21 @@ def test_imports_follow_the_arrows():
     assert wrong_imports(PACKAGE) == []
 
 
-def part_of(name):
-    """Return the row of `PARTS` for a module of the simulator, whose name begins with that of its part."""
-    return next((part for part in PARTS if f"{name}.".startswith(f"{part}.")), None)
+def part_of(name, parts=PARTS):
+    """Return the row of `parts` for a module of a room, whose name begins with that of its part."""
+    return next((part for part in parts if f"{name}.".startswith(f"{part}.")), None)
 
 
-def wrong_parts(simulator):
-    """Return one line for each import of a part of the simulator that points against the arrows between the parts."""
+def wrong_parts(room, parts=PARTS):
+    """Return one line for each import of a part of a room that points against the arrows between the parts."""
     wrong = []
-    for path in sorted(simulator.glob("*/**/*.py")):
-        part = part_of(".".join(path.relative_to(simulator).with_suffix("").parts))
-        for name in sorted(imports_of(path, simulator.parent)):
-            other = part_of(name.removeprefix("course_lib.simulator."))
-            if other not in {None, part, *PARTS.get(part, ())}:
-                wrong.append(f"{path.relative_to(simulator).as_posix()}: {other}")
+    for path in sorted(room.rglob("*.py")):
+        part = part_of(".".join(path.relative_to(room).with_suffix("").parts), parts)
+        for name in sorted(imports_of(path, room.parent)) if part else ():
+            inside = name.removeprefix(f"course_lib.{room.name}.")
+            other = part_of(inside, parts) if inside != name else None
+            if other not in {None, part, *parts[part]}:
+                wrong.append(f"{path.relative_to(room).as_posix()}: {other}")
     return wrong
 
 
@@ -166,6 +197,21 @@ def test_parts_of_the_simulator_follow_the_arrows(tmp_path):
         "language/program/nodes.py: language.tables",
         "language/program/nodes.py: launch",
     ]
+
+
+def test_parts_of_machine_follow_the_arrows(tmp_path):
+    """Each of its folders and files has a row, and no rows form a circle."""
+    machine = PACKAGE / "machine"
+    parts = {path.relative_to(machine).with_suffix("").parts[0] for path in machine.rglob("*.py")}
+
+    assert parts - {"__init__"} == set(MACHINE_PARTS)
+    assert wrong_parts(machine, MACHINE_PARTS) == []
+    TopologicalSorter(MACHINE_PARTS).prepare()  # raises where rows form a circle
+
+    command = tmp_path / "machine" / "machine_code" / "command.py"
+    command.parent.mkdir(parents=True)
+    command.write_text("from ..gpu.capstone import recorded\nfrom .. import measurements\n")
+    assert wrong_parts(tmp_path / "machine", MACHINE_PARTS) == ["machine_code/command.py: gpu"]
 
 
 def test_every_module_is_there():
@@ -244,6 +290,12 @@ def test_no_modules_import_each_other(tmp_path):
     (tmp_path / "rooms" / "two.py").write_text("from . import one\n", encoding="utf-8")
 
     assert set(circle(tmp_path).split(" -> ")) == {"course_lib.rooms.one", "course_lib.rooms.two"}
+    late = 'from importlib import import_module\nimport_module("course_lib.rooms.one")\n'
+    (tmp_path / "rooms" / "three.py").write_text(late, encoding="utf-8")
+    (tmp_path / "rooms" / "one.py").write_text("from . import three\n", encoding="utf-8")
+    imports_of.cache_clear()
+    syntax_of.cache_clear()
+    assert set(circle(tmp_path).split(" -> ")) == {"course_lib.rooms.one", "course_lib.rooms.three"}
     assert circle(PACKAGE) is None
 
 

@@ -24,7 +24,7 @@ from .launches import Policy, failing
 from .process import Request
 from .program import PythonProgram, run_program
 from .report import REFUSED, fails, report, wrapped
-from .start import CUDASIM
+from .stand_ins import CUDASIM
 
 
 def parser() -> argparse.ArgumentParser:

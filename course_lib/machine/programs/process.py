@@ -9,7 +9,7 @@ import os
 import pickle
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,10 +21,10 @@ from ...simulator.launch_shape import Launch
 from ...simulator.run import trimmed
 from ...simulator.simulation import RUNNING
 from ..simulated_launch import Simulated
-from . import start, this_process
+from . import this_process
 from .launches import Found, Launches, LaunchJudge, Policy, ScriptLaunch
 from .records import RecordWriter
-from .stand_ins import without_device
+from .stand_ins import CUDASIM, without_device
 
 #: The file of a program's folder with what was asked for.
 REQUEST = "request"
@@ -41,19 +41,21 @@ class Request:
     max_steps: int | None = None
 
 
-def begin(folder: Path, gpu: str) -> None:
+def begin(folder: Path, gpu: str) -> Callable[[], None]:
     """Simulate the launches of this process, and write what is found in them into a folder.
 
-    ``gpu`` is the recorded GPU that the program asks for.
+    ``gpu`` is the recorded GPU that the program asks for. Return what must be called before the process is ended in the
+    middle of a launch.
     """
+    os.environ.pop(CUDASIM, None)
     recorder = LaunchRecorder(RecordWriter(folder))
     this_process.run_by(recorder.simulated)
-    start.BEFORE_END.append(recorder.write_unfinished)
     this_process.put_in_place(without_device(this_process.launch, recorder.note, gpu))
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=recorder.begin_forked)
     if sys.excepthook is sys.__excepthook__:
         sys.excepthook = show_exception
+    return recorder.write_unfinished
 
 
 def show_exception(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -24,7 +24,8 @@ from .. import measurements
 from .launches import Found, Launches, ScriptLaunch
 from .process import REQUEST, Request
 from .records import LOST, alive, read
-from .start import CUDASIM, FOLDER, MAIN, SETTINGS, WAS_STOPPED
+from .stand_ins import CUDASIM
+from .start import FOLDER, MAIN, SETTINGS, WAS_STOPPED
 
 #: Seconds between two looks at a program that has a limit.
 LOOK = 1.0

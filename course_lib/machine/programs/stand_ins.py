@@ -20,6 +20,8 @@ from .executed_texts import readable_texts
 from .import_hook import when_imported
 from .missing_packages import StandInModule, absent_packages
 
+#: numba's variable for its own simulator, whose place the stand-ins take.
+CUDASIM = "NUMBA_ENABLE_CUDASIM"
 #: The modules with the decorator of kernels; numba-cuda takes the name of numba's.
 CUDA_MODULES = ("numba.cuda", "numba_cuda_mlir.cuda")
 #: Called for a launch with the kernel, the grid, the block, the bytes of dynamic shared memory and the arguments.

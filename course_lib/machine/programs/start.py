@@ -19,8 +19,6 @@ from typing import Any
 
 #: The variable with the folder of a program that runs. A test may ask whether it is set: docs/cudasim.md.
 FOLDER = "TILE_BY_TILE_PROGRAM"
-#: numba's variable for its own simulator, whose place this one takes.
-CUDASIM = "NUMBA_ENABLE_CUDASIM"
 #: Packages that have kernels.
 PACKAGES = ("numba", "numba_cuda", "numba_cuda_mlir")
 #: The exit status of a program that was stopped after its time.
@@ -49,10 +47,10 @@ class KernelsWatch(MetaPathFinder):
 
 def _simulate_launches(folder: Path, gpu: str) -> None:
     """Put the stand-ins in their places. The program goes on if that fails: without a GPU its launches then do."""
-    os.environ.pop(CUDASIM, None)
     sys.path.insert(0, _COURSE)
     try:
-        import_module("course_lib.machine.programs.process").begin(folder, gpu)  # which imports this module
+        process = import_module("course_lib.machine.programs.process")
+        BEFORE_END.append(process.begin(folder, gpu))
     except Exception as error:  # as in another environment, which has no NumPy
         print(f"The launches of process {os.getpid()} are not simulated: {error}.", file=sys.stderr)
     finally:

@@ -17,8 +17,7 @@ from ...simulator.formatting import plural
 from ..simulated_launch import simulated
 from .launches import Found, Launches, Policy, Simulates
 from .report import report
-from .stand_ins import without_device
-from .start import CUDASIM
+from .stand_ins import CUDASIM, without_device
 
 #: Kinds of findings that raise as in ``simulate``.
 _ERRORS = frozenset(kind for kind, its in KINDS.items() if its.severity == "error")
