@@ -19,7 +19,7 @@ def traced_run(launch: Simulated, notes: list[str]) -> Run | None:
         arguments = copy.deepcopy(launch.before)
         with contextlib.redirect_stdout(None):
             try:
-                configured = simulate(launch.kernel, strict=False, trace=True)
+                configured = simulate(launch.kernel, strict=False, trace=True, max_steps=launch.max_steps)
                 run = configured[grid, launch.block, 0, launch.shared_bytes](*arguments)
                 assert run.trace is not None
                 check_drawable(run.trace)
