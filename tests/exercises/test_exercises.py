@@ -3,9 +3,10 @@
 The answers are in answers/, a file for each lesson. For each exercise ``WRONG`` and ``NIGHTLY`` have what is wrong: the
 change, and the id of the hint (with words of it, where other mistakes meet the same id); ``RIGHT`` has what is
 different: the change. A change is a list of (old, new), applied to the cell of the solution, or a list with one text
-for each fill-in of the skeleton, or a text that takes the place of the cell. By day every third answer of ``WRONG``
-and ``RIGHT`` is tried, `--nightly` tries all: the verdicts of ``NIGHTLY`` take long, since many repairs are launched,
-and other answers to the same and to other exercises run every line of `course_lib/exercises` that they run.
+for each fill-in of the skeleton, or a text that takes the place of the cell. By day every sixth
+answer of ``WRONG`` and every third of ``RIGHT`` is tried, `--nightly` tries all: the verdicts of ``NIGHTLY`` take long,
+since many repairs are launched, and other answers to the same and to other exercises run every line of
+`course_lib/exercises` that they run.
 """
 
 import ast
@@ -244,7 +245,7 @@ def test_another_right_answer_passes(answer, tmp_path):
     "name, change, hint",
     [
         pytest.param(name, *answer, id=f"{name}: {what}", marks=() if number in by_day else pytest.mark.nightly)
-        for answers, by_day in ((WRONG, range(0, len(WRONG), 3)), (NIGHTLY, ()))
+        for answers, by_day in ((WRONG, range(0, len(WRONG), 6)), (NIGHTLY, ()))
         for number, (name, what, answer) in enumerate(answers)
     ],
 )
@@ -262,7 +263,7 @@ TYPED = json.loads((Path(__file__).parent / "as_typed.json").read_text(encoding=
 TYPED_HEADER = "import numpy as np\nfrom numba import uint64\n"
 
 
-@pytest.mark.parametrize("answer", every(20, TYPED), ids=lambda answer: f"{answer['exercise']}: {answer['what']}")
+@pytest.mark.parametrize("answer", every(30, TYPED), ids=lambda answer: f"{answer['exercise']}: {answer['what']}")
 def test_an_answer_as_it_was_typed_meets_the_hint_that_names_its_mistake(answer, tmp_path):
     """Both readers named the mistakes from the answers alone; "none" is the hint for an answer that is right.
 

@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from exercises.test_exercises import HEADER, HEADERS, KERNELS, NIGHTLY, WRONG, _text, kernel_from
-from nightly import every
+from nightly import at_night, every
 
 from course_lib.exercises import EXERCISES, check
 from course_lib.exercises.grading.exercise import Exercise
@@ -75,7 +75,7 @@ def expect_true(name, kernel, opened):
         assert {access.array for access in step.accesses if access.op == "load"} & (arrays | shared)
 
 
-@pytest.mark.parametrize("answer", every(23, ANSWERS), ids=lambda answer: f"{answer[0]}: {answer[1]}")
+@pytest.mark.parametrize("answer", every(46, ANSWERS), ids=lambda answer: f"{answer[0]}: {answer[1]}")
 def test_what_is_said_of_the_step_is_so(answer, tmp_path):
     name, _, change = answer
     kernel, opened = shown(name, change, tmp_path)
@@ -98,7 +98,11 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize(("name", "what"), KINDS)
+#: By day one answer of each kind of step.
+BY_DAY = {kind: answer for answer, kind in reversed(KINDS.items())}.values()
+
+
+@pytest.mark.parametrize(("name", "what"), [each if each in BY_DAY else at_night(*each) for each in KINDS])
 def test_the_first_wrong_step_is_shown(name, what, tmp_path):
     (change,) = (change for each, words, change in ANSWERS if (each, words) == (name, what))
     kernel, opened = shown(name, change, tmp_path)

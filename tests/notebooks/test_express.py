@@ -7,6 +7,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from nightly import at_night
 from oracles import minutes
 
 from course_lib import measurements
@@ -49,7 +50,7 @@ def test_the_solution_is_the_skeleton_with_its_lines():
 
 @pytest.mark.parametrize(
     ("barriers", "hint"),
-    [((), "race"), ((0,), "barrier-before-overwriting"), ((1,), "barrier-before-use"), ((0, 1), "")],
+    [((), "race"), at_night((0,), "barrier-before-overwriting"), at_night((1,), "barrier-before-use"), ((0, 1), "")],
 )
 def test_the_exercise_finds_the_race_that_it_asks_for(barriers, hint):
     """Without barriers, as the text says first, and with one of the two; its button opens the race."""

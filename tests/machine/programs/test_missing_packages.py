@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from machine.programs.public_names import unknown, unknown_methods
+from nightly import every
 
 #: Everything but NumPy is hidden.
 HIDDEN = """
@@ -94,7 +95,7 @@ IMPORTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("package", IMPORTS)
+@pytest.mark.parametrize("package", every(2, IMPORTS))
 def test_a_program_with_numpy_alone(tmp_path, package):
     """Values and findings; when the program has ended, the modules are gone."""
     imports, driver = IMPORTS[package]
@@ -117,7 +118,7 @@ CHOICES = {
 }
 
 
-@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("choice", every(2, CHOICES))
 @pytest.mark.parametrize("numba", [True, False], ids=["numba", "none"])
 def test_a_program_chooses_among_packages_as_it_does_without_us(tmp_path, choice, numba):
     """What is not installed is imported where nothing else would do."""

@@ -272,7 +272,9 @@ except Exception as error:
     ("body", "kind", "options"),
     [
         (WRAPPING, "negative-index", ["--allow", "race"]),
-        (WRAPPING.replace(WRAPS, "wide[1, 4](np.zeros(4, np.float32))"), "float64", ["--fail-on", "warning"]),
+        nightly.at_night(
+            WRAPPING.replace(WRAPS, "wide[1, 4](np.zeros(4, np.float32))"), "float64", ["--fail-on", "warning"]
+        ),
     ],
     ids=["may change values", "costs time"],
 )
@@ -317,7 +319,7 @@ def raised(n, kind, words):
 """
 
 
-@pytest.mark.parametrize("options", [[], ["--strict"]], ids=str)
+@pytest.mark.parametrize("options", nightly.every(2, [[], ["--strict"]]), ids=str)
 def test_an_exception_of_a_kernel_with_debug_is_the_program_s(ran, options):
     """Its launch raises it, as on a GPU, and it is no finding; a bug beside it is one."""
     of_all = "\n".join(
