@@ -37,7 +37,8 @@ def size(text: str) -> Size:
 
 def parser(experiments: Sequence[Experiment] = EXPERIMENTS, module: str = MODULE) -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    text = "\n".join(f"  {e.name:15}{e.about}{f' (needs {e.needs})' if e.needs else ''}" for e in experiments)
+    column = max(len(experiment.name) for experiment in experiments) + 2
+    text = "\n".join(f"  {e.name:{column}}{e.about}{f' (needs {e.needs})' if e.needs else ''}" for e in experiments)
     program = called("gpu") if module == MODULE else f"python -m {module}"
     result = argparse.ArgumentParser(
         prog=program,

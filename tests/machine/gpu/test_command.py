@@ -14,6 +14,8 @@ from course_lib.machine.gpu.experiments import EXPERIMENTS, Experiment, KernelCa
 from course_lib.machine.gpu.record import added, command_of
 from course_lib.machine.gpu.resident_blocks import filler
 from course_lib.machine.gpu.verification import random_matrices
+from tools.lab.__main__ import LAB
+from tools.lab.__main__ import main as lab
 
 
 @pytest.mark.skipif(gpu.available(), reason="there is a CUDA GPU")
@@ -26,13 +28,16 @@ def test_without_a_gpu_one_sentence_and_status_2(capsys):
     assert err.startswith("No CUDA GPU was found")
 
 
-def test_help_explains_every_kind(capsys):
-    """`--help` ends well and names all measurements."""
+@pytest.mark.parametrize("command, experiments", [(main, EXPERIMENTS), (lab, (*EXPERIMENTS, *LAB))])
+def test_help_explains_every_kind(command, experiments, capsys):
+    """`--help` ends well and has a row for each measurement: its name, apart from what is said of it."""
     with pytest.raises(SystemExit) as ended:
-        main(["--help"])
+        command(["--help"])
     assert ended.value.code == 0
-    text = capsys.readouterr().out
-    assert all(word in text for word in ("ladder", "series", "tiles", "counters", "status 2"))
+    rows = [line.split(maxsplit=1) for line in capsys.readouterr().out.partition("\nwhat:\n")[2].splitlines()]
+    rows = rows[: len(experiments)]
+    assert [name for name, _ in rows] == [experiment.name for experiment in experiments]
+    assert all(text.startswith(each.about) for (_, text), each in zip(rows, experiments, strict=True))
 
 
 def test_a_command_of_its_own_is_not_combined(capsys):
