@@ -24,15 +24,32 @@ from ..png import element, with_palette
 Colour = str | tuple[float, ...]
 _SHOWN_DPI = 96
 _DRAWN_DPI = 120  # 1.25 pixels per shown pixel: sharp on a projector, and still a few tens of kilobytes
-#: Most text of a figure has this size, in points (`describe`).
-_POINTS = 11
-#: The size of a slide's text, and the room for a picture on it, all in CSS pixels: below the words, and beside them.
-_TEXT, _BELOW, _BESIDE = 24, (1240, 500), (680, 640)
+#: Points of an inch.
+_INCH = 72
+#: Sizes of text, in points: of a title, of the bold name of a matrix, of the label of an axis, of most text, and of
+#: small numbers in elements or below them.
+TITLE_SIZE, NAME_SIZE, LABEL_SIZE, TEXT_SIZE, NUMBER_SIZE, SMALLEST_SIZE = 14, 16, 12, 11, 10, 9
+#: Widths of lines, in points: around a block, or what a whole picture is about; around a tile or a sector; around an
+#: element; and fine ones, between elements and around the fills of a legend.
+BLOCK_EDGE, TILE_EDGE, ELEMENT_EDGE, FINE_LINE = 3, 2.2, 0.8, 0.6
+#: White space around a picture, in inches.
+_PADDING = 0.15
+#: Between the title and the picture where a legend is between them, in points.
+_LEGEND_ROOM = 34
+#: `name_ends`: in points, from a point to its name, and from line to line of names; and in pixels, how near points are
+#: beside each other whose names would meet.
+_NAME_GAP, _NAME_LINE, _NAME_WIDTH = 7, 15, 120
+#: `name_strips`: the heights below the last strip and above the first, where its name is.
+_BELOW_STRIPS, _ABOVE_STRIPS = 0.7, 1.7
+#: On a slide, in CSS pixels: the size of its text, and the room for a picture below the words, and beside them.
+_SLIDE_TEXT, _BELOW_WORDS, _BESIDE_WORDS = 24, (1240, 500), (680, 640)
+#: For slides a figure is made smaller in at most so many steps, in each at most to this share of its size.
+_STEPS, _SHARE_OF_STEP = 8, 0.93
 #: The part of a picture's width that what it draws has at least, beside names and legends.
-_NARROW = 0.35
-#: So far a text is from where it would touch its neighbour, in points.
-_APART = 1.5
-#: Stands for the number of texts that cover each other where even less than that is left.
+_LEAST_PART = 0.35
+#: Two texts are at least so far from each other, on each side, in points.
+_TEXT_MARGIN = 1.5
+#: The number of texts that cover each other where even less than `_LEAST_PART` is left.
 _NO_ROOM = 1_000
 #: A picture at most this many times as wide as high stands beside the words of its slide.
 TALL = 1.35
@@ -92,7 +109,7 @@ class Picture:
 def _drawn(figure: Figure) -> bytes:
     drawn = io.BytesIO()
     quick = {"compress_level": 1}  # compressed again by with_palette
-    figure.savefig(drawn, dpi=_DRAWN_DPI, format="png", bbox_inches="tight", pad_inches=0.15, pil_kwargs=quick)
+    figure.savefig(drawn, dpi=_DRAWN_DPI, format="png", bbox_inches="tight", pad_inches=_PADDING, pil_kwargs=quick)
     return with_palette(Image.open(drawn).convert("RGBA"))
 
 
@@ -104,27 +121,41 @@ def _shrink(figure: Figure) -> None:
     covered = _covered(figure)
     if covered == _NO_ROOM:
         return
+    for _ in range(_STEPS):  # the texts do not shrink, so once is not enough
+        (wide, high), room = _place_on_slide(figure)
+        shown = TEXT_SIZE / _INCH * _SHOWN_DPI * min(room[0] / wide, room[1] / high)
+        if shown >= _SLIDE_TEXT:
+            return
+        share = max(shown / _SLIDE_TEXT, _SHARE_OF_STEP)
+        too_high = room is _BELOW_WORDS and room[1] / high < room[0] / wide
+        if not _make_smaller(figure, share, too_high, covered):
+            return
+
+
+def _place_on_slide(figure: Figure) -> tuple[tuple[float, float], tuple[int, int]]:
+    """Return the size of a figure in CSS pixels, and the room that a slide has for it: (width, height) each."""
+    box = figure.get_tightbbox()
+    wide, high = _SHOWN_DPI * (box.width + 2 * _PADDING), _SHOWN_DPI * (box.height + 2 * _PADDING)
+    return (wide, high), _BESIDE_WORDS if wide < TALL * high else _BELOW_WORDS
+
+
+def _make_smaller(figure: Figure, share: float, too_high: bool, covered: int) -> bool:
+    """Make a figure smaller by a share, and return True; where more texts than ``covered`` would meet, leave it.
+
+    One that is ``too_high`` for its room is made lower, and narrower only if that is not enough.
+    """
+    width, height = figure.get_size_inches()
+    sizes = [(width * share, height * share)]
     # a text of several lines needs the height of its box
-    flat = not any("\n" in text.get_text() for text in figure.findobj(Text))
-    for _ in range(8):  # the texts do not shrink, so once is not enough
-        box = figure.get_tightbbox()
-        wide, high = _SHOWN_DPI * (box.width + 0.3), _SHOWN_DPI * (box.height + 0.3)
-        room = _BESIDE if wide < TALL * high else _BELOW
-        shown = _POINTS / 72 * _SHOWN_DPI * min(room[0] / wide, room[1] / high)
-        if shown >= _TEXT:
-            return
-        width, height = figure.get_size_inches()
-        less = max(shown / _TEXT, 0.93)
-        # what is too high for its room is made lower, and narrower only if that is not enough
-        lower = [(1, less)] if flat and room is _BELOW and room[1] / high < room[0] / wide else []
-        for across, down in (*lower, (less, less)):
-            figure.set_size_inches(width * across, height * down)
-            if _covered(figure) <= covered:
-                break
-        else:
-            figure.set_size_inches(width, height)
-            _covered(figure)  # lays it out again
-            return
+    if too_high and not any("\n" in text.get_text() for text in figure.findobj(Text)):
+        sizes.insert(0, (width, height * share))
+    for size in sizes:
+        figure.set_size_inches(*size)
+        if _covered(figure) <= covered:
+            return True
+    figure.set_size_inches(width, height)
+    _covered(figure)  # lays it out again
+    return False
 
 
 def _covered(figure: Figure) -> int:
@@ -134,11 +165,11 @@ def _covered(figure: Figure) -> int:
         figure.draw_without_rendering()
     if warned:
         return _NO_ROOM
-    if any(ax.bbox.width < _NARROW * figure.get_tightbbox().width * figure.dpi for ax in figure.axes):
+    if any(ax.bbox.width < _LEAST_PART * figure.get_tightbbox().width * figure.dpi for ax in figure.axes):
         return _NO_ROOM
-    texts = [each for each in figure.findobj(Text) if each.get_visible() and each.get_text().strip()]
-    boxes = [each.get_window_extent().padded(_APART * figure.dpi / 72) for each in texts]
-    return sum(one.overlaps(other) for at, one in enumerate(boxes) for other in boxes[:at])
+    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    boxes = [text.get_window_extent().padded(_TEXT_MARGIN * figure.dpi / _INCH) for text in texts]
+    return sum(box.overlaps(before) for place, box in enumerate(boxes) for before in boxes[:place])
 
 
 def show(ax: Axes) -> Picture:
@@ -161,10 +192,10 @@ def new_axes(width: float, height: float) -> Axes:
 
 def describe(ax: Axes, *sentences: str) -> Axes:
     """Set the font sizes that a projector needs, and the text that describes the picture."""
-    ax.title.set(fontsize=14, color=GROUND, weight="bold")
+    ax.title.set(fontsize=TITLE_SIZE, color=GROUND, weight="bold")
     for axis in (ax.xaxis, ax.yaxis):
-        axis.label.set(fontsize=12, color=GROUND)
-    ax.tick_params(which="both", labelsize=11, colors=GROUND)
+        axis.label.set(fontsize=LABEL_SIZE, color=GROUND)
+    ax.tick_params(which="both", labelsize=TEXT_SIZE, colors=GROUND)
     ax.spines[:].set_color(GROUND)
     ax.set_label("\n".join([f"Figure: {ax.get_title()}.", *(f"  {sentence}." for sentence in sentences)]))
     return ax
@@ -172,18 +203,18 @@ def describe(ax: Axes, *sentences: str) -> Axes:
 
 def legend(ax: Axes, fills: Mapping[str, Colour], *lines: Line2D) -> None:
     """Explain the colours of fills, and labelled lines, in one row between the title and the picture."""
-    marks = [Rectangle((0, 0), 1, 1, fc=fill, ec=GROUND, lw=0.6, label=what) for what, fill in fills.items()]
-    style: dict[str, Any] = {"frameon": False, "fontsize": 11, "labelcolor": GROUND, "handlelength": 1.2}
+    marks = [Rectangle((0, 0), 1, 1, fc=fill, ec=GROUND, lw=FINE_LINE, label=what) for what, fill in fills.items()]
+    style: dict[str, Any] = {"frameon": False, "fontsize": TEXT_SIZE, "labelcolor": GROUND, "handlelength": 1.2}
     handles = [*marks, *lines]
     ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(handles), **style)
-    ax.set_title(ax.get_title(), pad=34)
+    ax.set_title(ax.get_title(), pad=_LEGEND_ROOM)
 
 
 def name_strips(ax: Axes, names: Mapping[float, str]) -> None:
     """Name the rows of strips at these heights, with space above for the name of the first strip."""
     ax.set_yticks(list(names), list(names.values()))
     ax.tick_params(axis="y", length=0)
-    ax.set_ylim(min(names) - 0.7, 1.7)
+    ax.set_ylim(min(names) - _BELOW_STRIPS, _ABOVE_STRIPS)
     for side in ("left", "right", "top"):
         ax.spines[side].set_visible(False)
 
@@ -195,13 +226,15 @@ def name_ends(ax: Axes, ends: Sequence[tuple[float, float, str]]) -> None:
     """
     ax.figure.draw_without_rendering()  # type: ignore[union-attr]  # for the places of things in pixels
     taken: list[tuple[float, float]] = []
-    line = 15 * ax.figure.dpi / 72
+    line = _NAME_LINE * ax.figure.dpi / _INCH
     for x, y, name in sorted(ends, key=lambda end: end[1]):
         left, low = map(float, ax.transData.transform((x, y)))
-        height = max([low, *(other + line for at, other in taken if abs(at - left) < 120 and other + line > low)])
+        above = [height + line for place, height in taken if abs(place - left) < _NAME_WIDTH]
+        height = max([low, *above])
         taken.append((left, height))
-        up = (height - low) * 72 / ax.figure.dpi
-        ax.annotate(name, (x, y), (7, up), textcoords="offset points", va="center", color=GROUND, fontsize=11)
+        up = (height - low) * _INCH / ax.figure.dpi
+        offset = _NAME_GAP, up
+        ax.annotate(name, (x, y), offset, textcoords="offset points", va="center", color=GROUND, fontsize=TEXT_SIZE)
 
 
 def log2_axis(axis: XAxis | YAxis, values: Iterable[float]) -> None:
@@ -219,16 +252,24 @@ def cell(
     text: str,
     colour: Colour | None,
     *,
-    size: int = 11,
+    size: int = TEXT_SIZE,
     height: float | None = None,
     light: float = 1.0,
 ) -> None:
     """Draw an element filled with ``colour`` (``light`` < 1 mixes it with white), its text dark or white on it."""
-    fill = "none" if colour is None else colour if isinstance(colour, tuple) else mixed(colour, light)
+    fill: Colour = "none"
+    if isinstance(colour, str):
+        fill = mixed(colour, light)
+    elif colour is not None:
+        fill = colour
     height = side if height is None else height
-    ax.add_patch(Rectangle((x, y), side, height, fc=fill, ec=EDGE, lw=0.8, zorder=2))
+    ax.add_patch(Rectangle((x, y), side, height, fc=fill, ec=EDGE, lw=ELEMENT_EDGE, zorder=2))
     if text:
-        ink = GROUND if colour in (None, WASH) else "white" if light == 1.0 else INK
+        ink = INK
+        if colour in (None, WASH):
+            ink = GROUND
+        elif light == 1.0:
+            ink = "white"
         ax.text(x + side / 2, y + height / 2, text, ha="center", va="center", fontsize=size, color=ink, zorder=3)
 
 

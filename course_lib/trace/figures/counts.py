@@ -1,6 +1,7 @@
 """Plots of counts and speeds: against matrix sizes, and comparisons of kernels."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -9,11 +10,36 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from ..palette import COLOURS, FAINT, GROUND, ISSUING, KERNELS, SKY, STYLES, WASH
-from .canvas import Picture, describe, legend, log2_axis, name_ends, new_axes
+from .canvas import TEXT_SIZE, TITLE_SIZE, Picture, describe, legend, log2_axis, name_ends, new_axes
 
-_TEXT: dict[str, Any] = {"color": GROUND, "fontsize": 11}
+_TEXT: dict[str, Any] = {"color": GROUND, "fontsize": TEXT_SIZE}
 #: Lines of many kernels: Okabe and Ito's colours, without those that mean an array in the same picture.
-_OF_MANY = (GROUND, SKY, *(COLOURS[name] for name in ("shared", "register", "C", "B", "A")), ISSUING)
+_LINE_COLOURS = (GROUND, SKY, *(COLOURS[name] for name in ("shared", "register", "C", "B", "A")), ISSUING)
+#: Their markers; and dashes, in points, of a line that several kernels share.
+_MARKERS, _DASHES = "os^Dv", (0, (4, 1))
+#: In inches, the width of a plot, and the height of what is around its rows: title, axis and margins.
+_WIDTH, _AROUND = 9, 1.2
+#: In inches, the heights of a row of bars: few of them, and many; and of a row of two bars.
+_ROW, _LOW_ROW, _ROW_OF_TWO = 0.55, 0.22, 0.62
+#: The most bars that are few.
+_FEW = 10
+#: In parts of a row: the thickness of a bar, and of each of two; from the middle of a row to the middle of those; from
+#: the middle to both ends of the line of a rival. That line is so many points wide:
+_BAR, _HALF_BAR, _FROM_MIDDLE, _RIVAL_REACH = 0.62, 0.36, 0.19, 0.5
+_RIVAL_LINE = 3
+#: Lengths of an axis as multiples of the longest bar: with its number, and with more text after that.
+_WITH_NUMBER, _WITH_MORE = 1.12, 1.25
+#: `scatter`: the same of its axis, with the names of dots.
+_WITH_NAMES = 1.2
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of `explored`: the counts by x, the x that is chosen, and the label of the axis."""
+
+    counts: Mapping[int, Mapping[str, tuple[int, int]]]
+    chosen: int
+    label: str
 
 
 def explored(
@@ -33,44 +59,69 @@ def explored(
     Figure: loads and sectors at n = 8, T = 4.
       naive: 1,024 loads, 160 sectors.
     """
-    rows = ("global loads", "sectors of them")[: 1 + sectors]
-    figure = Figure(figsize=(10, 1.2 + 2.6 * len(rows)), facecolor="none", layout="constrained")
+    rows = ("global loads", "sectors of them") if sectors else ("global loads",)
+    figure = Figure(figsize=(10, _AROUND + 2.6 * len(rows)), facecolor="none", layout="constrained")
     axes = figure.subplots(len(rows), 2, sharey="row", squeeze=False, subplot_kw={"facecolor": "none"})
-    columns = ((by_n, n, f"n (T = {tile_width})"), (by_width, tile_width, f"tile width T (n = {n})"))
-    alike: dict[tuple[object, ...], list[str]] = {}
-    for kernel in dict.fromkeys(name for counts in (*by_n.values(), *by_width.values()) for name in counts):
-        asks = tuple((x, found.get(kernel)) for counts, *_ in columns for x, found in counts.items())
-        alike.setdefault(asks, []).append(kernel)
+    columns = (
+        _Column(by_n, n, f"n (T = {tile_width})"),
+        _Column(by_width, tile_width, f"tile width T (n = {n})"),
+    )
+    groups = _with_equal_counts(columns)
     for row, what in enumerate(rows):
-        for column, (counts, chosen, label) in enumerate(columns):
-            ax = axes[row, column]
-            for place, kernels in enumerate(alike.values()):
-                points = {x: found[kernels[0]][row] for x, found in counts.items() if kernels[0] in found}
-                style = {"ls": "-" if len(kernels) == 1 else (0, (4, 1)), "marker": "os^Dv"[place % 5], "mec": "none"}
-                colour = _OF_MANY[place % len(_OF_MANY)]
-                ax.plot(
-                    list(points), list(points.values()), color=colour, label="; ".join(kernels), lw=2, ms=7, **style
-                )
-            ax.axvline(chosen, color=WASH, lw=8, zorder=0)
-            log2_axis(ax.xaxis, list(counts))
-            ax.set_yscale("log")
-            ax.yaxis.set_minor_locator(NullLocator())
-            ax.set_xlabel(label if what == rows[-1] else "")
-            ax.set_ylabel("" if column else what)
-            for side in ("top", "right"):
-                ax.spines[side].set_visible(False)
+        for ax, column in zip(axes[row], columns, strict=True):
+            _draw_lines(ax, column, row, groups)
+            ax.set_xlabel(column.label if what == rows[-1] else "")
+            ax.set_ylabel(what if column is columns[0] else "")
             describe(ax)
-    shown = axes[0, 0].get_legend_handles_labels()
-    figure.legend(*shown, loc="outside lower center", fontsize=11, frameon=False, labelcolor=GROUND)
-    figure.suptitle("Loads from global memory in a whole launch, by kernel", size=14, weight="bold", color=GROUND)
-    here = by_n.get(n, {})
-    words = ("loads", "sectors")[: len(rows)]
-    lines = [
-        f"  {kernel}: {', '.join(f'{count:,} {word}' for count, word in zip(asked, words, strict=False))}."
-        for kernel, asked in here.items()
-    ]
-    axes[0, 0].set_label("\n".join([f"Figure: {' and '.join(words)} at n = {n}, T = {tile_width}.", *lines]))
+    lines = axes[0, 0].get_legend_handles_labels()
+    figure.legend(*lines, loc="outside lower center", frameon=False, labelcolor=GROUND, fontsize=TEXT_SIZE)
+    title = "Loads from global memory in a whole launch, by kernel"
+    figure.suptitle(title, size=TITLE_SIZE, weight="bold", color=GROUND)
+    axes[0, 0].set_label(_counts_in_words(by_n.get(n, {}), n, tile_width, sectors))
     return Picture(axes[0, 0])
+
+
+def _with_equal_counts(columns: Sequence[_Column]) -> list[list[str]]:
+    """Return the kernels in groups: those of a group have the same counts in all columns, and share a line."""
+    names = dict.fromkeys(name for column in columns for counts in column.counts.values() for name in counts)
+    groups: dict[tuple[object, ...], list[str]] = {}
+    for kernel in names:
+        counted = tuple((x, counts.get(kernel)) for column in columns for x, counts in column.counts.items())
+        groups.setdefault(counted, []).append(kernel)
+    return list(groups.values())
+
+
+def _draw_lines(ax: Axes, column: _Column, row: int, groups: Sequence[Sequence[str]]) -> None:
+    """Draw the loads (row 0) or the sectors (row 1) of each group of kernels, and mark the x that is chosen."""
+    for number, kernels in enumerate(groups):
+        points = {x: counts[kernels[0]][row] for x, counts in column.counts.items() if kernels[0] in counts}
+        ax.plot(
+            list(points),
+            list(points.values()),
+            color=_LINE_COLOURS[number % len(_LINE_COLOURS)],
+            linestyle="-" if len(kernels) == 1 else _DASHES,
+            marker=_MARKERS[number % len(_MARKERS)],
+            markeredgecolor="none",
+            label="; ".join(kernels),
+            linewidth=2,
+            markersize=7,
+        )
+    ax.axvline(column.chosen, color=WASH, linewidth=8, zorder=0)
+    log2_axis(ax.xaxis, list(column.counts))
+    ax.set_yscale("log")
+    ax.yaxis.set_minor_locator(NullLocator())
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def _counts_in_words(counts: Mapping[str, tuple[int, int]], n: int, tile_width: int, sectors: bool) -> str:
+    """Return the text of `explored`: the counts of each kernel at the n and the tile width that are chosen."""
+    nouns = ("loads", "sectors") if sectors else ("loads",)
+    lines = [f"Figure: {' and '.join(nouns)} at n = {n}, T = {tile_width}."]
+    for kernel, numbers in counts.items():
+        said = (f"{number:,} {noun}" for number, noun in zip(numbers, nouns, strict=False))
+        lines.append(f"  {kernel}: {', '.join(said)}.")
+    return "\n".join(lines)
 
 
 def bars(
@@ -90,27 +141,27 @@ def bars(
     Figure: Speed.
       naive: 2; tiled: 4 (TFLOP/s).
     """
-    ax = new_axes(9, (0.55 if len(values) <= 10 else 0.22) * len(values) + 1.2)
+    ax = new_axes(_WIDTH, (_ROW if len(values) <= _FEW else _LOW_ROW) * len(values) + _AROUND)
     places = range(len(values) - 1, -1, -1)
-    ax.barh(list(places), list(values.values()), 0.62, color=[(colours or {}).get(name, FAINT) for name in values])
+    ax.barh(list(places), list(values.values()), _BAR, color=[(colours or {}).get(name, FAINT) for name in values])
     meaning, lines = rivals
-    top = (1.25 if lines else 1.12) * max([*values.values(), *lines.values()])
+    top = (_WITH_MORE if lines else _WITH_NUMBER) * max([*values.values(), *lines.values()])
     for place, (name, value) in zip(places, values.items(), strict=True):
-        where = lines.get(name, 0)
-        said = f"{_value(value)}  ({100 * value / where:.0f} %)" if where else _value(value)
-        end = (max(value, where), place)  # right of the line, which would cross the text
+        rival = lines.get(name, 0)
+        said = f"{_value(value)}  ({100 * value / rival:.0f} %)" if rival else _value(value)
+        end = (max(value, rival), place)  # right of the line, which would cross the text
         ax.annotate(said, end, (5, 0), textcoords="offset points", va="center", **_TEXT)
-        if where:
-            ax.plot([where, where], [place - 0.5, place + 0.5], color=GROUND, lw=3)
+        if rival:
+            ax.plot([rival, rival], [place - _RIVAL_REACH, place + _RIVAL_REACH], color=GROUND, lw=_RIVAL_LINE)
     ax.set_title(title)
     if lines:
-        legend(ax, {}, Line2D([], [], color=GROUND, lw=3, label=f"{meaning} = 100 %"))
+        legend(ax, {}, Line2D([], [], color=GROUND, lw=_RIVAL_LINE, label=f"{meaning} = 100 %"))
     ax.set_yticks(list(places), labels=list(values))
     ax.set_xlim(0, top)
     ax.xaxis.set_major_formatter("{x:,g}")
     ax.set_xlabel(unit)
-    library = {name: f" of {_value(where)}" for name, where in lines.items()}
-    said = "; ".join(f"{name}: {_value(value)}{library.get(name, '')}" for name, value in values.items())
+    of_rivals = {name: f" of {_value(rival)}" for name, rival in lines.items()}
+    said = "; ".join(f"{name}: {_value(value)}{of_rivals.get(name, '')}" for name, value in values.items())
     return describe(ax, f"{said} ({unit})")
 
 
@@ -126,16 +177,16 @@ def pairs(
       n = 64: 2 and 3, × 1.5.
     """
     colours = dict(names) if isinstance(names, Mapping) else {name: KERNELS[name] for name in names}
-    ax = new_axes(9, 0.62 * len(values) + 1.2)
+    ax = new_axes(_WIDTH, _ROW_OF_TWO * len(values) + _AROUND)
     for which, colour in enumerate(colours.values()):
         lengths = [pair[which] for pair in values.values()]
-        places = [0.19 - 0.38 * which - row for row in range(len(values))]
+        places = [_FROM_MIDDLE - 2 * _FROM_MIDDLE * which - row for row in range(len(values))]
         times = [f"  (× {b / a:.3g})" if which else "" for a, b in values.values()]
-        bars = ax.barh(places, lengths, 0.36, color=colour)
+        bars = ax.barh(places, lengths, _HALF_BAR, color=colour)
         said = [f"{length:,.0f}{more}" for length, more in zip(lengths, times, strict=True)]
-        ax.bar_label(bars, said, padding=4, color=GROUND, fontsize=11)
+        ax.bar_label(bars, said, padding=4, **_TEXT)
     ax.set_yticks([-row for row in range(len(values))], labels=list(values))
-    ax.set_xlim(0, 1.25 * max(map(max, values.values())))
+    ax.set_xlim(0, _WITH_MORE * max(map(max, values.values())))
     ax.xaxis.set_major_formatter("{x:,g}")
     ax.set_xlabel(unit)
     ax.set_title(title)
@@ -150,13 +201,14 @@ def scatter(points: Mapping[str, tuple[float, float]], title: str, units: tuple[
     Figure: Speed by occupancy.
       naive: 1 warps, 2 TFLOP/s.
     """
-    ax = new_axes(9, 4.6)
+    ax = new_axes(_WIDTH, 4.6)
+    largest = max(x for x, _ in points.values())
     ax.plot(*zip(*points.values(), strict=True), "o", color=SKY, ms=8)
-    ax.set(xlim=(0, 1.2 * max(x for x, _ in points.values())), ylim=(0, None), xlabel=units[0], ylabel=units[1])
+    ax.set(xlim=(0, _WITH_NAMES * largest), ylim=(0, None), xlabel=units[0], ylabel=units[1])
     ax.yaxis.set_major_formatter("{x:,g}")
     ax.set_title(title)
     name_ends(ax, [(x, y, name) for name, (x, y) in points.items()])
-    ax.set_xticks([at for at in ax.get_xticks() if at <= max(x for x, _ in points.values())])
+    ax.set_xticks([x for x in ax.get_xticks() if x <= largest])
     return describe(ax, *(f"{name}: {_value(x)} {units[0]}, {_value(y)} {units[1]}" for name, (x, y) in points.items()))
 
 
@@ -171,13 +223,16 @@ def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit:
     Figure: Loads.
       naive: 8 → 1, 16 → 2.
     """
-    ax = new_axes(9, 5)
+    ax = new_axes(_WIDTH, 5)
     series = {label: values for label, values in series.items() if values}
     for label, values in series.items():
         style = STYLES.get(label, "-")
         ax.plot(list(values), list(values.values()), style, marker="o", ms=5, lw=2, color=KERNELS.get(label, GROUND))
     log2_axis(ax.xaxis, sorted({n for values in series.values() for n in values}))
-    ax.set(yscale="log") if log else ax.set_ylim(-0.03 * ax.get_ylim()[1])
+    if log:
+        ax.set(yscale="log")
+    else:
+        ax.set_ylim(-0.03 * ax.get_ylim()[1])  # so that a point at 0 is whole
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
     ax.grid(axis="y", color=WASH, lw=1)
     ax.set_xlabel("n, for the product of two n × n matrices")

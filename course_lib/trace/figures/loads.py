@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,7 +13,7 @@ from ...simulator.formatting import plural
 from ..kernel_structure import roles
 from ..palette import COLOURS, EDGE, GROUND, OTHER, WASH
 from ..replay import Timeline
-from .canvas import bare, describe, mixed, new_axes
+from .canvas import FINE_LINE, LABEL_SIZE, TEXT_SIZE, bare, describe, mixed, new_axes
 
 if TYPE_CHECKING:
     from .. import Trace
@@ -22,6 +22,20 @@ if TYPE_CHECKING:
 _LEAST, _MOST = 0.15, 1.0
 #: Elements of a side, at most, between which there are lines.
 _LINED = 32
+#: In inches, the width of an array and of the margins, and the height of the picture.
+_ARRAY_WIDTH, _MARGINS, _HEIGHT = 2.5, 0.4, 3.8
+#: Lengths below are in sides of an array: the longer side of each is 1. From the left edge of an array to that of the
+#: next one, and further to that of another launch.
+_PITCH, _LAUNCH_GAP = 1.12, 0.2
+#: Heights: of the name of an array, above it; of the line on its launch; of the middle of the scale's text; and the
+#: limits of the picture.
+_NAME_HEIGHT, _LAUNCH_HEIGHT, _SCALE_TEXT, _BOTTOM, _TOP = 0.03, -1.05, -1.275, -1.42, 0.15
+#: The scale: the top of its first field, which is so wide and high; from one to the next, and from its left to its
+#: number; where the words are; and the counts that it shows beside 0.
+_SCALE_TOP, _FIELD_WIDTH, _FIELD_HEIGHT, _FIELD_PITCH, _TO_NUMBER, _SCALE_WORDS = -1.25, 0.08, 0.05, 0.3, 0.1, 1.5
+_STEPS = 4
+#: White space at the left, and at the right of the last array.
+_LEFT_MARGIN, _RIGHT_MARGIN = 0.03, 0.04
 
 
 def loads_of(trace: Trace) -> dict[str, np.ndarray]:
@@ -57,47 +71,59 @@ def loads(traces: Mapping[str, Trace]) -> Axes:
     most = max((int(counts.max()) for arrays in counted.values() for counts in arrays.values()), default=0)
     if not most:
         raise ValueError("None of these launches loads anything from global memory.")
-    ax = new_axes(2.5 * sum(map(len, counted.values())) + 0.4, 3.8)
-    left, sentences = 0.0, []
-    hues = {}
+    ax = new_axes(_ARRAY_WIDTH * sum(map(len, counted.values())) + _MARGINS, _HEIGHT)
+    left = 0.0
+    sentences = []
+    hues: dict[str, str] = {}
     for label, arrays in counted.items():
-        parts, start = [], left
+        start, parts = left, []
         for name, counts in arrays.items():
-            hue = hues[name] = COLOURS.get(roles(traces[label]).get(name, ""), OTHER)
-            flat = counts.reshape(-1, counts.shape[-1]) if counts.ndim else counts.reshape(1, 1)
-            rows, columns = flat.shape
-            side = 1 / max(rows, columns)
-            right, low = left + columns * side, -rows * side
-            ax.imshow(
-                _colours(flat, most, hue),
-                extent=(left, right, low, 0),
-                interpolation="nearest",
-                aspect="auto",
-                zorder=1,
-            )
-            if max(rows, columns) <= _LINED:
-                ax.vlines(left + side * np.arange(1, columns), low, 0, colors=[EDGE], lw=0.6)
-                ax.hlines(-side * np.arange(1, rows), left, right, colors=[EDGE], lw=0.6)
-            ax.add_patch(Rectangle((left, low), right - left, -low, fill=False, ec=GROUND, lw=1.5, zorder=2))
-            times = f"{flat.min()}" if flat.min() == flat.max() else f"{flat.min()} to {flat.max()}"
-            ax.text(left, 0.03, f"{name}: {times} ×", va="bottom", fontsize=12, weight="bold", color=GROUND)
+            hues[name] = COLOURS.get(roles(traces[label]).get(name, ""), OTHER)
+            times = _draw_array(ax, name, counts, left, most, hues[name])
             parts.append(f"each element of {name} {times} times")
-            left += 1.12
+            left += _PITCH
         total = sum(int(counts.sum()) for counts in arrays.values())
-        ax.text(start, -1.05, f"{label}: {total:,} loads", va="top", fontsize=13, color=GROUND)
+        ax.text(start, _LAUNCH_HEIGHT, f"{label}: {total:,} loads", va="top", fontsize=13, color=GROUND)
         sentences.append(f"{label} loads {plural(total, 'number')}: {', '.join(parts)}")
-        left += 0.2
-    for i, count in enumerate(sorted({round(part * most / 4) for part in range(5)})):
-        for j, hue in enumerate(hues.values()):
-            colour = _colours(np.array([[count]]), most, hue)[0, 0]
-            ax.add_patch(Rectangle((0.3 * i, -1.3 - 0.05 * j), 0.08, 0.05, fc=colour, ec=GROUND, lw=0.5))
-        ax.text(0.3 * i + 0.1, -1.275, f"{count}", va="center", fontsize=11, color=GROUND)
-    ax.text(1.5, -1.275, "loads of an element", va="center", fontsize=11, color=GROUND)
-    ax.set_xlim(-0.03, left - 0.28)
-    ax.set_ylim(-1.42, 0.15)
+        left += _LAUNCH_GAP
+    _draw_scale(ax, most, list(hues.values()))
+    end_of_arrays = left - _LAUNCH_GAP - _PITCH + 1
+    ax.set_xlim(-_LEFT_MARGIN, end_of_arrays + _RIGHT_MARGIN)
+    ax.set_ylim(_BOTTOM, _TOP)
     bare(ax, equal=True)
     ax.set_title("How often each element is loaded from global memory")
     return describe(ax, *sentences)
+
+
+def _draw_array(ax: Axes, name: str, counts: np.ndarray, left: float, most: int, hue: str) -> str:
+    """Draw how often each element of an array is loaded, under its name; return that in words, such as "2 to 4"."""
+    flat = counts.reshape(-1, counts.shape[-1]) if counts.ndim else counts.reshape(1, 1)
+    rows, columns = flat.shape
+    side = 1 / max(rows, columns)  # of an element
+    right, low = left + columns * side, -rows * side
+    extent = (left, right, low, 0.0)
+    ax.imshow(_colours(flat, most, hue), extent=extent, interpolation="nearest", aspect="auto", zorder=1)
+    if max(rows, columns) <= _LINED:
+        ax.vlines(left + side * np.arange(1, columns), low, 0, colors=[EDGE], lw=FINE_LINE)
+        ax.hlines(-side * np.arange(1, rows), left, right, colors=[EDGE], lw=FINE_LINE)
+    ax.add_patch(Rectangle((left, low), right - left, -low, fill=False, ec=GROUND, lw=1.5, zorder=2))
+    times = f"{flat.min()}" if flat.min() == flat.max() else f"{flat.min()} to {flat.max()}"
+    said = f"{name}: {times} ×"
+    ax.text(left, _NAME_HEIGHT, said, va="bottom", fontsize=LABEL_SIZE, weight="bold", color=GROUND)
+    return times
+
+
+def _draw_scale(ax: Axes, most: int, hues: Sequence[str]) -> None:
+    """Draw the colours of some counts from 0 to ``most``: for each a field in the colour of each array."""
+    style: dict[str, Any] = {"va": "center", "fontsize": TEXT_SIZE, "color": GROUND}
+    for column, count in enumerate(sorted({round(step * most / _STEPS) for step in range(_STEPS + 1)})):
+        left = _FIELD_PITCH * column
+        for row, hue in enumerate(hues):
+            colour = _colours(np.array([[count]]), most, hue)[0, 0]
+            low = _SCALE_TOP - _FIELD_HEIGHT * (row + 1)
+            ax.add_patch(Rectangle((left, low), _FIELD_WIDTH, _FIELD_HEIGHT, fc=colour, ec=GROUND, lw=0.5))
+        ax.text(left + _TO_NUMBER, _SCALE_TEXT, f"{count}", **style)
+    ax.text(_SCALE_WORDS, _SCALE_TEXT, "loads of an element", **style)
 
 
 def _colours(counts: np.ndarray, most: int, hue: str) -> np.ndarray:
