@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,10 +13,64 @@ from matplotlib.patches import Rectangle
 from ...simulator.formatting import plural
 from ...simulator.hardware import BANKS, SECTOR_BYTES
 from ..palette import COLOURS, GROUND
-from .canvas import bare, cell, describe, legend, mixed, new_axes
+from .canvas import (
+    NAME_SIZE,
+    NUMBER_SIZE,
+    SMALLEST_SIZE,
+    TEXT_SIZE,
+    TILE_EDGE,
+    bare,
+    cell,
+    describe,
+    legend,
+    mixed,
+    new_axes,
+)
 
 if TYPE_CHECKING:
     from .. import Trace
+
+#: In inches, the width of the pictures of a line of memory, and of the banks.
+_WIDTH, _BANKS_WIDTH = 9.5, 11
+
+# `row_major`: lengths are in sides of an element in the line of memory.
+#: In inches, the height of a row of the matrix, and of all else.
+_ROW_HEIGHT, _AROUND = 0.55, 2.2
+#: The side of an element in the matrix, and from the bottom of the line of memory to that of the matrix.
+_SIDE, _MATRIX_BOTTOM = 2, 2.6
+#: From the edge of a sector to its elements.
+_SECTOR_MARGIN = 0.25
+#: From a name to what it names: the matrix, the line of memory.
+_NAME_GAP, _MEMORY_GAP = 0.6, 0.4
+#: White space, at the left for the word "memory".
+_LEFT, _RIGHT, _BELOW, _ABOVE = 4, 0.5, 0.6, 0.3
+
+# `warp_sectors`: a request is 32 wide, from its lanes to the bytes that they load.
+#: In inches, the height of a request, and of all else.
+_REQUEST_HEIGHT, _REQUESTS_AROUND = 2.5, 0.4
+_REQUEST_WIDTH = 32
+#: Heights: from one request to the next, of the boxes of lanes and of sectors, from the bottom of the lanes to that of
+#: the sectors, from there to the addresses below, and from the lanes to the sentence above.
+_REQUEST_PITCH, _BOX, _TO_SECTORS, _TO_ADDRESSES, _TO_SENTENCE = 4.6, 0.8, 2.4, 0.1, 0.95
+#: The most sectors that are as wide as an eighth, so that two requests can be compared; of more, every fourth has its
+#: address.
+_FEW_SECTORS, _ADDRESSED = 8, 4
+#: The part of a sector's width that is filled; the rest is the gap to the next one.
+_FILLED = 0.92
+#: How strong the colour is of bytes that no lane uses.
+_UNUSED = 0.3
+#: Bytes that a lane loads.
+_LOADED = 4
+
+# `bank_strips`: lengths are in sides of a bank.
+#: In inches, the height of a request, and of all else.
+_STRIP_HEIGHT, _STRIPS_AROUND = 1.05, 0.7
+#: From one request to the next; and from a strip to the sentence above and to the numbers of banks below it.
+_STRIP_PITCH, _ABOVE_STRIP, _BELOW_STRIP = 2, 0.1, 0.05
+#: Every so many banks one has its number.
+_NUMBERED = 4
+#: How strong the colour of a bank is: with no words, and what is added for the fullest one.
+_LIGHTEST, _STRONGER = 0.25, 0.5
 
 
 def row_major(
@@ -31,30 +85,41 @@ def row_major(
     Figure: 4 elements of A are in 4 sectors of 32 bytes.
       A has 4 rows of 8; the coloured elements are at index 2, 10, 18, 26.
     """
-    rows, cols = shape
-    ax = new_axes(9.5, 0.55 * rows + 2.2)
+    rows, columns = shape
+    ax = new_axes(_WIDTH, _ROW_HEIGHT * rows + _AROUND)
     chosen = set(cells)
-    width = rows * cols
-    left = (width - 2 * cols) / 2
+    length = rows * columns  # of the line of memory
+    left = (length - _SIDE * columns) / 2
     for row in range(rows):
-        for col in range(cols):
-            address = row * cols + col
-            colour = COLOURS[name] if (row, col) in chosen else None
-            cell(ax, left + 2 * col, 2.6 + 2 * (rows - 1 - row), 2, str(address), colour)
-            cell(ax, address, 0, 1, str(address), colour, size=9)
-    per_sector = SECTOR_BYTES // itemsize
-    for first in range(0, width if outlined else 0, per_sector):
-        ax.add_patch(Rectangle((first, -0.25), min(per_sector, width - first), 1.5, fill=False, ec=GROUND, lw=2.2))
-    ax.text(left - 0.6, 2.6 + rows, name, ha="right", va="center", fontsize=16, color=COLOURS[name], weight="bold")
-    ax.text(-0.4, 0.5, "memory", ha="right", va="center", color=GROUND)
-    sectors = sectors_of([itemsize * (row * cols + col) for row, col in cells])
+        for column in range(columns):
+            index = row * columns + column
+            colour = COLOURS[name] if (row, column) in chosen else None
+            bottom = _MATRIX_BOTTOM + _SIDE * (rows - 1 - row)
+            cell(ax, left + _SIDE * column, bottom, _SIDE, str(index), colour)
+            cell(ax, index, 0, 1, str(index), colour, size=SMALLEST_SIZE)
+    if outlined:
+        _outline_sectors(ax, length, SECTOR_BYTES // itemsize)
+    middle = _MATRIX_BOTTOM + _SIDE * rows / 2
+    style: dict[str, Any] = {"ha": "right", "va": "center"}
+    ax.text(left - _NAME_GAP, middle, name, fontsize=NAME_SIZE, color=COLOURS[name], weight="bold", **style)
+    ax.text(-_MEMORY_GAP, 0.5, "memory", color=GROUND, **style)
+    indices = [row * columns + column for row, column in cells]
+    sectors = sectors_of([itemsize * index for index in indices])
     place = f"are in {plural(len(sectors), 'sector')} of {SECTOR_BYTES} bytes" if outlined else "on the line of memory"
     ax.set_title(f"{len(chosen)} elements of {name} {place}")
-    ax.set_xlim(-4, width + 0.5)
-    ax.set_ylim(-0.6, 2.9 + 2 * rows)
+    ax.set_xlim(-_LEFT, length + _RIGHT)
+    ax.set_ylim(-_BELOW, _MATRIX_BOTTOM + _SIDE * rows + _ABOVE)
     bare(ax)
-    indices = ", ".join(str(row * cols + col) for row, col in cells)
-    return describe(ax, f"{name} has {rows} rows of {cols}; the coloured elements are at index {indices}")
+    listed = ", ".join(map(str, indices))
+    return describe(ax, f"{name} has {rows} rows of {columns}; the coloured elements are at index {listed}")
+
+
+def _outline_sectors(ax: Axes, length: int, per_sector: int) -> None:
+    """Outline the sectors of a line of memory that has ``length`` elements, ``per_sector`` in each."""
+    low, height = -_SECTOR_MARGIN, 1 + 2 * _SECTOR_MARGIN
+    for first in range(0, length, per_sector):
+        width = min(per_sector, length - first)
+        ax.add_patch(Rectangle((first, low), width, height, fill=False, ec=GROUND, lw=TILE_EDGE))
 
 
 def sectors_of(addresses: Sequence[int]) -> list[int]:
@@ -94,46 +159,56 @@ def warp_sectors(requests: Mapping[str, tuple[str, Sequence[int]]]) -> Axes:
     Figure: 32 lanes, one load each: 4 sectors.
       a row: 32 lanes, 4 sectors.
     """
-    ax = new_axes(9.5, 2.5 * len(requests) + 0.4)
-    counts = {label: sectors_of(addresses) for label, (_, addresses) in requests.items()}
+    ax = new_axes(_WIDTH, _REQUEST_HEIGHT * len(requests) + _REQUESTS_AROUND)
+    fetched = {label: sectors_of(addresses) for label, (_, addresses) in requests.items()}
     for order, (label, (array, addresses)) in enumerate(requests.items()):
-        _draw_request(ax, label, array, np.asarray(addresses), top=-4.6 * order)
-    ax.set_title("32 lanes, one load each: " + " or ".join(plural(len(s), "sector") for s in counts.values()))
+        _draw_request(ax, label, array, np.asarray(addresses), top=-_REQUEST_PITCH * order)
+    counts = [plural(len(sectors), "sector") for sectors in fetched.values()]
+    ax.set_title("32 lanes, one load each: " + " or ".join(counts))
     fills = {}
     for label, (array, addresses) in requests.items():
         fills[f"{array} used"] = mixed(COLOURS[array], 1.0)
-        if SECTOR_BYTES * len(counts[label]) > 4 * len(set(addresses)):
-            fills[f"{array} not used"] = mixed(COLOURS[array], 0.3)
+        if SECTOR_BYTES * len(fetched[label]) > _LOADED * len(set(addresses)):
+            fills[f"{array} not used"] = mixed(COLOURS[array], _UNUSED)
     legend(ax, fills)
-    ax.set_xlim(-0.2, 32.2)
-    ax.set_ylim(-4.6 * len(requests) + 1.2, 1.2)
+    ax.set_xlim(-0.2, _REQUEST_WIDTH + 0.2)
+    ax.set_ylim(-_REQUEST_PITCH * len(requests) + 1.2, 1.2)
     bare(ax)
-    return describe(
-        ax, *(f"{label}: {len(requests[label][1])} lanes, {plural(len(s), 'sector')}" for label, s in counts.items())
-    )
+    parts = zip(requests.items(), counts, strict=True)
+    return describe(ax, *(f"{label}: {len(addresses)} lanes, {count}" for (label, (_, addresses)), count in parts))
 
 
 def _draw_request(ax: Axes, label: str, array: str, addresses: np.ndarray, top: float) -> None:
+    """Draw a request: its lanes at the height ``top``, the sectors below, and a line from each lane to its bytes."""
     sectors = sectors_of(addresses.tolist())
-    wide, lane_wide = 32 / max(len(sectors), 8), 32 / len(addresses)  # at most an eighth, so that both can be compared
+    sector_width, lane_width = _REQUEST_WIDTH / max(len(sectors), _FEW_SECTORS), _REQUEST_WIDTH / len(addresses)
+    byte_width = _FILLED * sector_width / SECTOR_BYTES
+    low = top - _TO_SECTORS
     for place, sector in enumerate(sectors):
-        fill = mixed(COLOURS[array], 0.3)
-        ax.add_patch(Rectangle((place * wide, top - 2.4), 0.92 * wide, 0.8, fc=fill, lw=0, zorder=2))
-        if len(sectors) <= 8 or place % 4 == 0:
+        fill = mixed(COLOURS[array], _UNUSED)
+        corner = place * sector_width, low
+        ax.add_patch(Rectangle(corner, _FILLED * sector_width, _BOX, fc=fill, lw=0, zorder=2))
+        if len(sectors) <= _FEW_SECTORS or place % _ADDRESSED == 0:
             first = f"{'' if place else 'byte '}{sector * SECTOR_BYTES:,}"
-            ax.text(place * wide, top - 2.5, first, va="top", color=GROUND, fontsize=10)
-    byte = 0.92 * wide / SECTOR_BYTES
+            ax.text(corner[0], low - _TO_ADDRESSES, first, va="top", color=GROUND, fontsize=NUMBER_SIZE)
     for lane, address in enumerate(addresses.tolist()):
-        cell(ax, lane * lane_wide, top, lane_wide, str(lane), None, size=9, height=0.8)
-        x = sectors.index(address // SECTOR_BYTES) * wide + address % SECTOR_BYTES * byte
-        ax.add_patch(Rectangle((x, top - 2.4), 4 * byte, 0.8, fc=COLOURS[array], lw=0, zorder=3))
-        ax.plot([(lane + 0.5) * lane_wide, x + 2 * byte], [top, top - 1.6], color=GROUND, lw=0.8, zorder=1)
-    size = SECTOR_BYTES * len(sectors)
-    said = f"{label}: {plural(len(sectors), 'sector')}, {size:,} bytes, {4 * len(set(addresses.tolist()))} of them used"
+        cell(ax, lane * lane_width, top, lane_width, str(lane), None, size=SMALLEST_SIZE, height=_BOX)
+        sector, byte = divmod(address, SECTOR_BYTES)
+        x, width = sectors.index(sector) * sector_width + byte * byte_width, _LOADED * byte_width
+        ax.add_patch(Rectangle((x, low), width, _BOX, fc=COLOURS[array], lw=0, zorder=3))
+        ax.plot([(lane + 0.5) * lane_width, x + width / 2], [top, low + _BOX], color=GROUND, lw=0.8, zorder=1)
+    said = f"{label}: {_use_of_sectors(sectors, addresses)}"
+    ax.text(0, top + _TO_SENTENCE, said, va="bottom", color=GROUND, fontsize=TEXT_SIZE)
+
+
+def _use_of_sectors(sectors: Sequence[int], addresses: np.ndarray) -> str:
+    """Say how many bytes a request fetches, how many of them it uses, and how far apart they are."""
+    used = _LOADED * len(set(addresses.tolist()))
+    said = f"{plural(len(sectors), 'sector')}, {SECTOR_BYTES * len(sectors):,} bytes, {used} of them used"
     gaps = {(after - before) * SECTOR_BYTES for before, after in pairwise(sectors)} - {SECTOR_BYTES}
     if len(gaps) == 1:
         said += f" (sectors that are {gaps.pop():,} bytes apart)"
-    ax.text(0, top + 0.95, said, va="bottom", color=GROUND, fontsize=11)
+    return said
 
 
 def bank_strips(requests: Mapping[str, Sequence[int]]) -> Axes:
@@ -146,20 +221,30 @@ def bank_strips(requests: Mapping[str, Sequence[int]]) -> Axes:
     Figure: Different words that 32 lanes read from each bank.
       stride 2: 2 wavefronts.
     """
-    ax = new_axes(11, 1.05 * len(requests) + 0.7)
+    ax = new_axes(_BANKS_WIDTH, _STRIP_HEIGHT * len(requests) + _STRIPS_AROUND)
     wavefronts = {}
     for order, (label, words) in enumerate(requests.items()):
-        asked = np.bincount([word % BANKS for word in set(words)], minlength=BANKS)
-        wavefronts[label] = int(asked.max())
-        for bank, count in enumerate(asked):
-            light, fill = (0.25 + 0.5 * count / wavefronts[label], COLOURS["shared"]) if count else (1.0, None)
-            cell(ax, bank, -2 * order, 1, f"{count or ''}", fill, size=10, light=light)
+        counts = np.bincount([word % BANKS for word in set(words)], minlength=BANKS)
+        wavefronts[label] = int(counts.max())
+        _draw_strip(ax, counts, -_STRIP_PITCH * order)
         said = f"{label}: {plural(wavefronts[label], 'wavefront')}"
-        ax.text(0, -2 * order + 1.1, said, ha="left", va="bottom", color=GROUND, fontsize=11)
-        for bank in range(0, BANKS, 4):
-            ax.text(bank + 0.5, -2 * order - 0.05, f"bank {bank}", ha="center", va="top", color=GROUND, fontsize=10)
+        above = -_STRIP_PITCH * order + 1 + _ABOVE_STRIP
+        ax.text(0, above, said, ha="left", va="bottom", color=GROUND, fontsize=TEXT_SIZE)
     ax.set_title("Different words that 32 lanes read from each bank")
     ax.set_xlim(-0.2, BANKS + 0.2)
-    ax.set_ylim(-2 * len(requests) + 1.3, 1.9)
+    ax.set_ylim(-_STRIP_PITCH * len(requests) + 1.3, 1.9)
     bare(ax)
     return describe(ax, *(f"{label}: {plural(count, 'wavefront')}" for label, count in wavefronts.items()))
+
+
+def _draw_strip(ax: Axes, counts: np.ndarray, low: float) -> None:
+    """Draw the number of words in each bank, the more the stronger the colour, and the numbers of some banks below."""
+    for bank, count in enumerate(counts):
+        if count:
+            light = _LIGHTEST + _STRONGER * count / counts.max()
+            cell(ax, bank, low, 1, str(count), COLOURS["shared"], size=NUMBER_SIZE, light=light)
+        else:
+            cell(ax, bank, low, 1, "", None)
+    for bank in range(0, BANKS, _NUMBERED):
+        middle, below = bank + 0.5, low - _BELOW_STRIP
+        ax.text(middle, below, f"bank {bank}", ha="center", va="top", color=GROUND, fontsize=NUMBER_SIZE)
