@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,10 +15,63 @@ from ...simulator.formatting import plural
 from ...simulator.hardware import WARP_SIZE, ceil_div
 from ..palette import COLOURS, GROUND, INK, WASH
 from ..replay import Timeline
-from .canvas import Colour, bare, cell, describe, legend, mixed, new_axes
+from .canvas import (
+    BLOCK_EDGE,
+    LABEL_SIZE,
+    NAME_SIZE,
+    SMALLEST_SIZE,
+    TILE_EDGE,
+    TITLE_SIZE,
+    Colour,
+    bare,
+    cell,
+    describe,
+    legend,
+    mixed,
+    new_axes,
+)
 
 if TYPE_CHECKING:
     from .. import Trace
+
+# Lengths are in sides of an element, except where it is said.
+#: `thread_map`: in inches, the side of an element, and what is around C, across and down; from the corner of a block to
+#: its name, across and down; and the margin.
+_ELEMENT_INCHES, _ACROSS_AROUND, _DOWN_AROUND = 0.85, 0.8, 1.2
+_TO_BLOCK_NAME = (0.08, 0.07)
+_MAP_MARGIN = 0.1
+#: How strong the colour of an element of C is, in which text stands.
+_PALE = 0.35
+
+#: `tile_pairs` and `footprint`: the width of the picture in inches; from A to C, and from B to C; from a matrix to its
+#: name, at a side and above it; from C to the note below; the space for a name; and the height of the note, as a part
+#: of that of A and B together.
+_PRODUCT_INCHES = 5.4
+_MATRIX_GAP, _NAME_BESIDE, _NAME_ABOVE, _TO_NOTE, _NAME_ROOM, _NOTE_PART = 0.6, 0.2, 0.15, 0.2, 0.8, 0.1
+#: How strong the colour of the tiles is that are chosen.
+_CHOSEN = 0.45
+
+#: `register_tiles`: lengths are in sides of a tile of C. In inches, the width of a tile, and the height of the picture.
+_TILE_INCHES, _TILES_HEIGHT = 4.8, 5.9
+#: From a tile to the next one.
+_TILE_PITCH = 1.25
+#: The least side of an element, so that it is seen.
+_LEAST_SIDE = 0.025
+#: The marks of A and B: how long they are, and the gap to the tile; and from the tile to their names, and to its own.
+_MARK, _MARK_GAP = 0.07, 0.03
+_TO_A, _TO_B, _TO_LABEL = 0.12, 0.12, 0.03
+#: The limits of the picture: at the sides, below the tile, and above it.
+_SIDE_ROOM, _LABEL_ROOM, _B_ROOM = 0.2, 0.12, 0.22
+#: How strong the colour of registers is, for the results of a warp.
+_WARP = 0.4
+
+#: `split_k`: the width of the picture in inches; the gap between matrices, as a part of the longest side; and the
+#: strengths of the colour of the first share, and of what is added to it for the last one.
+_SPLIT_INCHES = 9
+_GAP_PART = 0.08
+_FIRST_SHARE, _STRONGER = 0.25, 0.5
+#: Of text in the shares.
+_SHARE_SIZE = 14
 
 
 def thread_map(M: int, N: int, block: tuple[int, int]) -> Axes:
@@ -29,24 +83,28 @@ def thread_map(M: int, N: int, block: tuple[int, int]) -> Axes:
     Figure: 4 blocks of 2×2 threads cover C (4×4): threadIdx x,y in each element.
       16 threads, 16 elements, 0 threads outside C.
     """
-    bx, by = block
-    gx, gy = -(-N // bx), -(-M // by)
-    ax = new_axes(0.85 * gx * bx + 0.8, 0.85 * gy * by + 1.2)
-    for row in range(gy * by):
-        for col in range(gx * bx):
-            inside = row < M and col < N
-            text = f"{col % bx},{row % by}"
-            cell(ax, col, -row - 1, 1, text, COLOURS["C"] if inside else WASH, size=12, light=0.35)
-    for y in range(gy):
-        for x in range(gx):
-            ax.add_patch(Rectangle((x * bx, -(y + 1) * by), bx, by, fill=False, ec=GROUND, lw=3, zorder=4))
-            ax.text(x * bx + 0.08, -y * by - 0.07, f"block {x},{y}", va="top", ha="left", fontsize=9, color=INK)
-    ax.set_xlim(-0.1, gx * bx + 0.1)
-    ax.set_ylim(-gy * by - 0.1, 0.1)
+    width, height = block
+    across, down = ceil_div(N, width), ceil_div(M, height)  # blocks
+    columns, rows = across * width, down * height  # threads
+    ax = new_axes(_ELEMENT_INCHES * columns + _ACROSS_AROUND, _ELEMENT_INCHES * rows + _DOWN_AROUND)
+    for row in range(rows):
+        for column in range(columns):
+            colour = COLOURS["C"] if row < M and column < N else WASH
+            thread = f"{column % width},{row % height}"
+            cell(ax, column, -row - 1, 1, thread, colour, size=LABEL_SIZE, light=_PALE)
+    for y in range(down):
+        for x in range(across):
+            corner = x * width, -(y + 1) * height
+            ax.add_patch(Rectangle(corner, width, height, fill=False, ec=GROUND, lw=BLOCK_EDGE, zorder=4))
+            place = x * width + _TO_BLOCK_NAME[0], -y * height - _TO_BLOCK_NAME[1]
+            ax.text(*place, f"block {x},{y}", va="top", ha="left", fontsize=SMALLEST_SIZE, color=INK)
+    ax.set_xlim(-_MAP_MARGIN, columns + _MAP_MARGIN)
+    ax.set_ylim(-rows - _MAP_MARGIN, _MAP_MARGIN)
     bare(ax, equal=True)
-    ax.set_title(f"{plural(gx * gy, 'block')} of {bx}×{by} threads cover C ({M}×{N}): threadIdx x,y in each element")
-    idle = gx * bx * gy * by - M * N
-    return describe(ax, f"{gx * bx * gy * by} threads, {M * N} elements, {plural(idle, 'thread')} outside C")
+    blocks = f"{plural(across * down, 'block')} of {width}×{height} threads"
+    ax.set_title(f"{blocks} cover C ({M}×{N}): threadIdx x,y in each element")
+    idle = rows * columns - M * N
+    return describe(ax, f"{rows * columns} threads, {M * N} elements, {plural(idle, 'thread')} outside C")
 
 
 def tile_pairs(M: int, N: int, K: int, tile_width: int, tile: tuple[int, int], asked: bool = False) -> Axes:
@@ -67,7 +125,7 @@ def tile_pairs(M: int, N: int, K: int, tile_width: int, tile: tuple[int, int], a
         ax, _ = _product((M, N, K), tile_width, tile, "", "", needed=False)
         ax.set_title(f"Which tiles does C({row},{col}) need?")
         return describe(ax, f"A, B and C are divided into tiles of {tile_width}×{tile_width}; C({row},{col}) is marked")
-    high, wide = (min(tile_width, size - tile_width * at) for size, at in ((M, row), (N, col)))
+    high, wide = min(tile_width, M - tile_width * row), min(tile_width, N - tile_width * col)
     said = f"{high * K} numbers of A, each used {wide} times", f"{wide * K} numbers of B, each used {high} times"
     ax, pairs = _product((M, N, K), tile_width, tile, "Σ", "\n".join(said))
     terms = [f"A({row},{t})·B({t},{col})" for t in range(pairs)]
@@ -95,15 +153,16 @@ def _product(
 
     Return the Axes and the number of pairs.
     """
-    (M, N, K), (row, col), gap = sizes, tile, 0.6
+    (M, N, K), (row, col) = sizes, tile
     pairs = range(ceil_div(K, tile_width) if needed else 0)
-    ax = new_axes(5.4, 5.4 * (K + M + 2) / (K + N + 2))
+    ax = new_axes(_PRODUCT_INCHES, _PRODUCT_INCHES * (K + M + 2) / (K + N + 2))
+    beyond = K + _MATRIX_GAP  # where C begins beside A, and B above it
     _matrix(ax, "A", (M, K), (0, 0), tile_width, {(row, t): str(t) for t in pairs})
-    _matrix(ax, "B", (K, N), (K + gap, K + gap), tile_width, {(t, col): str(t) for t in pairs})
-    _matrix(ax, "C", (M, N), (K + gap, 0), tile_width, {tile: name})
-    ax.text(0, -M - 0.2, note, va="top", color=GROUND, fontsize=12)
-    ax.set_xlim(-0.8, K + gap + N + 0.8)
-    ax.set_ylim(-M - 0.3 - 0.1 * (M + K), K + gap + 0.8)
+    _matrix(ax, "B", (K, N), (beyond, beyond), tile_width, {(t, col): str(t) for t in pairs})
+    _matrix(ax, "C", (M, N), (beyond, 0), tile_width, {tile: name})
+    ax.text(0, -M - _TO_NOTE, note, va="top", color=GROUND, fontsize=LABEL_SIZE)
+    ax.set_xlim(-_NAME_ROOM, beyond + N + _NAME_ROOM)
+    ax.set_ylim(-M - 0.3 - _NOTE_PART * (M + K), beyond + _NAME_ROOM)
     bare(ax, equal=True)
     return ax, len(pairs)
 
@@ -118,46 +177,59 @@ def register_tiles(traces: Mapping[str, Trace], thread: int = 0) -> Axes:
     >>> print(str(figures.show(figures.register_tiles({"naive": run.trace}))).splitlines()[0])
     Figure: What a block, a warp and a thread compute.
     """
-    ax = new_axes(4.8 * len(traces), 5.9)
+    ax = new_axes(_TILE_INCHES * len(traces), _TILES_HEIGHT)
     sentences = []
     for place, (label, trace) in enumerate(traces.items()):
         owner = _owners(trace)
-        (down, across), left = owner.shape, place * 1.25
-        high, wide = max(1 / down, 0.025), max(1 / across, 0.025)  # large enough to be seen
-        colours = np.full((down, across, 4), to_rgba(WASH))
-        warp = thread // WARP_SIZE
-        colours[owner // WARP_SIZE == warp] = (*mixed(COLOURS["register"], 0.4), 1)
-        ax.imshow(colours, extent=(left, left + 1, -1, 0), interpolation="nearest", zorder=1)
-        ax.add_patch(Rectangle((left, -1), 1, 1, fill=False, ec=GROUND, lw=2))
-        rows, columns = (np.unique(found) for found in np.nonzero(owner == thread))
-        xs = {column: left + (column + 0.5) / across - wide / 2 for column in columns}
-        ys = {row: -(row + 0.5) / down - high / 2 for row in rows}
-        marks = [("A", left - 0.1, y, 0.07, high) for y in ys.values()]
-        marks += [("B", x, 0.03, wide, 0.07) for x in xs.values()]
-        marks += [("C", xs[column], ys[row], wide, high) for row, column in np.argwhere(owner == thread)]
-        for name, x, y, *size in marks:
-            ax.add_patch(Rectangle((x, y), *size, fc=COLOURS[name], lw=0, zorder=2))
-        ax.text(left - 0.12, -0.5, "A", ha="right", va="center", fontsize=14, weight="bold", color=COLOURS["A"])
-        ax.text(left + 0.5, 0.12, "B", ha="center", va="bottom", fontsize=14, weight="bold", color=COLOURS["B"])
-        ax.text(left + 0.5, -1.03, f"{label}: {down}×{across}", ha="center", va="top", fontsize=12, color=GROUND)
-        reads, results = len(rows) + len(columns), int((owner == thread).sum())
-        sentences.append(
-            f"{label}: a block computes {down}×{across} elements, warp {warp} "
-            f"{int((owner // WARP_SIZE == warp).sum())} of them, thread {thread} {results}: rows "
-            f"{', '.join(map(str, rows))} in columns {', '.join(map(str, columns))}. For each k the thread reads "
-            f"{reads} numbers for {results} multiplications"
-        )
+        _draw_owners(ax, owner, thread, _TILE_PITCH * place, label)
+        sentences.append(f"{label}: {_owned(owner, thread)}")
     ax.set_title("What a block, a warp and a thread compute")
     fills: dict[str, Colour] = {
         "one thread": COLOURS["C"],
-        "its warp": mixed(COLOURS["register"], 0.4),
+        "its warp": mixed(COLOURS["register"], _WARP),
         "the rest of the block": WASH,
     }
     legend(ax, fills)
-    ax.set_xlim(-0.2, 1.25 * len(traces) - 0.2)
-    ax.set_ylim(-1.12, 0.22)
+    ax.set_xlim(-_SIDE_ROOM, _TILE_PITCH * len(traces) - _SIDE_ROOM)
+    ax.set_ylim(-1 - _LABEL_ROOM, _B_ROOM)
     bare(ax, equal=True)
     return describe(ax, *sentences)
+
+
+def _draw_owners(ax: Axes, owner: np.ndarray, thread: int, left: float, label: str) -> None:
+    """Draw a tile of C, with the elements of the thread and of its warp, and the rows of A and the columns of B."""
+    down, across = owner.shape
+    colours = np.full((down, across, 4), to_rgba(WASH))
+    colours[owner // WARP_SIZE == thread // WARP_SIZE] = (*mixed(COLOURS["register"], _WARP), 1)
+    ax.imshow(colours, extent=(left, left + 1, -1, 0), interpolation="nearest", zorder=1)
+    ax.add_patch(Rectangle((left, -1), 1, 1, fill=False, ec=GROUND, lw=2))
+    high, wide = max(1 / down, _LEAST_SIDE), max(1 / across, _LEAST_SIDE)
+    rows, columns = (np.unique(places) for places in np.nonzero(owner == thread))
+    xs = {column: left + (column + 0.5) / across - wide / 2 for column in columns}
+    ys = {row: -(row + 0.5) / down - high / 2 for row in rows}
+    marks = [("A", left - _MARK_GAP - _MARK, y, _MARK, high) for y in ys.values()]
+    marks += [("B", x, _MARK_GAP, wide, _MARK) for x in xs.values()]
+    marks += [("C", xs[column], ys[row], wide, high) for row, column in np.argwhere(owner == thread)]
+    for name, x, y, *size in marks:
+        ax.add_patch(Rectangle((x, y), *size, fc=COLOURS[name], lw=0, zorder=2))
+    style: dict[str, Any] = {"fontsize": TITLE_SIZE, "weight": "bold"}
+    ax.text(left - _TO_A, -0.5, "A", ha="right", va="center", color=COLOURS["A"], **style)
+    ax.text(left + 0.5, _TO_B, "B", ha="center", va="bottom", color=COLOURS["B"], **style)
+    said = f"{label}: {down}×{across}"
+    ax.text(left + 0.5, -1 - _TO_LABEL, said, ha="center", va="top", fontsize=LABEL_SIZE, color=GROUND)
+
+
+def _owned(owner: np.ndarray, thread: int) -> str:
+    """Say how many elements of a tile the block, the thread's warp and the thread compute, and what the last reads."""
+    down, across = owner.shape
+    warp = thread // WARP_SIZE
+    of_warp, results = int((owner // WARP_SIZE == warp).sum()), int((owner == thread).sum())
+    rows, columns = (np.unique(places) for places in np.nonzero(owner == thread))
+    return (
+        f"a block computes {down}×{across} elements, warp {warp} {of_warp} of them, thread {thread} {results}: rows "
+        f"{', '.join(map(str, rows))} in columns {', '.join(map(str, columns))}. For each k the thread reads "
+        f"{len(rows) + len(columns)} numbers for {results} multiplications"
+    )
 
 
 def _owners(trace: Trace) -> np.ndarray:
@@ -180,18 +252,21 @@ def split_k(M: int, N: int, K: int, shares: int) -> Axes:
       share 1: k from 4 to 7, an M×N matrix of partial sums.
       C is the sum of 2 shares.
     """
-    gap = 0.08 * max(M, N, K)
-    ax = new_axes(9, 9 * (K + M + 3 * gap) / (K + N + M + 8 * gap))
+    gap = _GAP_PART * max(M, N, K)
+    ax = new_axes(_SPLIT_INCHES, _SPLIT_INCHES * (K + M + 3 * gap) / (K + N + M + 8 * gap))
     edges = [K * share // shares for share in range(shares + 1)]
     sentences = []
-    for share, (first, last) in enumerate(zip(edges, edges[1:], strict=False)):
-        look: dict[str, Any] = {"size": 14, "light": 0.25 + 0.5 * share / max(shares - 1, 1)}
+    for share, (first, last) in enumerate(pairwise(edges)):
+        light = _FIRST_SHARE + _STRONGER * share / max(shares - 1, 1)
+        look: dict[str, Any] = {"size": _SHARE_SIZE, "light": light}
         cell(ax, first, -M, last - first, str(share), COLOURS["A"], height=M, **look)
         cell(ax, K + gap, gap + K - last, N, str(share), COLOURS["B"], height=last - first, **look)
         sentences.append(f"share {share}: k from {first} to {last - 1}, an M×N matrix of partial sums")
-    cell(ax, K + gap, -M, N, "+".join(map(str, range(shares))), COLOURS["C"], size=14, height=M, light=0.45)
-    for name, x, y in (("A", -gap / 2, -M / 2), ("B", K + gap / 2, gap + K / 2), ("C", K + 1.6 * gap + N, -M / 2)):
-        ax.text(x, y, name, ha="center", va="center", fontsize=16, weight="bold", color=COLOURS[name])
+    sum_of_shares = "+".join(map(str, range(shares)))
+    cell(ax, K + gap, -M, N, sum_of_shares, COLOURS["C"], size=_SHARE_SIZE, height=M, light=_CHOSEN)
+    names = {"A": (-gap / 2, -M / 2), "B": (K + gap / 2, gap + K / 2), "C": (K + 1.6 * gap + N, -M / 2)}
+    for name, (x, y) in names.items():
+        ax.text(x, y, name, ha="center", va="center", fontsize=NAME_SIZE, weight="bold", color=COLOURS[name])
     ax.set_xlim(-gap, K + N + 3 * gap)
     ax.set_ylim(-M - gap, K + 2 * gap)
     bare(ax, equal=True)
@@ -210,25 +285,25 @@ def _matrix(
     chosen: Mapping[tuple[int, int], str],
 ) -> None:
     """Draw a matrix with its top left corner at ``corner``; ``chosen`` maps a tile to the text in it."""
-    rows, cols = shape
+    rows, columns = shape
     left, top = corner
     for row in range(rows):
-        for col in range(cols):
-            picked = (row // tile_width, col // tile_width) in chosen
-            cell(ax, left + col, top - row - 1, 1, "", COLOURS[name] if picked else None, light=0.45)
+        for column in range(columns):
+            is_chosen = (row // tile_width, column // tile_width) in chosen
+            cell(ax, left + column, top - row - 1, 1, "", COLOURS[name] if is_chosen else None, light=_CHOSEN)
     for y in range(ceil_div(rows, tile_width)):
-        for x in range(ceil_div(cols, tile_width)):
-            wide = min(tile_width, cols - x * tile_width)
+        for x in range(ceil_div(columns, tile_width)):
+            wide = min(tile_width, columns - x * tile_width)
             high = min(tile_width, rows - y * tile_width)
-            at = (left + x * tile_width, top - y * tile_width - high)
-            ax.add_patch(Rectangle(at, wide, high, fill=False, ec=GROUND, lw=2.2, zorder=4))
+            low_left = left + x * tile_width, top - y * tile_width - high
+            ax.add_patch(Rectangle(low_left, wide, high, fill=False, ec=GROUND, lw=TILE_EDGE, zorder=4))
             if (y, x) in chosen:
                 look: dict[str, Any] = {"weight": "bold", "color": INK, "zorder": 5}
-                middle = at[0] + wide / 2, at[1] + high / 2
-                ax.text(*middle, chosen[y, x], ha="center", va="center", fontsize=16, **look)
-    right, down, across, up = {
-        "A": (left - 0.2, top - rows / 2, "right", "center"),
-        "B": (left + cols / 2, top + 0.15, "center", "bottom"),
-        "C": (left + cols + 0.2, top - rows / 2, "left", "center"),
+                middle = low_left[0] + wide / 2, low_left[1] + high / 2
+                ax.text(*middle, chosen[y, x], ha="center", va="center", fontsize=NAME_SIZE, **look)
+    beside, height, across, up = {
+        "A": (left - _NAME_BESIDE, top - rows / 2, "right", "center"),
+        "B": (left + columns / 2, top + _NAME_ABOVE, "center", "bottom"),
+        "C": (left + columns + _NAME_BESIDE, top - rows / 2, "left", "center"),
     }[name]
-    ax.text(right, down, name, ha=across, va=up, fontsize=16, weight="bold", color=COLOURS[name])
+    ax.text(beside, height, name, ha=across, va=up, fontsize=NAME_SIZE, weight="bold", color=COLOURS[name])
