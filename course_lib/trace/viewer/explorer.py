@@ -20,8 +20,13 @@ from .fallback import WithFallback
 from .payload import encode
 from .stepper import PANELS, Stepper
 
+#: The smallest and the largest n, and the tile widths that the controls offer.
 SIZES = (1, 64)
 TILE_WIDTHS = (1, 2, 4, 8, 16, 32)
+#: The n and the tile width that are shown first, unless the kernels are those of `CONFLICTING`.
+FIRST_SIZE, FIRST_WIDTH = 4, 2
+#: The n of the plots of loads: those up to the chosen one, at least so many, and the chosen one itself.
+PLOTTED_SIZES, PLOTTED_AT_LEAST = (4, 8, 16, 32), 16
 #: The largest tile of a kernel that is offered by default, since the matrices are small.
 TILE_SIDE = 16
 # One control sets parameters that the kernels name differently; a single block must hold the whole matrix.
@@ -64,7 +69,20 @@ class Explorer(WithFallback, ipywidgets.VBox):  # type: ignore[misc]  # ipywidge
         """Make the controls, and the stepper of the first launch; ``rungs`` are the kernels, ``kernel`` the first."""
         self._rungs = {rung.name: rung for rung in rungs}
         self._counted: dict[tuple[str, int, int], tuple[int, int] | None] = {}
-        titles = [(rung.title, rung.name) for rung in rungs]
+        self._make_controls(kernel, n, tile_width, padding)
+        self.message = ipywidgets.HTML(value="")
+        self.stepper = Stepper(self._launch(), panels=panels)
+        self._sectors = "warp" in panels  # the view that explains sectors
+        self._make_plots()
+        for control in self._controls:
+            control.observe(self._relaunch, names="value")
+        self._offer()
+        row = ipywidgets.HBox(self._controls, layout={"flex_flow": "row wrap"})
+        recipe = {"kernels": list(self._rungs), "n": n, "tile_width": tile_width}
+        super().__init__([row, self.message, self.stepper, self.plots], _recipe=json.dumps(recipe))
+
+    def _make_controls(self, kernel: str, n: int, tile_width: int, padding: int) -> None:
+        titles = [(rung.title, rung.name) for rung in self._rungs.values()]
         self.kernel = ipywidgets.Dropdown(options=titles, value=kernel, description="Kernel", **_wide(26))
         self.n = ipywidgets.IntSlider(n, *SIZES, description="n", continuous_update=False, **_wide(18))
         self.tile_width = ipywidgets.Dropdown(
@@ -73,21 +91,15 @@ class Explorer(WithFallback, ipywidgets.VBox):  # type: ignore[misc]  # ipywidge
         heights = (SQUARE, *TILE_WIDTHS)
         self.block_height = ipywidgets.Dropdown(options=heights, description="Block height", **_wide(14))
         self.padding = ipywidgets.Dropdown(options=PADDINGS, value=padding, description="Padding", **_wide(10))
-        self.message = ipywidgets.HTML(value="")
-        self.stepper = Stepper(self._launch(), panels=panels)
+
+    def _make_plots(self) -> None:
+        """Make the section below the stepper, whose plots are drawn when a reader opens it."""
         self._plot = ipywidgets.Image(format="png", layout={"max_width": "100%", "object_fit": "contain"})
         self._plot.layout.display = "none"
         self._counting = ipywidgets.HTML("Every kernel is launched at several sizes; the plots appear in a moment.")
-        self._sectors = "warp" in panels  # the view that explains sectors
         title = "Loads and sectors of all kernels" if self._sectors else "Loads of all kernels"
         self.plots = ipywidgets.Accordion([ipywidgets.VBox([self._counting, self._plot])], titles=(title,))
         self.plots.observe(self._draw_plots, names="selected_index")
-        for control in self._controls:
-            control.observe(self._relaunch, names="value")
-        self._offer()
-        row = ipywidgets.HBox(self._controls, layout={"flex_flow": "row wrap"})
-        recipe = {"kernels": list(self._rungs), "n": n, "tile_width": tile_width}
-        super().__init__([row, self.message, self.stepper, self.plots], _recipe=json.dumps(recipe))
 
     @property
     def _controls(self) -> tuple[ipywidgets.Widget, ...]:
@@ -96,17 +108,17 @@ class Explorer(WithFallback, ipywidgets.VBox):  # type: ignore[misc]  # ipywidge
     def _offer(self) -> None:
         """Show the controls that the chosen kernel uses."""
         rung = self._rungs[self.kernel.value]
-        shown = {
+        is_used = {
             self.tile_width: _has_width(rung),
             self.block_height: "block_width" in rung.params and self._two_dimensional,
             self.padding: _takes_padding(rung),
         }
-        for control, yes in shown.items():
-            control.layout.display = None if yes else "none"
+        for control, used in is_used.items():
+            control.layout.display = None if used else "none"
 
     @property
     def _two_dimensional(self) -> bool:
-        """Can the height of the chosen kernel's blocks be set?"""
+        """Whether the chosen kernel's blocks have more than one row, so that their height can be set."""
         rung, n = self._rungs[self.kernel.value], self.n.value
         _, block = rung.launch(n, n, n, **_params(rung, n, 2))
         return bool(block[1] > 1)
@@ -114,10 +126,12 @@ class Explorer(WithFallback, ipywidgets.VBox):  # type: ignore[misc]  # ipywidge
     def _launch(self) -> Run:
         """Run the chosen kernel on C = A·B with the chosen sizes, and return the run with its trace."""
         rung, n, width = self._rungs[self.kernel.value], self.n.value, self.tile_width.value
-        height = self.block_height.value
-        own = height == SQUARE or "block_width" not in rung.params or not self._two_dimensional
+        block = None  # that of the kernel
+        can_be_set = "block_width" in rung.params and self._two_dimensional
+        if can_be_set and self.block_height.value != SQUARE:
+            block = width, self.block_height.value
         padding = self.padding.value if _takes_padding(rung) else None
-        return run_product(rung, n, width, None if own else (width, height), padding, trace=True)
+        return run_product(rung, n, width, block, padding, trace=True)
 
     def _relaunch(self, change: object = None) -> None:
         try:
@@ -152,7 +166,7 @@ class Explorer(WithFallback, ipywidgets.VBox):  # type: ignore[misc]  # ipywidge
         from ..figures.counts import explored
 
         n, width = self.n.value, self.tile_width.value
-        sizes = sorted({size for size in (4, 8, 16, 32) if size <= max(16, n)} | {n})
+        sizes = sorted({size for size in PLOTTED_SIZES if size <= max(PLOTTED_AT_LEAST, n)} | {n})
         by_n = {size: self.counts(size, width) for size in sizes}
         by_width = {each: self.counts(n, each) for each in TILE_WIDTHS if each <= max(2, n)}
         picture = explored(by_n, by_width, n, width, self._sectors)
@@ -275,27 +289,36 @@ def explore(
 
     >>> widget = explore(["naive", "tiled"], n=16, tile_width=8)
     """
-    from ...kernels import LADDER  # imports numba, which only `explore` needs
-
-    known = {rung.name: rung for rung in LADDER}
-    if kernels is None:
-        rungs = small_rungs()
-    else:
-        unknown = [each for each in kernels if isinstance(each, str) and each not in known]
-        if unknown or not kernels:
-            raise ValueError(f"There is no kernel {', '.join(unknown) or 'named'}; choose from {', '.join(known)}.")
-        rungs = [known[each] if isinstance(each, str) else each for each in kernels]
+    rungs = small_rungs() if kernels is None else _chosen_rungs(kernels)
     conflicts = kernels is not None and any(map(_takes_padding, rungs))
-    n = n if n is not None else CONFLICTING if conflicts else 4
-    tile_width = tile_width if tile_width is not None else CONFLICTING if conflicts else 2
-    if not SIZES[0] <= n <= SIZES[1]:
-        raise ValueError(f"n is {n}; the explorer draws matrices from {SIZES[0]} to {SIZES[1]}.")
-    for what, chosen, offered in (("tile width", tile_width, TILE_WIDTHS), ("padding", padding, PADDINGS)):
-        if chosen not in offered:
-            raise ValueError(f"The {what} is {chosen}; choose from {', '.join(map(str, offered))}.")
+    if n is None:
+        n = CONFLICTING if conflicts else FIRST_SIZE
+    if tile_width is None:
+        tile_width = CONFLICTING if conflicts else FIRST_WIDTH
+    _refuse_unoffered(n, tile_width, padding)
     names = [rung.name for rung in rungs]
     if kernel is None:
         kernel = "tiled" if "tiled" in names else names[0]
     if kernel not in names:
         raise ValueError(f"There is no kernel {kernel!r}; choose from {', '.join(names)}.")
     return Explorer(rungs, kernel, n, tile_width, padding, panels)
+
+
+def _chosen_rungs(kernels: Sequence[Any]) -> list[Any]:
+    """Return the rungs that names or rungs mean; raise ValueError for a name without one, and for none at all."""
+    from ...kernels import LADDER  # imports numba, which only `explore` needs
+
+    known = {rung.name: rung for rung in LADDER}
+    unknown = [each for each in kernels if isinstance(each, str) and each not in known]
+    if unknown or not kernels:
+        raise ValueError(f"There is no kernel {', '.join(unknown) or 'named'}; choose from {', '.join(known)}.")
+    return [known[each] if isinstance(each, str) else each for each in kernels]
+
+
+def _refuse_unoffered(n: int, tile_width: int, padding: int) -> None:
+    """Raise ValueError for an n, a tile width or a padding that the controls do not offer."""
+    if not SIZES[0] <= n <= SIZES[1]:
+        raise ValueError(f"n is {n}; the explorer draws matrices from {SIZES[0]} to {SIZES[1]}.")
+    for what, chosen, offered in (("tile width", tile_width, TILE_WIDTHS), ("padding", padding, PADDINGS)):
+        if chosen not in offered:
+            raise ValueError(f"The {what} is {chosen}; choose from {', '.join(map(str, offered))}.")
