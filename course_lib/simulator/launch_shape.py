@@ -40,6 +40,13 @@ def dim3(value: Any, what: str) -> tuple[int, int, int]:
     return x, y, z
 
 
+def y_and_x(dims: Any) -> tuple[int, ...]:
+    """Return the size (x, y, …) of a grid or a block as (y, x, …); a number is (x, 1)."""
+    given = tuple(dims) if isinstance(dims, tuple | list) else (dims,)
+    x, y, *rest = given if len(given) > 1 else (*given, 1)
+    return y, x, *rest
+
+
 @dataclass(frozen=True)
 class Launch:
     """A checked launch: ``grid`` and ``block`` as (x, y, z), and bytes of dynamic shared memory a block.

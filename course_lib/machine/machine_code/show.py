@@ -5,7 +5,7 @@ import html
 import inspect
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -119,19 +119,28 @@ def _sources(flow: Sequence[tuple[set[str], set[str], bool]], uses: Sequence[tup
 class InnerLoop:
     """A kernel's inner loop in machine code, as a notebook shows it; without a loop, all of its code.
 
-    Attributes: ``code``, the MachineCode; ``source``, the kernel's lines by their numbers; ``body``, the loop's
-    instructions in order; ``threads``, those of a block, and ``blocks``, what a multiprocessor of ``gpu`` holds of
-    these blocks: None where their size is not known; ``compared``, the counts of a launch as written and as compiled,
-    None where the launch is not known.
+    Attributes:
+        code: the MachineCode.
+        source: the kernel's lines by their numbers.
+        body: the loop's instructions in order.
+        threads: those of a block; None where the size of a block is not known.
+        gpu: the provenance of a recording, which describes a GPU.
+        compared: the counts of a launch as written and as compiled; None where the launch is not known.
     """
 
     code: MachineCode
     source: dict[int, str]
     body: tuple[MachineInstruction, ...]
     threads: int | None
-    blocks: Occupancy | None
-    gpu: str
+    gpu: Mapping[str, Any]
     compared: AsCompiled | None = None
+
+    @cached_property
+    def occupancy(self) -> Occupancy | None:
+        """The blocks that a multiprocessor of the GPU holds; None where the size of a block is not known."""
+        if self.threads is None:
+            return None
+        return occupancy(self.threads, self.code.registers, self.code.shared_bytes, self.gpu)
 
     @cached_property
     def kinds(self) -> list[str]:
@@ -162,10 +171,11 @@ class InnerLoop:
         told += f"inner loop{each}. " if code.loops else f"kernel, which has no loop{each}. "
         spilled = f"{plural(code.spilled_bytes, 'byte')} spilled" if code.spilled_bytes else "nothing spilled"
         told += f"{plural(code.registers, 'register')} a thread, {spilled}."
-        if self.blocks is None:
+        if self.occupancy is None:
             return told
-        fit = f" {plural(self.blocks.blocks, 'block')} of {self.threads} threads fit on a multiprocessor of the "
-        return f"{told}{fit}{self.gpu} ({self.blocks.warps} warps; limited by {self.blocks.limit})."
+        blocks = plural(self.occupancy.blocks, "block")
+        fit = f"{blocks} of {self.threads} threads fit on a multiprocessor of the {self.gpu['gpu']}"
+        return f"{told} {fit} ({self.occupancy.warps} warps; limited by {self.occupancy.limit})."
 
     @property
     def made_by(self) -> str:
@@ -305,18 +315,9 @@ def inner_body(code: MachineCode) -> tuple[MachineInstruction, ...]:
 
 def inner_loop(kernel: Any, code: MachineCode, block: int | Sequence[int] | None, gpu: str) -> InnerLoop:
     """Return what `show_machine_code` shows of a kernel whose machine code is known."""
-    body = inner_body(code)
-    lines, first = inspect.getsourcelines(getattr(kernel, "py_func", kernel))
-    chip = measurements.load("latencies", gpu).provenance
-    threads = blocks = None
+    threads = None
     if block is not None:
         threads = prod(block) if isinstance(block, Sequence) else int(block)
-        blocks = occupancy(threads, code.registers, code.shared_bytes, chip)
-    return InnerLoop(
-        code,
-        {first + number: line.rstrip() for number, line in enumerate(lines)},
-        body,
-        threads,
-        blocks,
-        chip["gpu"],
-    )
+    lines, first = inspect.getsourcelines(getattr(kernel, "py_func", kernel))
+    source = {first + number: line.rstrip() for number, line in enumerate(lines)}
+    return InnerLoop(code, source, inner_body(code), threads, measurements.load("latencies", gpu).provenance)

@@ -16,7 +16,7 @@ from ..timing_model.error_bound import largest_error
 from .compiled import compiled
 from .costs import Cost, costs
 from .predicted_time import Time, predicted_time
-from .proofs import SECONDS, Launched, Repair, repair_of
+from .repairs import SECONDS, Repair, repair_of
 from .residency import Residency, check_registers, residency_of
 from .traced_run import traced_run
 from .verdicts import LaunchVerdict, verdict
@@ -127,8 +127,9 @@ def examined(
     notes: list[str] = []
     slow = costs(run)
     code = compiled(kernel, launch.before, notes)
-    residency = residency_of(run, registers or (code.registers if code else None), recording.provenance)
     loop = inner_loop(kernel, code, run.block, gpu) if code else None
+    compared = as_compiled(code, launch) if executes and code and not launch.failed else None
+    residency = residency_of(run, registers or (code.registers if code else None), recording.provenance)
     traced = time = repair = None
     if launch.failed:
         notes.append("There is no stepper, and no time: the launch did not end.")
@@ -142,7 +143,5 @@ def examined(
         elif launch.seconds > repair_seconds:
             notes.append(f"No repair was tried: the launch takes {launch.seconds:.2g} s here.")
         else:
-            again = Launched.of(kernel, run.grid, run.block, launch.shared_bytes, launch.before, launch.max_steps)
-            repair = repair_of(again, run, launch.after, slow, repair_seconds)
-    compared = as_compiled(code, launch) if executes and code and not launch.failed else None
+            repair = repair_of(launch, slow, repair_seconds)
     return Profile(run, residency, time, traced, tuple(notes), launch.failed, slow, repair, loop, compared)

@@ -15,7 +15,7 @@ from ...simulator.run import Run, trimmed
 from ...trace.racing_pair import pair_of
 from ...trace.trace import Trace
 from .costs import Cost
-from .proofs import Repair
+from .repairs import Repair
 
 #: Words of a verdict, and the colours of a terminal.
 WORDS = {"RIGHT": "32", "SLOW": "33", "SUSPECT": "91", "WRONG": "31", "REFUSED": "35", "STOPPED": "35"}

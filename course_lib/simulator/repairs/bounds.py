@@ -6,6 +6,7 @@ from typing import Any
 
 from ..edits import Change, expression
 from ..findings import Finding
+from ..launch_shape import y_and_x
 from .kernel_syntax import Kernel, array_of, indices, names_in, stores, subscripts
 from .table import Candidate, Texts, row
 
@@ -122,20 +123,13 @@ def _less(kernel: Kernel, node: ast.stmt) -> Iterator[list[tuple[ast.Compare, as
         yield changes
 
 
-def turned(dims: Any) -> tuple[int, ...]:
-    """Return (x, y, …) as (y, x, …)."""
-    given = tuple(dims) if isinstance(dims, tuple | list) else (dims,)
-    x, y, *rest = given if len(given) > 1 else (*given, 1)
-    return y, x, *rest
-
-
 @row("sectors", "out-of-bounds", exchanged_x_and_y=Texts("{change}"))
 def exchanged(make: Make, kernel: Kernel, problem: Any) -> Made:
     """x and y exchanged: neighbouring threads access neighbouring elements, or each array has its own shape."""
     cost = not isinstance(problem, Finding)
-    turn = cost and any(turned(dims) != turned(turned(dims)) for dims in (kernel.grid, kernel.block))
-    more = {"turned": turn, "fills": () if cost else kernel.stored}
-    also = ", and exchange x and y of grid and block" if turn else ""
+    exchanges = cost and any(y_and_x(dims) != y_and_x(y_and_x(dims)) for dims in (kernel.grid, kernel.block))
+    more = {"exchanges": exchanges, "fills": () if cost else kernel.stored}
+    also = ", and exchange x and y of grid and block" if exchanges else ""
     for node in kernel.statements:
         match node:
             case ast.Assign([ast.Tuple([first, second]) as names], ast.Call() as call):

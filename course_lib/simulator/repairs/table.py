@@ -42,7 +42,7 @@ class Candidate:
         said: what the words name.
         words: the row's words for this id.
         added: a line of source to put after ``line``, ``indent`` columns deep; "" if lines change.
-        turned: x and y of grid and block are exchanged, too.
+        exchanges: x and y of grid and block are exchanged, too.
         fills: the arrays that must be filled: a guard that hides a wrong index leaves some elements out.
         also: more lines that the hint is about.
     """
@@ -54,7 +54,7 @@ class Candidate:
     words: Texts = Texts()
     added: str = ""
     indent: int = 0
-    turned: bool = False
+    exchanges: bool = False
     certain: bool = False
     fills: tuple[str, ...] = ()
     also: tuple[int, ...] = ()
@@ -102,7 +102,7 @@ class RepairRow:
 
 
 #: The fields of a candidate that a row may give beside what its words name.
-_FIELDS = ("added", "indent", "turned", "certain", "fills", "also")
+_FIELDS = ("added", "indent", "exchanges", "certain", "fills", "also")
 
 
 def row(*when: str, **words: Texts) -> Callable[[Callable[..., Iterator[Candidate]]], RepairRow]:
@@ -161,12 +161,14 @@ class Tries:
         self.spend(self._each)
         return self._left >= 0 and time.process_time() <= self._end
 
+    def of(self, found: Iterable[Candidate]) -> Iterator[Candidate]:
+        """Yield what is found, one try each, for as long as the budget lasts."""
+        for candidate in found:
+            if not self.left():
+                return
+            yield candidate
+
 
 def proven(found: Iterable[Candidate], holds: Callable[[Candidate], Any], tries: Tries) -> Candidate | None:
     """Return the first candidate for which ``holds(candidate)`` is true, or None; no try begins after the budget."""
-    for candidate in found:
-        if not tries.left():
-            return None
-        if holds(candidate):
-            return candidate
-    return None
+    return next((candidate for candidate in tries.of(found) if holds(candidate)), None)

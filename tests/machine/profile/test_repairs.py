@@ -15,9 +15,10 @@ from course_lib.machine.profile import profile
 from course_lib.machine.profile.costs import costs
 from course_lib.machine.profile.judge import Profiler
 from course_lib.machine.profile.kernel_files import load
-from course_lib.machine.profile.proofs import Launched, repair_of
+from course_lib.machine.profile.repairs import repair_of
 from course_lib.machine.programs.launches import Launches
 from course_lib.machine.programs.stand_ins import without_device
+from course_lib.machine.simulated_launch import simulated
 from course_lib.simulator.edits import edited
 from course_lib.simulator.repairs.uniform_control_flow import uniform_bodies
 from course_lib.simulator.testing import differs
@@ -25,9 +26,8 @@ from course_lib.simulator.testing import differs
 
 def repaired(kernel, grid, block, arguments, stream=0, shared_bytes=0):
     """Return the repair of a launch, or None."""
-    launched = Launched.of(kernel, grid, block, shared_bytes, arguments)
-    run, after = launched()
-    return repair_of(launched, run, after, costs(run))
+    launch = simulated(kernel, grid, block, arguments, shared_bytes=shared_bytes)
+    return repair_of(launch, costs(launch.run))
 
 
 def profiled(kernel):
