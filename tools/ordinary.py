@@ -10,7 +10,9 @@ from pathlib import Path
 
 from course_lib.machine import measurements
 from course_lib.machine.machine_code import machine_code
-from course_lib.machine.machine_code.as_compiled import CAUSES, RequestCounts, as_compiled
+from course_lib.machine.machine_code.as_compiled import as_compiled
+from course_lib.machine.machine_code.causes import CAUSES
+from course_lib.machine.machine_code.source_counts import RequestCounts
 from course_lib.machine.simulated_launch import simulated
 from tools.lab.ordinary import Launch, counted, own, public
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...simulator.hardware import WARP_SIZE, ceil_div
 from .accesses import ARRAY_BITS, ATOMICS, MEMORY, Atomic, Memory, WarpAccess, by_warp
-from .instructions import MachineCode
+from .instructions import MachineCode, MachineInstruction
 from .operations import Region, Threads, UnknownInstruction, action, predicate, raw, split
 
 #: Where the kernel's parameters and a block's shared memory begin, in compute capability 9.0.
@@ -521,6 +521,17 @@ def decoded(text: str) -> tuple[str, Any, Any]:
         return "memory", guard, Atomic(operation, operands)
     kind, work = _flow(operation, operands) or ("", None)
     return kind, guard, action(operation, operands) if kind == "" else work
+
+
+def unknown_instructions(code: MachineCode) -> list[MachineInstruction]:
+    """Return the instructions that the emulator does not execute."""
+    unknown = []
+    for each in code.instructions:
+        try:
+            decoded(each.text)
+        except UnknownInstruction:
+            unknown.append(each)
+    return unknown
 
 
 def _flow(operation: str, operands: list[str]) -> tuple[str, Any] | None:

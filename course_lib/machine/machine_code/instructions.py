@@ -92,6 +92,18 @@ class MachineCode:
         function, offset = instruction.places[-1]
         return self.first_lines[function][1] + offset if function in self.first_lines else 0
 
+    def source_line(self, instruction: MachineInstruction) -> int:
+        """Return the line on which the simulator counts an instruction's access, 0 for none.
+
+        It is the innermost one in the kernel's own file.
+        """
+        own, _ = self.first_lines.get(self.kernel, ("", 0))
+        for function, offset in instruction.places:
+            file, first = self.first_lines.get(function, ("", 0))
+            if file and file == own:
+                return first + offset
+        return 0
+
     @cached_property
     def loops(self) -> tuple[tuple[int, int], ...]:
         """The first and the last instruction of each loop, the outer ones first."""

@@ -5,6 +5,7 @@ since the profiler counts the instruction; one to global memory does not. An asy
 store of shared memory.
 """
 
+import copy
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,9 @@ import numpy as np
 from ...simulator.counters.bank_conflicts import NOBODY, busiest, in_groups
 from ...simulator.counters.copy_wavefronts import WIDE_BYTES, copy_costs
 from ...simulator.counters.sectors import distinct
+from ...simulator.device_memory import AllocationView
 from ...simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
+from ..simulated_launch import Simulated
 from .accesses import ATOMICS, MEMORY, WarpAccess
 from .emulator import run_launch
 from .instructions import MachineCode
@@ -78,6 +81,36 @@ def launch_traffic(
 
     run_launch(code, arguments, block, grid, note, names=names, dynamic_bytes=dynamic_bytes, **limits)
     return found
+
+
+def checked_traffic(
+    code: MachineCode, launch: Simulated, names: Sequence[str], most: int
+) -> Mapping[Place, InstructionTraffic]:
+    """Return the traffic of a launch that was simulated, by executing its machine code with the same arguments.
+
+    names: those of the parameters; most: as `run_launch` takes it. Raise ValueError as `run_launch` does, and if the
+    machine code leaves other values than the simulator, where their order cannot be why.
+    """
+    run = launch.run
+    arguments = copy.deepcopy([_plain(value) for value in launch.before])
+    traffic = launch_traffic(
+        code, arguments, run.block, run.grid, names=names, dynamic_bytes=launch.shared_bytes, most=most
+    )
+    atomics = any(op == "atomic" for each in code.instructions for _, op in kinds_of(each.operation))
+    if run.errors or atomics:
+        return traffic
+    for value, right in zip(arguments, map(_plain, launch.after), strict=True):
+        if isinstance(value, np.ndarray):
+            exact = value.dtype.kind not in "fc"
+            close = np.array_equal(value, right) if exact else np.allclose(value, right, 1e-3, 1e-5, equal_nan=True)
+            if not close:
+                raise ValueError("it leaves other values than the source, so that its counts are not shown")
+    return traffic
+
+
+def _plain(value: Any) -> Any:
+    """Return an argument of a launch as the emulator takes it: of an allocation, its array."""
+    return value.values if isinstance(value, AllocationView) else value
 
 
 def kinds_of(operation: str) -> tuple[tuple[str, str], ...]:

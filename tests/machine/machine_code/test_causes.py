@@ -5,7 +5,8 @@ import pytest
 from numba import cuda, float32, int32
 
 from course_lib.machine.machine_code import available, machine_code
-from course_lib.machine.machine_code.as_compiled import CAUSES, as_compiled
+from course_lib.machine.machine_code.as_compiled import as_compiled
+from course_lib.machine.machine_code.causes import CAUSES
 from course_lib.machine.simulated_launch import simulated
 
 pytestmark = pytest.mark.skipif(not available(), reason="the compiler is not installed")
