@@ -85,7 +85,7 @@ def simulated(
     return Simulated(kernel, grid, block, shared_bytes, max_steps, before, arguments, run, stopped, took)
 
 
-def iterations(made: Simulated, race: Finding) -> str:
+def iterations(launch: Simulated, race: Finding) -> str:
     """Return in which iterations of a loop the two accesses of a race are; "" if in none, or if it is not known."""
-    pair = pair_of(made.run, race, made.trace)
+    pair = pair_of(launch.run, race, launch.trace)
     return f"{pair.where}: {', and '.join(said for _, said in pair.accesses)}" if pair.where else ""

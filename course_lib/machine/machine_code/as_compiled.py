@@ -102,9 +102,10 @@ class AsCompiled:
         head = every[:3] if self.why else every
         cells = []
         for row in (*sorted(self.rows, key=lambda row: row.line), *(() if self.why else self.totals())):
-            made = "the same" if row.written == row.compiled else row.compiled.text(row.space)
+            written = row.written.text(row.space)
+            compiled = "the same" if row.written == row.compiled else row.compiled.text(row.space)
             line = str(row.line) if row.line else "all" if row not in self.rows else ""
-            cells.append((line, row.accesses, row.written.text(row.space), made, ", ".join(row.causes))[: len(head)])
+            cells.append((line, row.accesses, written, compiled, ", ".join(row.causes))[: len(head)])
         cells += [
             (str(line), "not executed", operation, "", "")[: len(head)] for line, operation in self.unknown.items()
         ]

@@ -294,11 +294,11 @@ class Warps:
     def _go_on(self, place: int, threads: np.ndarray) -> None:
         """Run groups of threads until they are no longer those that are furthest behind, or divide."""
         code, state = self.code.instructions, self.state
-        behind = min(self.ready, default=len(code))
+        next_ready = min(self.ready, default=len(code))
         warps = by_warp(threads)
         lanes = np.repeat(warps, WARP_SIZE)
         first = place  # others may be there, too, which cannot join
-        while (place < behind or place == first or place in self.alone) and self.steps != self.until:
+        while (place < next_ready or place == first or place in self.alone) and self.steps != self.until:
             if place in self.alone and np.count_nonzero(warps) > 1:
                 break
             if place >= len(code):
@@ -317,7 +317,7 @@ class Warps:
                     return
                 warps = by_warp(threads)
                 lanes = np.repeat(warps, WARP_SIZE)
-                behind = min(self.ready, default=len(code))
+                next_ready = min(self.ready, default=len(code))
             place += 1
         self._add(place, threads)
 

@@ -190,13 +190,13 @@ def from_listing(
             found.append(MachineInstruction(text, 0, False, -1, -1, (), places, -1))
         elif bits := re.match(r"\s*/\* 0x([0-9a-f]{16}) \*/\s*$", line):
             found[-1] = found[-1]._replace(**control(int(bits[1], 16)))
-    made = [
+    instructions = [
         each._replace(target=labels.get(target, -1) if target else -1)
         for each, target in zip(found, targets, strict=True)
     ]
-    while made and made[-1].operation == "NOP":  # the code ends on a whole line
-        made.pop()
-    return tuple(made)
+    while instructions and instructions[-1].operation == "NOP":  # the code ends on a whole line
+        instructions.pop()
+    return tuple(instructions)
 
 
 def _place(functions: Mapping[str, Mapping[str, tuple[int, int]]], file: str, line: int) -> Place:

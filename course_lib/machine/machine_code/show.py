@@ -163,10 +163,11 @@ class InnerLoop:
     @property
     def summary(self) -> str:
         """What one reads first: instructions per multiply-add, registers, spills, blocks."""
-        code, made = self.code, self.counts.get("multiply-add", 0)
+        code = self.code
+        products = self.counts.get("multiply-add", 0)
         tensor = next((i.operation for i in self.body if re.match("HG?MMA", i.operation)), "").partition(".")[0]
-        what = f"{made} {tensor}" if tensor else plural(made, "multiply-add")
-        each = f" for {what}: {len(self.body) / made:.1f} each" if made else ""
+        what = f"{products} {tensor}" if tensor else plural(products, "multiply-add")
+        each = f" for {what}: {len(self.body) / products:.1f} each" if products else ""
         told = f"{code.kernel}: {plural(len(self.body), 'instruction')} in the "
         told += f"inner loop{each}. " if code.loops else f"kernel, which has no loop{each}. "
         spilled = f"{plural(code.spilled_bytes, 'byte')} spilled" if code.spilled_bytes else "nothing spilled"
@@ -187,8 +188,8 @@ class InnerLoop:
     def _rows(self) -> list[tuple[str, str, dict[str, Any]]]:
         """Return the rows of the table: a number, a text, and for each kind what is in its column."""
         rows: list[tuple[str, str, dict[str, Any]]] = []
-        for line, made in self.lines.items():
-            rows.append((str(line or ""), self.source.get(line, "(no line)").strip(), made))
+        for line, operations in self.lines.items():
+            rows.append((str(line or ""), self.source.get(line, "(no line)").strip(), operations))
         rows.append(("", "one iteration", self.counts))
         if products := self.counts.get("multiply-add"):
             rows.append(("", "per multiply-add", {kind: f"{n / products:.2f}" for kind, n in self.counts.items()}))
@@ -208,6 +209,7 @@ class InnerLoop:
         return "\n".join(text_table([[str(self.code.line(i) or ""), kind, i.text] for i, kind in each], (1, 2)))
 
     def _repr_html_(self) -> str:
+        """Return the loop as a notebook shows it: the summary, the table of lines, and the instructions in order."""
         name = html.escape(self.code.kernel)
         head = "".join(f'<th scope="col" class="kind {_class(kind)}">{kind}</th>' for kind in self.counts)
         body = ""
@@ -302,14 +304,14 @@ def show_machine_code(
 def inner_body(code: MachineCode) -> tuple[MachineInstruction, ...]:
     """Return the instructions of the loop that `show_machine_code` chooses; of code without a loop, all."""
     every = {loop: code.instructions[loop[0] : loop[1] + 1] for loop in code.loops}
-    products = KINDS["multiply-add"][1]
-    made = {loop: sum(each.operation.startswith(products) for each in body) for loop, body in every.items()}
+    names = KINDS["multiply-add"][1]
+    products = {loop: sum(each.operation.startswith(names) for each in body) for loop, body in every.items()}
 
     def inside(one: tuple[int, int], other: tuple[int, int]) -> bool:
         return one != other and other[0] <= one[0] and one[1] <= other[1]
 
-    inner = [loop for loop in every if not any(made[each] and inside(each, loop) for each in every)]
-    chosen = max(inner, key=lambda loop: (made[loop], len(every[loop])), default=None)
+    inner = [loop for loop in every if not any(products[each] and inside(each, loop) for each in every)]
+    chosen = max(inner, key=lambda loop: (products[loop], len(every[loop])), default=None)
     return code.instructions if chosen is None else every[chosen]
 
 

@@ -94,10 +94,10 @@ def scalar(name: str, words: str) -> Any:
     if not dtype:
         return plain
     try:
-        made = np.dtype(dtype).type(plain)
-        if np.dtype(dtype).kind in "iub" and made != plain:
+        number = np.dtype(dtype).type(plain)
+        if np.dtype(dtype).kind in "iub" and number != plain:
             raise TypeError
-        return made
+        return number
     except (OverflowError, TypeError):
         raise UsageError(f"Scalar {name} is {value}, which is no {dtype}.") from None
 

@@ -181,9 +181,12 @@ def _budgets(options: argparse.Namespace) -> dict[str, int]:
 
 
 def _judged(
-    options: argparse.Namespace, launch: Profile, made: ScriptLaunch | None = None, checked: Checked | None = None
+    options: argparse.Namespace,
+    launch: Profile,
+    script_launch: ScriptLaunch | None = None,
+    checked: Checked | None = None,
 ) -> ProfiledLaunch:
-    """Return a launch, which a script made if ``made`` is given, with what fails it by the options."""
+    """Return a launch, of a script if ``script_launch`` is given, with what fails it by the options."""
     verdict = launch.verdict(options.allow)
     if checked is not None:
         verdict = replace(verdict, word="WRONG", says=repr(checked))
@@ -194,13 +197,13 @@ def _judged(
     bad = [each for each in found if strict or KINDS[each.kind].values]
     fails = [repr(checked) if checked is not None else "", launch.failed, *over, *map(str, bad), *map(str, slow)]
     return ProfiledLaunch(
-        launched(launch.run, made.times if made else 1),
+        launched(launch.run, script_launch.times if script_launch else 1),
         verdict,
         launch,
         fails=(*filter(None, fails),),
         over=over,
         wanted=checked.wanted if checked is not None else {},
-        made=made,
+        script_launch=script_launch,
     )
 
 
@@ -284,9 +287,9 @@ def _of_script(options: argparse.Namespace, each: ScriptLaunch) -> ProfiledLaunc
     if each.verdict is not None:
         return _judged(options, each.verdict, each)
     if not each.stopped:
-        return ProfiledLaunch(each.name, LaunchVerdict("REFUSED", each.refused), made=each)
+        return ProfiledLaunch(each.name, LaunchVerdict("REFUSED", each.refused), script_launch=each)
     says = f"the script launches it in line {each.first.line}, and ended before it did"
-    return ProfiledLaunch(each.stopped, LaunchVerdict("STOPPED", says), made=each)
+    return ProfiledLaunch(each.stopped, LaunchVerdict("STOPPED", says), script_launch=each)
 
 
 def _launch(options: argparse.Namespace, file: File, kernel: Any) -> Any:
@@ -295,13 +298,13 @@ def _launch(options: argparse.Namespace, file: File, kernel: Any) -> Any:
         _alone(options, "--launch")
         make, ended = file.named(options.launch), ""
         try:
-            made = make()
+            returned = make()
         except Exception as error:
-            made = None
+            returned = None
             ended = f"; it ended with {type(error).__name__}: {error}"
-        if not isinstance(made, tuple) or len(made) < 3 or not isinstance(made[2], tuple | list):
+        if not isinstance(returned, tuple) or len(returned) < 3 or not isinstance(returned[2], tuple | list):
             raise UsageError(f"{options.launch}() must return grid, block and a tuple of arguments{ended}.")
-        return made[:3]
+        return returned[:3]
     for option in ("grid", "block"):
         if getattr(options, option) is None:
             raise UsageError(f"Give the launch a --{option}, as --{option} {'4,4' if option == 'grid' else '16,16'}.")
@@ -334,8 +337,8 @@ def _checked(options: argparse.Namespace, file: File, kernel: Any) -> tuple[Chec
         seed=options.seed,
         shared_bytes=options.shared_bytes,
     )
-    made = (0, 0, ()) if found.sizes is None or found.launch is None else found.launch(**found.sizes)[:3]
-    return found, *made
+    smallest = (0, 0, ()) if found.sizes is None or found.launch is None else found.launch(**found.sizes)[:3]
+    return found, *smallest
 
 
 def _data(checked: Checked | None) -> dict[str, Any]:

@@ -37,24 +37,24 @@ class Profiler(LaunchJudge):
         """Say yes: a profile makes the launch again."""
         return True
 
-    def problems(self, made: Simulated) -> Sequence[Fault]:
+    def problems(self, launch: Simulated) -> Sequence[Fault]:
         """Return what is wrong or slow, and the budgets that are exceeded."""
-        return [*made.run.findings, *costs(made.run), *exceeded(made.run, self.budgets)]
+        return [*launch.run.findings, *costs(launch.run), *exceeded(launch.run, self.budgets)]
 
-    def within(self, made: Simulated, problem: Fault) -> str:
+    def within(self, launch: Simulated, problem: Fault) -> str:
         """Return nothing: the verdict names the iterations."""
         return ""
 
-    def outlined(self, made: Simulated) -> Profile:
+    def outlined(self, launch: Simulated) -> Profile:
         """Return what the simulator tells of a launch by itself."""
-        return outlined(made, self.registers, self.gpu)
+        return outlined(launch, self.registers, self.gpu)
 
-    def examined(self, made: Simulated, number: int) -> Profile | None:
+    def examined(self, launch: Simulated, number: int) -> Profile | None:
         """Return a profile with trace, time and repair; None for the later ones of many kernels without findings."""
-        if number > MOST and not (made.failed or made.run.findings or costs(made.run)):
+        if number > MOST and not (launch.failed or launch.run.findings or costs(launch.run)):
             return None
         began = time.process_time()
         seconds = min(self.repair_seconds / MOST, self._left)
-        profile = examined(made, self.registers, self.gpu, seconds, self.executes)
+        profile = examined(launch, self.registers, self.gpu, seconds, self.executes)
         self._left -= time.process_time() - began
         return profile

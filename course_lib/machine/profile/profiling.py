@@ -56,12 +56,12 @@ class Profile:
         code = self.loop.code
         residency = self.residency
         spills = f"{plural(code.spilled_bytes, 'byte')} of spills" if code.spilled_bytes else "no spills"
-        made = f"{plural(code.registers, 'register')} a thread, {spills}, "
-        made += f"{plural(residency.occupancy.blocks, 'block')} a multiprocessor"
+        text = f"{plural(code.registers, 'register')} a thread, {spills}, "
+        text += f"{plural(residency.occupancy.blocks, 'block')} a multiprocessor"
         if self.time is None:
-            return made
+            return text
         time = f"{self.time.microseconds:,.3g} µs on {residency.gpu}"
-        return f"{made}; {time} by the model (± {largest_error():.0%} for products)"
+        return f"{text}; {time} by the model (± {largest_error():.0%} for products)"
 
     def verdict(self, allowed: Sequence[str] = ()) -> LaunchVerdict:
         """Return the first words on the launch; findings of the kinds ``allowed`` do not count."""

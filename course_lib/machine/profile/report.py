@@ -38,7 +38,7 @@ class ProfiledLaunch:
         profile: all that is known; None for a kernel that is refused.
         fails: why the command fails, one sentence each; of these, ``over`` are the budgets that are exceeded.
         wanted: what arrays should hold, by name.
-        made: the launches of a script that are alike, of which this is the first; None if no script makes it.
+        script_launch: the launches of a script that are alike, of which this is the first; None if no script makes it.
         found: what was found in all launches of the script.
         script: the file that makes it, if a script does.
     """
@@ -49,25 +49,25 @@ class ProfiledLaunch:
     fails: tuple[str, ...] = ()
     over: tuple[str, ...] = ()
     wanted: Mapping[str, np.ndarray] = field(default_factory=dict)
-    made: ScriptLaunch | None = None
+    script_launch: ScriptLaunch | None = None
     found: Mapping[tuple[Code, Hashable], Found] = field(default_factory=dict)
     script: str = ""
 
     def others(self) -> str:
         """Say in how many launches of the kernel the verdict's problem was found, if this one is not the only one."""
-        if self.made is None or not self.verdict.problems:
+        if self.script_launch is None or not self.verdict.problems:
             return ""
-        found = self.found.get((self.made.code, self.verdict.problems[0].key))
-        return f" (in {found.launches:,} launches of {self.made.name})" if found and found.launches > 1 else ""
+        found = self.found.get((self.script_launch.code, self.verdict.problems[0].key))
+        return f" (in {found.launches:,} launches of {self.script_launch.name})" if found and found.launches > 1 else ""
 
     def where(self) -> list[str]:
         """Return in lines which launch of a script this is, and in how many others it is so."""
-        if self.made is None or self.verdict.word in ("RIGHT", "STOPPED"):
+        if self.script_launch is None or self.verdict.word in ("RIGHT", "STOPPED"):
             return []
-        file = self.made.code[0]
+        file = self.script_launch.code[0]
         script = os.path.abspath(self.script)
-        kernel = "" if file == script else f"; {self.made.name} is in {Path(file).name}"
-        return wrapped(f"  {self.made.first.told(script)}{self.others()}{kernel}")
+        kernel = "" if file == script else f"; {self.script_launch.name} is in {Path(file).name}"
+        return wrapped(f"  {self.script_launch.first.told(script)}{self.others()}{kernel}")
 
 
 def first_screen(launches: Sequence[ProfiledLaunch], colours: bool = False) -> str:
@@ -77,7 +77,9 @@ def first_screen(launches: Sequence[ProfiledLaunch], colours: bool = False) -> s
     for each, often in _grouped(launches):
         said = each.verdict
         keys = frozenset(each.key for each in said.problems) or said.says
-        same = each.script, each.made and each.made.code, said.word, keys, said.repair and said.repair.text
+        code = each.script_launch.code if each.script_launch else None
+        repair = said.repair.text if said.repair else None
+        same = each.script, code, said.word, keys, repair
         first = told.setdefault(same, each)
         if said.lines and first is not each and first.profile:  # a loop over sizes repeats its verdict
             lines += replace(said, says=f"as {_titled(first, each)}").head(each.launched, colours)
@@ -116,7 +118,7 @@ def _titled(first: ProfiledLaunch, other: ProfiledLaunch) -> str:
     assert first.profile is not None
     name = launched(first.profile.run)
     same = other.profile is not None and launched(other.profile.run) == name
-    return f"{name}, launch {first.made.first.number}" if same and first.made else name
+    return f"{name}, launch {first.script_launch.first.number}" if same and first.script_launch else name
 
 
 def _sections(profile: Profile) -> list[tuple[str, str]]:
@@ -158,8 +160,8 @@ def as_data(judged: ProfiledLaunch) -> dict[str, Any]:
     first: dict[str, Any] = {
         "launch": judged.launched,
         "script": judged.script,
-        "times": judged.made.times if judged.made else 1,
-        "first": asdict(judged.made.first) if judged.made else None,
+        "times": judged.script_launch.times if judged.script_launch else 1,
+        "first": asdict(judged.script_launch.first) if judged.script_launch else None,
         "verdict": verdict.word,
         "says": verdict.says,
         "also": list(verdict.also),
@@ -220,8 +222,8 @@ def as_page(launches: Sequence[ProfiledLaunch], command: str) -> str:
         if each.profile is not None:
             body += _launch(each, each.profile)
             steppers = steppers or each.profile.traced is not None
-    made = f"Made by <code>{html.escape(command)}</code> of tile-by-tile {VERSION}."
-    body.append(f"<footer><p>{made} The counts are those of the source as written; no GPU was used.</p></footer>")
+    footer = f"Made by <code>{html.escape(command)}</code> of tile-by-tile {VERSION}."
+    body.append(f"<footer><p>{footer} The counts are those of the source as written; no GPU was used.</p></footer>")
     inside = '<div class="profile">' + "\n".join(body) + "</div>"
     parts = "\n".join([_STYLE, style()] if steppers else [_STYLE])
     return document("Profile of kernels", inside, parts, module() if steppers else "")

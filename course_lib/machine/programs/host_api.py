@@ -95,9 +95,9 @@ class DeviceArray(_StandIn):
     @classmethod
     def at(cls, part: device_memory.AllocationView, note: Note, stream: Any = 0) -> DeviceArray:
         """Return the array of a part of an allocation; ``note`` takes sentences for the user."""
-        made = cls.__new__(cls)
-        made._place(part, note, stream)
-        return made
+        array = cls.__new__(cls)
+        array._place(part, note, stream)
+        return array
 
     def __getattr__(self, name: str) -> NoReturn:
         if not name.startswith("_") and hasattr(np.ndarray, name):  # numba's has not
@@ -243,9 +243,9 @@ class DeviceArray(_StandIn):
             raise NotImplementedError("transposing a non-2D DeviceNDArray isn't supported")
         if axes is not None and set(axes) != {0, 1}:
             raise ValueError(f"invalid axes list {axes!r}")
-        made = device_memory.allocate(self.shape[::-1], self.dtype)
-        made.values[...], made.flags[...] = self.part.values.T, self.part.flags.T
-        return DeviceArray.at(made, self._note, self.stream)
+        transposed = device_memory.allocate(self.shape[::-1], self.dtype)
+        transposed.values[...], transposed.flags[...] = self.part.values.T, self.part.flags.T
+        return DeviceArray.at(transposed, self._note, self.stream)
 
     T = property(transpose)
 
@@ -563,12 +563,12 @@ class ArrayFactory:
         self, shape: Any, dtype: Any = np.float64, strides: Any = None, order: Any = "C", **options: Any
     ) -> HostArray:
         """Return an array for the host and the GPU, in memory that nothing wrote."""
-        made = device_memory.allocate(shape, dtype, strides, order)
-        self._fill(made.allocation, made.dtype)
-        found = made.values.view(HostArray)
-        found.allocation = made.allocation
+        allocated = device_memory.allocate(shape, dtype, strides, order)
+        self._fill(allocated.allocation, allocated.dtype)
+        found = allocated.values.view(HostArray)
+        found.allocation = allocated.allocation
         found.note = self._note
-        found.fresh = made.allocation.bytes.copy()
+        found.fresh = allocated.allocation.bytes.copy()
         return found
 
     def _fill(self, allocation: device_memory.Allocation, dtype: np.dtype[Any]) -> None:
@@ -670,14 +670,14 @@ class HostUfunc:
         """Compute. A ``guvectorize`` returns nothing: its results are among the arguments, also those on the GPU."""
         given = [np.asarray(each) if isinstance(each, DeviceArray) else each for each in arguments]
         stored = None if out is None else np.asarray(out)
-        made = self._function(*given, **({} if out is None else {"out": stored}))
+        result = self._function(*given, **({} if out is None else {"out": stored}))
         on_gpu = [each for each in (*arguments, out) if isinstance(each, DeviceArray)]
         for each, values in zip((*arguments, out), (*given, stored), strict=True):
-            if isinstance(each, DeviceArray) and (each is out or made is None):
+            if isinstance(each, DeviceArray) and (each is out or result is None):
                 each[...] = values
         if isinstance(out, DeviceArray):
             return out
-        return self._arrays.to_device(np.asarray(made)) if on_gpu and made is not None else made
+        return self._arrays.to_device(np.asarray(result)) if on_gpu and result is not None else result
 
     def reduce(self, arg: Any, stream: Any = 0) -> Any:
         """Combine all elements of an array."""

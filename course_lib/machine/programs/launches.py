@@ -82,20 +82,20 @@ class LaunchJudge:
         """Whether it looks at the arguments as they were before a launch of this kernel: here, if it has a loop."""
         return any(has_loop(function.__code__) for function in functions_of(python_function(kernel)).values())
 
-    def problems(self, made: Simulated) -> Sequence[Fault]:
+    def problems(self, launch: Simulated) -> Sequence[Fault]:
         """Return what is wrong with a launch that was simulated."""
-        stopped = [Unfinished(made.stopped.line or 0, made.failed)] if made.stopped else []
-        return [*made.run.findings, *stopped]
+        stopped = [Unfinished(launch.stopped.line or 0, launch.failed)] if launch.stopped else []
+        return [*launch.run.findings, *stopped]
 
-    def within(self, made: Simulated, problem: Fault) -> str:
+    def within(self, launch: Simulated, problem: Fault) -> str:
         """Return in which iterations of a loop the accesses of a race are; "" for all else."""
-        return iterations(made, problem) if isinstance(problem, Finding) and problem.kind == "race" else ""
+        return iterations(launch, problem) if isinstance(problem, Finding) and problem.kind == "race" else ""
 
-    def outlined(self, made: Simulated) -> Any:
+    def outlined(self, launch: Simulated) -> Any:
         """Return what is known of a launch at once, before the costly part: a program may be stopped there."""
-        return made.run.heading()
+        return launch.run.heading()
 
-    def examined(self, made: Simulated, number: int) -> Any:
+    def examined(self, launch: Simulated, number: int) -> Any:
         """Return all that is said of a launch, the how manyth with a verdict of its own; None if that is no more."""
         return None
 
@@ -199,33 +199,33 @@ class Launches:
         """Simulate a launch, and keep what is found; return it, or None if it is refused and the program goes on."""
         __tracebackhide__ = True
         try:
-            made = self._simulated(kernel, grid, block, shared_bytes, arguments)
+            launch = self._simulated(kernel, grid, block, shared_bytes, arguments)
         except SimulatorError as error:
             if self.policy.goes_on:
                 return None
             raise error.with_traceback(None) from None
-        if made is None:
+        if launch is None:
             return None
         if self.policy.goes_on:
-            return made
-        if made.stopped:
-            raise made.stopped.with_traceback(None)
+            return launch
+        if launch.stopped:
+            raise launch.stopped.with_traceback(None)
         name = python_function(kernel).__code__.co_name
         allow = self.policy.allow
-        found = [each for each in made.run.findings if each.kind not in _ENDS or made.run.exception is None]
+        found = [each for each in launch.run.findings if each.kind not in _ENDS or launch.run.exception is None]
         errors = tuple(each for each in found if each.kind in self.policy.raising)
         errors = tuple(each for each in errors if not accepted(allow, each.kind, name))
         if errors:
-            text = error_text(made.run.kernel_name, errors, made.run.source.lines, self.policy.has_all)
-            raise KernelError(text, errors, made.run)
-        if made.run.exception is not None:
-            raise made.run.exception
-        return made
+            text = error_text(launch.run.kernel_name, errors, launch.run.source.lines, self.policy.has_all)
+            raise KernelError(text, errors, launch.run)
+        if launch.run.exception is not None:
+            raise launch.run.exception
+        return launch
 
-    def _problems(self, made: Simulated) -> list[Fault]:
+    def _problems(self, launch: Simulated) -> list[Fault]:
         """Return what is wrong with a launch, but for exceptions that it raises in the program, as on a GPU."""
-        problems = self.judge.problems(made)
-        if self.policy.goes_on or (made.run.exception is None and not isinstance(made.stopped, ZeroDivisionError)):
+        problems = self.judge.problems(launch)
+        if self.policy.goes_on or (launch.run.exception is None and not isinstance(launch.stopped, ZeroDivisionError)):
             return [*problems]
         return [
             each for each in problems if not isinstance(each, Unfinished) and getattr(each, "kind", "") not in _ENDS
@@ -249,7 +249,7 @@ class Launches:
         try:
             settings: Any = {"shared_bytes": shared_bytes, "max_steps": self.max_steps}
             copies = self._needs_arguments(shape[0], kernel)
-            made = self.simulates(kernel, grid, block, arguments, copies=copies, **settings)
+            launch = self.simulates(kernel, grid, block, arguments, copies=copies, **settings)
         except BaseException as error:
             self.refused += 1
             refusal = error if isinstance(error, SimulatorError) else None
@@ -259,22 +259,22 @@ class Launches:
             if refusal and alike is not None and _is_refused(kernel, grid, block, shared_bytes, arguments):
                 self._refused[shape] = alike, refusal
             raise
-        if made is None:
+        if launch is None:
             return None
-        problems = self._problems(made)
+        problems = self._problems(launch)
         keys: dict[Hashable, str] = {problem.key: "" for problem in problems}
-        keys |= {("failed", made.failed): ""} if made.failed else {}
+        keys |= {("failed", launch.failed): ""} if launch.failed else {}
         _, new = self._known(own, shape, keys)
         for problem in problems:
             if (own.code, problem.key) not in self.found:
-                found = Found(own.code, problem, place, 0, self.judge.within(made, problem))
+                found = Found(own.code, problem, place, 0, self.judge.within(launch, problem))
                 self.found[own.code, problem.key] = found
             self.found[own.code, problem.key].launches += 1
         if new:
-            own.verdict = self.judge.outlined(made)
+            own.verdict = self.judge.outlined(launch)
             self.keeps()
-            own.verdict = self.judge.examined(made, len(self.every)) or own.verdict
-        return made
+            own.verdict = self.judge.examined(launch, len(self.every)) or own.verdict
+        return launch
 
     def _needs_arguments(self, key: Hashable, kernel: Any) -> bool:
         """Whether the judge needs the arguments of a kernel, by its `kernel_key`, as they were before a launch."""

@@ -88,11 +88,11 @@ def _kernel_names() -> dict[str, Any]:
     for name in CUDA:
         first, _, part = name.partition(".")
         parts.setdefault(first, []).extend([part] * bool(part and "." not in part))
-    made: dict[str, Any] = {
+    names: dict[str, Any] = {
         first: KernelName(first, {p: KernelName(f"{first}.{p}", {}) for p in inside}) for first, inside in parts.items()
     }
-    made |= {other: KernelName(name, {}) for other, name in VECTORS.items()}
-    return made | {"warpsize": 32}
+    names |= {other: KernelName(name, {}) for other, name in VECTORS.items()}
+    return names | {"warpsize": 32}
 
 
 class Dispatcher:
@@ -209,12 +209,12 @@ class ArgumentHint:
 
 def _errors(rows: str) -> dict[str, Any]:
     """Return exceptions: a row names a base, and the exceptions that have it."""
-    made: dict[str, Any] = {}
+    classes: dict[str, Any] = {}
     for row in rows.strip().splitlines():
         base, *names = row.split()
-        known = made[base] if base in made else getattr(builtins, base)
-        made |= {name: type(name, (known,), {"__module__": "numba.core.errors"}) for name in names}
-    return made
+        known = classes[base] if base in classes else getattr(builtins, base)
+        classes |= {name: type(name, (known,), {"__module__": "numba.core.errors"}) for name in names}
+    return classes
 
 
 #: Exceptions and warnings of numba.
@@ -312,23 +312,23 @@ def _of_mlir(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def modules(top: str, table: Mapping[str, Any], note: host_api.Note) -> dict[str, StandInModule]:
     """Return the modules of a package of PACKAGES, by their names; each is an attribute of the one above it."""
-    made: dict[str, StandInModule] = {}
+    found: dict[str, StandInModule] = {}
     inside = {"numba": lambda: _of_numba(table, note), "numba_cuda_mlir": lambda: _of_mlir(table)}
     for name, names in inside.get(top, lambda: {"": {}})().items():
-        module = made[top + name] = StandInModule(top + name)
+        module = found[top + name] = StandInModule(top + name)
         vars(module).update(names)
         above, _, last = module.__name__.rpartition(".")
         if above and last != "cuda":  # it is imported, and then changed, as that of an installed package
-            setattr(made[above], last, module)
-    vars(made[top])["__version__"] = PACKAGES[top][1]
+            setattr(found[above], last, module)
+    vars(found[top])["__version__"] = PACKAGES[top][1]
     for alias, name in (("types", "core.types"), ("config", "core.config"), ("errors", "core.errors")):
-        if f"{top}.{name}" in made:
-            setattr(made[top], alias, made[f"{top}.{name}"])
-    return made
+        if f"{top}.{name}" in found:
+            setattr(found[top], alias, found[f"{top}.{name}"])
+    return found
 
 
 class AbsentPackages(MetaPathFinder):
-    """Finds the packages of PACKAGES, asked after all other finders; ``made`` are the modules of those it found.
+    """Finds the packages of PACKAGES, asked after all other finders; ``stand_ins`` are the modules of those it found.
 
     It does so for an import alone: ``importlib.util.find_spec`` says what is installed. If another one of PACKAGES is
     installed, an import in a ``try`` fails, too: the program chooses what is there.
@@ -340,29 +340,29 @@ class AbsentPackages(MetaPathFinder):
 
     def __init__(self, table: Callable[[], Mapping[str, Any]], note: host_api.Note) -> None:
         self._table, self._note = table, note
-        self.made: dict[str, StandInModule] = {}
+        self.stand_ins: dict[str, StandInModule] = {}
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
         """Return how to load a module of such a package; raise ModuleNotFoundError for one that is not made."""
         top = name.partition(".")[0]
-        if name == top and top in self.packages and top not in self.made:
+        if name == top and top in self.packages and top not in self.stand_ins:
             asking = _asking()
             if asking is None or asking.f_globals.get("__name__") in self.looks:
                 return None
             if self._leaves_to_a_try(top) and _may_fail(asking):
                 return None
-            self.made |= modules(top, self._table(), self._note)
-        if name in self.made:
-            spec = ModuleSpec(name, _Made(self.made[name]), is_package=True)
+            self.stand_ins |= modules(top, self._table(), self._note)
+        if name in self.stand_ins:
+            spec = ModuleSpec(name, _ModuleLoader(self.stand_ins[name]), is_package=True)
             spec.origin = f"names of {__package__}: {PACKAGES[top][0]} is not installed"
             return spec
-        if top in self.made:
+        if top in self.stand_ins:
             raise ModuleNotFoundError(lacks(name), name=top)  # named so, `from package import part` says this, too
         return None
 
     def _leaves_to_a_try(self, top: str) -> bool:
         """Whether an import in a ``try`` fails: another package is installed."""
-        return any(find_spec(each) is not None for each in PACKAGES if each != top and each not in self.made)
+        return any(find_spec(each) is not None for each in PACKAGES if each != top and each not in self.stand_ins)
 
 
 class _NoDriver:
@@ -405,7 +405,7 @@ class NumbaOfLessons(AbsentPackages):
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
         """Return how to load a module of numba; None while a program is run."""
-        if not self.made and any(isinstance(each, AbsentPackages) for each in sys.meta_path):
+        if not self.stand_ins and any(isinstance(each, AbsentPackages) for each in sys.meta_path):
             return None
         return super().find_spec(name, path, target)
 
@@ -433,7 +433,7 @@ def _may_fail(importing: FrameType) -> bool:
     return any(node.lineno <= line <= (node.body[-1].end_lineno or 0) for node in tries)
 
 
-class _Made(Loader):
+class _ModuleLoader(Loader):
     """The loader of a module that is made."""
 
     def __init__(self, module: StandInModule) -> None:
@@ -456,6 +456,6 @@ def absent_packages(table: Callable[[], Mapping[str, Any]], note: host_api.Note)
         yield
     finally:
         sys.meta_path.remove(finder)
-        for name, module in finder.made.items():
+        for name, module in finder.stand_ins.items():
             if sys.modules.get(name) is module:
                 del sys.modules[name]

@@ -94,7 +94,7 @@ class LaunchRecorder:
 
     def _begin(self) -> None:
         self._one_by_one = threading.RLock()  # a program may launch in several threads
-        self._written: dict[Any, Any] = {}
+        self._written_states: dict[Any, Any] = {}
         self._running: ScriptLaunch | None = None
         vars(self).pop("_launches", None)
 
@@ -161,5 +161,5 @@ class LaunchRecorder:
 
     def _changed(self, key: Any, state: Any) -> bool:
         """Whether something is another object, or another number, than when this was asked before."""
-        before, self._written[key] = self._written.get(key), state
+        before, self._written_states[key] = self._written_states.get(key), state
         return before is not state and (not isinstance(state, int) or before != state)

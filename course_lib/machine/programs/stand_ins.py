@@ -43,9 +43,9 @@ def signatures_wait(jit: Callable[..., Any]) -> Callable[..., Any]:
         decorate = jit(**options)
 
         def decorated(function: FunctionType) -> Any:
-            made = decorate(function)
-            made.waiting_for = signature
-            return made
+            dispatcher = decorate(function)
+            dispatcher.waiting_for = signature
+            return dispatcher
 
         return decorated
 
@@ -92,7 +92,7 @@ def without_device(launch: LaunchHandler, note: host_api.Note, gpu: str = measur
                 of_elements = {name: host_api.elementwise(_of_numba(name), note, "cuda") for name in _ELEMENTWISE}
                 names |= {"jit": signatures_wait(cuda.jit), **of_elements}
             for module, known in [(cuda, names), *host_api.parts(cuda, table())]:
-                replace(module, {name: made for name, made in known.items() if hasattr(module, name)})
+                replace(module, {name: stand_in for name, stand_in in known.items() if hasattr(module, name)})
 
         stack.enter_context(readable_texts())
         stack.enter_context(absent_packages(table, note))

@@ -121,15 +121,15 @@ def without_gpu(*, strict: bool = True, allow: Sequence[str] = ()) -> SimulatedL
     array([1., 1., 1., 1.], dtype=float32)
     """
     raising = _ERRORS if strict else frozenset()
-    made = SimulatedLaunches(_reason(), Policy(raising=raising, allow=tuple(allow), has_all=_HAS_ALL))
-    if made._reason:
-        return made
+    launches = SimulatedLaunches(_reason(), Policy(raising=raising, allow=tuple(allow), has_all=_HAS_ALL))
+    if launches._reason:
+        return launches
     with _LOCK:
         if _ACTIVE and not _ACTIVE[-1]._entered:
-            made._below = _ACTIVE.pop()
-            made._below._above = made
-        _put_in_force(made)
-    return made
+            launches._below = _ACTIVE.pop()
+            launches._below._above = launches
+        _put_in_force(launches)
+    return launches
 
 
 def run_by(simulates: Simulates) -> None:
@@ -153,9 +153,9 @@ def _reason() -> str:
     return ""
 
 
-def _put_in_force(made: SimulatedLaunches) -> None:
+def _put_in_force(launches: SimulatedLaunches) -> None:
     """Let launches be simulated as a call wants it."""
-    _ACTIVE.append(made)
+    _ACTIVE.append(launches)
     if not _INSTALLED and not _RUN:
         _INSTALLED.append(without_device(launch, _note))
         put_in_place(_INSTALLED[-1])
@@ -171,10 +171,10 @@ def put_in_place(stand_ins: AbstractContextManager[None]) -> None:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(stand_ins))
 
 
-def _drop(made: SimulatedLaunches) -> None:
+def _drop(launches: SimulatedLaunches) -> None:
     """Take one away, and those that came after it; take the stand-ins away with the last."""
-    if made in _ACTIVE:
-        del _ACTIVE[_ACTIVE.index(made) :]
+    if launches in _ACTIVE:
+        del _ACTIVE[_ACTIVE.index(launches) :]
     if not _ACTIVE and _INSTALLED:
         _INSTALLED.pop().__exit__(None, None, None)
 

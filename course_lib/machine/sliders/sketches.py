@@ -383,7 +383,7 @@ def _row_of_pieces(row: int, placed: Sequence[int], groups: int, piece: int, pit
 _STRIDES = tuple(range(33))
 _THREADS = tuple(range(32, 1025, 32))
 _REGISTERS = (*range(16, 256, 8), 255)
-_SHARED = tuple(range(0, 228))
+_SHARED_KIB = tuple(range(0, 228))
 _KERNELS = (2, 5, 10, 20, 50, 100, 200)
 _LAUNCHES = (5, 10, 20, 40)
 
@@ -406,7 +406,7 @@ KINDS = {
         {
             "threads": Slider(_THREADS, (64, 128, 256, 512, 1024), lambda n: f"threads of a block: {n}"),
             "registers": Slider(_REGISTERS, (32, 64, 128, 255), lambda n: f"registers of a thread: {n}"),
-            "shared": Slider(_SHARED, (0, 8, 32, 64, 100), lambda n: f"shared memory of a block: {n} KiB"),
+            "shared": Slider(_SHARED_KIB, (0, 8, 32, 64, 100), lambda n: f"shared memory of a block: {n} KiB"),
         },
         draw_occupancy,
     ),

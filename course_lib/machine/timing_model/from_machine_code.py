@@ -63,15 +63,18 @@ def main_loop(run: BlockRun) -> tuple[int, int] | None:
     counts = np.zeros(len(run.code.instructions), np.int64)
     for executed in run.executed:
         counts += np.bincount(np.array(executed, np.intp), minlength=len(counts))
-    adds = np.array([each.operation.startswith("FFMA") for each in run.code.instructions])
+    multiply_adds = np.array([each.operation.startswith("FFMA") for each in run.code.instructions])
     loops = [loop for loop in run.code.loops if loop[1] > loop[0] and counts[loop[1]]]
-    outer = [loop for loop in loops if not any(o[0] <= loop[0] and loop[1] <= o[1] and o != loop for o in loops)]
+
+    def is_inside(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
+        return inner != outer and outer[0] <= inner[0] and inner[1] <= outer[1]
 
     def work(loop: tuple[int, int]) -> tuple[int, int]:
         within = slice(loop[0], loop[1] + 1)
-        return int(counts[within][adds[within]].sum()), int(counts[within].sum())
+        return int(counts[within][multiply_adds[within]].sum()), int(counts[within].sum())
 
-    return max(outer, key=work, default=None)
+    outermost = [loop for loop in loops if not any(is_inside(loop, other) for other in loops)]
+    return max(outermost, key=work, default=None)
 
 
 def block_streams(run: BlockRun, pitches: Mapping[str, tuple[int, int]] | None = None) -> list[list[Instruction]]:
@@ -82,18 +85,18 @@ def block_streams(run: BlockRun, pitches: Mapping[str, tuple[int, int]] | None =
     """
     loop = main_loop(run)
     fixed = _fixed(run.code)
-    skeletons: dict[tuple[int, ...], list[Instruction]] = {}
+    streams_of: dict[tuple[int, ...], list[Instruction]] = {}  # without the costs of accesses
     known: dict[Any, tuple[int, tuple[tuple[str, int], ...]]] = {}
     found = []
     for executed, accesses in zip(run.executed, run.accesses, strict=True):
         key = tuple(executed)
-        if key not in skeletons:
-            skeletons[key] = _skeleton(run.code, fixed, executed, loop)
-        stream = list(skeletons[key])
+        if key not in streams_of:
+            streams_of[key] = _without_costs(run.code, fixed, executed, loop)
+        stream = list(streams_of[key])
         for place, each in enumerate(stream):
             if each.kind in _MEMORY:
                 access = accesses.get(place)
-                stream[place] = _costed(each, access, pitches or {}, known)
+                stream[place] = _with_costs(each, access, pitches or {}, known)
         found.append(stream)
     return found
 
@@ -101,35 +104,37 @@ def block_streams(run: BlockRun, pitches: Mapping[str, tuple[int, int]] | None =
 def _fixed(code: MachineCode) -> list[tuple[Instruction, int]]:
     """Return what each instruction is wherever it is executed, and how many groups of copies it lets be in flight."""
     fixed: list[tuple[Instruction, int]] = []
-    kept: dict[int, str] = {}
+    reused: dict[int, str] = {}
     for each in code.instructions:
         kind = "refused" if each.operation.startswith(REFUSED) else kind_of(each.operation)
-        (even, odd), kept = register_reads(each.text, kept)
+        (even, odd), reused = register_reads(each.text, reused)
         pending = re.search(r", (0x\w+)$", each.text) if kind == "wait" else None
-        own = each.operation.startswith("U") or kind in _MEMORY
-        made = Instruction(
+        reads_uniform = not each.operation.startswith("U") and kind not in _MEMORY
+        instruction = Instruction(
             kind if each.predicate != "@!PT" else "other",
             code.line(each),
             pace=each.pace,
             reads=(len(even), len(odd)),
-            uniform_read=not own and UNIFORM.search(each.text.partition(",")[2]) is not None,
+            uniform_read=reads_uniform and UNIFORM.search(each.text.partition(",")[2]) is not None,
         )
-        fixed.append((made, int(pending[1], 16) if pending else -1))
+        fixed.append((instruction, int(pending[1], 16) if pending else -1))
     return fixed
 
 
-def _skeleton(
+def _without_costs(
     code: MachineCode, fixed: list[tuple[Instruction, int]], executed: Sequence[int], loop: tuple[int, int] | None
 ) -> list[Instruction]:
     """Return the stream of warps that execute these instructions, without the costs of their accesses."""
     counters: list[list[int]] = [[] for _ in range(6)]
     groups: list[list[int]] = [[]]
     first, last = loop or (-1, -1)
-    ends = max((n for n, place in enumerate(executed) if first <= place <= last), default=-1)
-    iteration, out = 0, []
+    last_of_loop = max((number for number, place in enumerate(executed) if first <= place <= last), default=-1)
+    iteration = 0
+    stream = []
     for number, place in enumerate(executed):
-        each, (about, pending) = code.instructions[place], fixed[place]
-        if about.kind == "refused":
+        each = code.instructions[place]
+        instruction, pending = fixed[place]
+        if instruction.kind == "refused":
             kind_of(each.operation)  # raises ValueError
         iteration += place == first
         needs: list[int] = []
@@ -138,30 +143,32 @@ def _skeleton(
             counters[counter] = []
         if pending >= 0:
             done = max(len(groups) - 1 - pending, 0)  # the last group is still open, and nothing waits for it
-            needs += [place for group in groups[:done] for place in group]
+            needs += [copy for group in groups[:done] for copy in group]
             del groups[:done]
-        elif about.kind == "commit":
+        elif instruction.kind == "commit":
             groups.append([])
-        elif about.kind == "copy":
+        elif instruction.kind == "copy":
             groups[-1].append(number)
-        out.append(about._replace(needs=tuple(needs), iteration=iteration if number <= ends else 0))
-        if each.result >= 0 and about.kind != "commit":
+        stream.append(instruction._replace(needs=tuple(needs), iteration=iteration if number <= last_of_loop else 0))
+        if each.result >= 0 and instruction.kind != "commit":
             counters[each.result].append(number)
-    return out
+    return stream
 
 
 _MEMORY = ("load", "store", "shared load", "shared store", "copy")
 
 
-def _costed(
-    made: Instruction,
+def _with_costs(
+    instruction: Instruction,
     access: WarpAccess | None,
     pitches: Mapping[str, tuple[int, int]],
     known: dict[Any, tuple[int, tuple[tuple[str, int], ...]]],
 ) -> Instruction:
     """Return an access with its wavefronts and sectors; one in which no lane takes part only issues."""
     if access is None:
-        return made._replace(kind="other") if made.kind != "shared load" else made._replace(wavefronts=1)
+        if instruction.kind == "shared load":
+            return instruction._replace(wavefronts=1)
+        return instruction._replace(kind="other")
     active = access.active
     stored = b"" if access.stored is None else access.stored[active].tobytes()
     key = access.array, access.space, access.bytes, active.tobytes(), access.addresses[active].tobytes(), stored
@@ -171,7 +178,7 @@ def _costed(
             sectors = tuple((access.array, n) for n in _sectors(access, pitches.get(access.array)))
         known[key] = _wavefronts(access), sectors
     wavefronts, sectors = known[key]
-    return made._replace(wavefronts=wavefronts, sectors=sectors, bytes=access.bytes)
+    return instruction._replace(wavefronts=wavefronts, sectors=sectors, bytes=access.bytes)
 
 
 def _sectors(access: WarpAccess, pitch: tuple[int, int] | None) -> list[int]:
@@ -186,8 +193,11 @@ def _wavefronts(access: WarpAccess) -> int:
     if access.space == "local":  # a thread's words lie beside those of its neighbours
         return max(1, access.bytes // WORD_BYTES)
     if access.stored is not None:
-        to, of = (np.where(access.active, at // access.bytes, 0)[:, None] for at in (access.stored, access.addresses))
-        return max(1, copy_costs(to, of, access.active[:, None], access.bytes)[0])
+        shared, loaded = (
+            np.where(access.active, addresses // access.bytes, 0)[:, None]
+            for addresses in (access.stored, access.addresses)
+        )
+        return max(1, copy_costs(shared, loaded, access.active[:, None], access.bytes)[0])
     words = np.where(access.active, access.addresses // WORD_BYTES, NOBODY)[:, None]
-    each = max(1, access.bytes // WORD_BYTES)
-    return int(busiest(words, 1)[0] if each == 1 else in_groups(words, each)[0][0])
+    words_of_lane = max(1, access.bytes // WORD_BYTES)
+    return int(busiest(words, 1)[0] if words_of_lane == 1 else in_groups(words, words_of_lane)[0][0])

@@ -83,12 +83,44 @@ def without_latency(multiprocessor: Multiprocessor) -> Multiprocessor:
     )
 
 
+#: An interval between two barriers of a warp, and a line.
+LineOfInterval = tuple[int, int]
+
+
+def _issued_for(
+    stream: Sequence[Instruction], lines: Sequence[frozenset[int]], issued: Sequence[float]
+) -> tuple[dict[LineOfInterval, list[float]], set[LineOfInterval]]:
+    """Return when a warp issues the instructions of each line, and the lines that do more than count and address.
+
+    Of those lines, only the instructions that do the work are among them.
+    """
+    issued_for: dict[LineOfInterval, list[float]] = {}
+    works = set[LineOfInterval]()
+    interval = 0
+    for instruction, of_lines, cycle in zip(stream, lines, issued, strict=True):
+        work = instruction.kind in WORK
+        for line in of_lines:
+            key = interval, line
+            if work and key not in works:
+                works.add(key)
+                issued_for[key] = []
+            if work or key not in works:
+                issued_for.setdefault(key, []).append(cycle)
+        interval += instruction.kind == "barrier"
+    return issued_for, works
+
+
 def _cycles(
     trace: Trace,
     warps: Sequence[Sequence[Instruction]],
     lines: Sequence[Sequence[frozenset[int]]],
     multiprocessor: Multiprocessor,
 ) -> Order:
+    """Simulate the warps, and return the cycle at which each statement has been issued, with the waits for memory.
+
+    ``lines``: for each instruction of each warp, the lines that it comes from. The instructions of a line in an
+    interval between two barriers are spread evenly over the statements of that line in the interval.
+    """
     timing = simulate_warps(warps, multiprocessor)
     timeline = Timeline.of(trace, (0, 0, 0))
     cycles = np.zeros(len(timeline))
@@ -97,26 +129,18 @@ def _cycles(
         steps = np.flatnonzero(timeline.warps == warp)
         barriers = np.cumsum(arrives[steps]) - arrives[steps]
         issued = timing.issued_at[warp]
-        made: dict[tuple[int, int], list[float]] = {}  # of each line, in each interval between barriers
-        interval = 0
-        works = set[tuple[int, int]]()  # where a line does more than count and compute addresses
-        for instruction, of, at in zip(warps[warp], lines[warp], issued, strict=True):
-            for key in ((interval, line) for line in of):
-                work = instruction.kind in WORK
-                if work and key not in works:
-                    works.add(key)
-                    made[key] = []
-                if work or key not in works:
-                    made.setdefault(key, []).append(at)
-            interval += instruction.kind == "barrier"
+        issued_for, works = _issued_for(warps[warp], lines[warp], issued)
         keys = [*zip(barriers.tolist(), timeline.lines[steps].tolist(), strict=True)]
-        left, seen = Counter(keys), Counter[tuple[int, int]]()
+        statements = Counter(keys)
+        seen = Counter[tuple[int, int]]()
         for step, key in zip(steps.tolist(), keys, strict=True):
             seen[key] += 1
-            if key in made and not (heads[step] and key in works):  # what branches share may bear the loop's line
-                # of counters and addresses, which the compiler moves where it likes, the first
-                place = ceil_div(seen[key] * len(made[key]), left[key]) - 1 if key in works else 0
-                cycles[step] = made[key][place]
+            if key not in issued_for or (heads[step] and key in works):  # what branches share may bear the loop's line
+                continue
+            place = 0  # of counters and addresses, which the compiler moves where it likes, the first
+            if key in works:
+                place = ceil_div(seen[key] * len(issued_for[key]), statements[key]) - 1
+            cycles[step] = issued_for[key][place]
         cycles[steps[-1]] = issued[-1]
         cycles[steps] = np.maximum.accumulate(cycles[steps])
     last = 0

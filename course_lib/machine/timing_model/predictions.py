@@ -52,7 +52,7 @@ READ = Instruction("shared load", 0, wavefronts=1)
 
 
 def rows(progress: Progress, gpu: Folder = DEFAULT_GPU) -> list[Result]:
-    """Return every prediction for a GPU's folder: probes, few and many resident warps, ladder, and of own kernels."""
+    """Return every prediction for a GPU's folder: probes, few and many resident warps, ladder, and capstone kernels."""
     measured = [(what, gpu) for what in ("cached", "residency", "ladder")] + [("capstone", RECORDED)]
     return [*probes(gpu), *(row for what, folder in measured for row in launches(progress, what, folder))]
 
@@ -68,24 +68,25 @@ def probes(gpu: Folder = DEFAULT_GPU) -> list[Result]:
     recording = measurements.load("latencies", gpu)
     full = recording.provenance["threads_per_multiprocessor"] // WARP_SIZE
     results = []
-    for r in recording.results:
-        kernel = _microkernel(r, multiprocessor, full)
+    for result in recording.results:
+        kernel = _microkernel(result, multiprocessor, full)
         if kernel is None:
             continue
-        streams, per, options = kernel
+        streams, divisor, options = kernel
         timing = simulate_warps(streams, multiprocessor, **options)
         ends = [spans[-1][2] for spans in timing.spans]
-        predicted = timing.cycles / per if per else float(np.mean(ends)) / max(ends)
-        about: Result = {"what": "probe", "probe": r["probe"], **{key: r[key] for key in WHICH if key in r}}
+        predicted = timing.cycles / divisor if divisor else float(np.mean(ends)) / max(ends)
+        about: Result = {"what": "probe", "probe": result["probe"]}
+        about |= {key: result[key] for key in WHICH if key in result}
         if "stride" in about:
             del about["requests"]  # as many with each stride
-        results.append({**about, **_beside(predicted, r["value"], "cycles")})
+        results.append({**about, **_compared(predicted, result["value"], "cycles")})
     return results
 
 
-def _microkernel(r: Result, multiprocessor: Multiprocessor, full: int) -> Microkernel | None:
+def _microkernel(result: Result, multiprocessor: Multiprocessor, full: int) -> Microkernel | None:
     """Return the microkernel of a result, on multiprocessors of `full` warps; None if it has none."""
-    match r:
+    match result:
         case {"probe": "warps following lists", "warps": warps}:  # lists of addresses: 8 sectors a step
             lists = [
                 [tuple(("list", (step * warps + warp) * 8 + i) for i in range(8)) for step in range(ITERATIONS)]
@@ -106,13 +107,13 @@ def _microkernel(r: Result, multiprocessor: Multiprocessor, full: int) -> Microk
         case {"probe": "multiply-add latency"}:
             return [chain("multiply-add")], ITERATIONS, {}
         case {"probe": str(name), "warps": warps, "code": code} if name.startswith("outer product"):
-            walk = loop_of_lines(code) * 4
-            products = sum(i.kind == "multiply-add" for i in walk) * warps // multiprocessor.schedulers
-            return [walk] * warps, products, {}
+            stream = loop_of_lines(code) * 4
+            products = sum(i.kind == "multiply-add" for i in stream) * warps // multiprocessor.schedulers
+            return [stream] * warps, products, {}
         case {"probe": "shared reads and barriers", "warps": warps, "barriers": barriers}:
-            walk = [Instruction("barrier", 0)] * barriers
-            walk[1:1] = [READ] * 8
-            return [walk * ITERATIONS] * warps, ITERATIONS * full, {"blocks": full // warps}
+            stream = [Instruction("barrier", 0)] * barriers
+            stream[1:1] = [READ] * 8
+            return [stream * ITERATIONS] * warps, ITERATIONS * full, {"blocks": full // warps}
         case {"probe": "warps that ask"}:
             reads_and_adds = [
                 each
@@ -145,20 +146,20 @@ def loop_of_lines(code: Sequence[str]) -> list[Instruction]:
     Lines are labels, or "pace result operands waits  text".
     """
     places: dict[str, int] = {}
-    made = list[Instruction]()
+    instructions = list[Instruction]()
     targets = list[int]()
-    kept = dict[int, str]()
+    reused = dict[int, str]()
     for line in code:
         if line.endswith(":"):
-            places[line[:-1]] = len(made)
+            places[line[:-1]] = len(instructions)
             continue
         pace, _, _, _, text = line.split(maxsplit=4)
-        (even, odd), kept = register_reads(text, kept)
+        (even, odd), reused = register_reads(text, reused)
         operation = text.split()[1 if text.startswith("@") else 0]
-        made.append(Instruction(kind_of(operation), 0, pace=int(pace), reads=(len(even), len(odd))))
+        instructions.append(Instruction(kind_of(operation), 0, pace=int(pace), reads=(len(even), len(odd))))
         found = re.search(r"\.L\w+", text)
         targets.append(places.get(found[0], -1) if found else -1)  # those further on are no loops
-    loops = [made[target : place + 1] for place, target in enumerate(targets) if target >= 0]
+    loops = [instructions[target : place + 1] for place, target in enumerate(targets) if target >= 0]
     return max(loops, key=lambda loop: sum(i.kind == "multiply-add" for i in loop) / len(loop))
 
 
@@ -173,20 +174,23 @@ def launches(progress: Progress, what: str, gpu: Folder = DEFAULT_GPU) -> list[R
     multiprocessor = _multiprocessor(gpu)
     recording = measurements.load(what, gpu)
     own = recorded() if what == "capstone" else {}
-    chosen = [r for r in recording.results if "gflops" in r and (r["rung"] in own if own else r["rung"] != "cublas")]
+    timed = [result for result in recording.results if "gflops" in result]
+    chosen = [result for result in timed if (result["rung"] in own if own else result["rung"] != "cublas")]
     results: list[Result] = []
-    for r in progress(chosen, lambda r: f"{r['rung']} {r.get('warps', '')}"):
-        launch = launch_of(r, multiprocessor, recording, own.get(r["rung"]), r.get("blocks"), what == "cached")
-        about = {"what": what, **{key: r[key] for key in ("rung", "params", *"MNK", "warps", "blocks") if key in r}}
-        about |= _beside(launch.gflops(), r["gflops"], "GFLOP/s")
+    for result in progress(chosen, lambda result: f"{result['rung']} {result.get('warps', '')}"):
+        kernel = own.get(result["rung"])
+        launch = launch_of(result, multiprocessor, recording, kernel, result.get("blocks"), what == "cached")
+        about: Result = {"what": what}
+        about |= {key: result[key] for key in ("rung", "params", *"MNK", "warps", "blocks") if key in result}
+        about |= _compared(launch.gflops(), result["gflops"], "GFLOP/s")
         if what == "ladder":
             about["cycles"] = launch.timing().cycles
-            about |= _reasons(launch.timing(), counted_of(r, measurements.load("counters", gpu)))
+            about |= _reasons(launch.timing(), counted_of(result, measurements.load("counters", gpu)))
         elif not own:
-            times = r["milliseconds"]
-            about["repeats"] = [r["gflops"] * float(np.median(times)) / most(times) for most in (max, min)]
-            about |= _reasons(launch.timing(), r)
-        if what == "ladder" and r["rung"] in ALSO_WITHOUT_BANKS:
+            times = result["milliseconds"]
+            about["repeats"] = [result["gflops"] * float(np.median(times)) / most(times) for most in (max, min)]
+            about |= _reasons(launch.timing(), result)
+        if what == "ladder" and result["rung"] in ALSO_WITHOUT_BANKS:
             about["without_banks"] = replace(launch, banks=False).gflops()
         results.append(about)
     return results
@@ -197,7 +201,7 @@ def _multiprocessor(gpu: Folder) -> Multiprocessor:
 
 
 def launch_of(
-    r: Result,
+    result: Result,
     multiprocessor: Multiprocessor,
     recording: Recording,
     own: Rung | None = None,
@@ -208,23 +212,24 @@ def launch_of(
 
     blocks, cached: as in `ProductLaunch`.
     """
-    of = own or rung(r["rung"])
-    params = {} if own else r["params"]
+    kernel = own or rung(result["rung"])
+    params = {} if own else result["params"]
     matrix = np.zeros((8, 8), np.float32)
-    code = machine_code(of.make(dtype=np.float32, **params), (matrix,) * 3)
-    launch = partial(of.launch, **params)
-    size, part = (r["M"], r["N"], r["K"]), PARTS.get(r["rung"])
+    code = machine_code(kernel.make(dtype=np.float32, **params), (matrix,) * 3)
+    launch = partial(kernel.launch, **params)
+    size = result["M"], result["N"], result["K"]
+    part = PARTS.get(result["rung"])
     return ProductLaunch(code, launch, size, multiprocessor, recording.provenance, blocks, part, cached)
 
 
-def _beside(predicted: float, measured: float, unit: str) -> Result:
+def _compared(predicted: float, measured: float, unit: str) -> Result:
     return {"predicted": predicted, "measured": measured, "unit": unit, "error": predicted / measured - 1}
 
 
-def counted_of(r: Result, counters: Recording) -> Result | None:
+def counted_of(result: Result, counters: Recording) -> Result | None:
     """Return the profiler's counters of a rung, on the same size if it was counted there; None if it was not."""
-    found = [c for c in counters.results if c["rung"] == r["rung"] and "skipped" not in c]
-    return min(found, key=lambda c: bool(c["M"] != r["M"]), default=None)
+    found = [counted for counted in counters.results if counted["rung"] == result["rung"] and "skipped" not in counted]
+    return min(found, key=lambda counted: bool(counted["M"] != result["M"]), default=None)
 
 
 def _reasons(timing: LaunchTiming, counted: Result | None) -> Result:

@@ -232,13 +232,14 @@ class ProductLaunch:
         They follow from the multiplications: those that the product needs, of all that the block makes in a small run.
         """
         streams, loop, depth, _ = self._found
-        made = sum(i.kind == "multiply-add" for stream in streams for i in stream)
-        if not made:
+        products = sum(i.kind == "multiply-add" for stream in streams for i in stream)
+        if not products:
             raise ValueError("the machine code has no multiply-adds")
         needed = prod(self.tile) * depth / WARP_SIZE
         simulated = sum(i.kind == "multiply-add" for stream in loop for i in stream)
-        each = simulated / len({i.iteration for stream in loop for i in stream}) * (1 if self.part else needed / made)
-        return prod(self.size) / prod(self.grid) / WARP_SIZE / each
+        iterations = len({i.iteration for stream in loop for i in stream})
+        products_of_one = simulated / iterations * (1 if self.part else needed / products)
+        return prod(self.size) / prod(self.grid) / WARP_SIZE / products_of_one
 
     @property
     def _together(self) -> int:
@@ -265,17 +266,17 @@ def _alike(stream: Sequence[Instruction], once: bool) -> list[Instruction]:
 
     The first one of kernels that load ahead multiplies nothing, and the last ones load nothing.
     """
-    loaded, made = Counter[int](), Counter[int]()
+    loaded, products = Counter[int](), Counter[int]()
     for i in stream:
         if i.iteration:
             loaded[i.iteration] += len(i.sectors) * (i.kind in ("load", "copy"))
-            made[i.iteration] += i.kind == "multiply-add"
-    numbers = sorted(made)
+            products[i.iteration] += i.kind == "multiply-add"
+    numbers = sorted(products)
     if once or not numbers:
         return only(stream, set(numbers[:1]))
-    usual = [float(np.median([*counts.values()])) for counts in (loaded, made)]
+    usual = [float(np.median([*counts.values()])) for counts in (loaded, products)]
     # the last iteration leaves the loop, and may do some of what comes after it
-    chosen = [n for n in numbers[:-1] if loaded[n] >= usual[0] / 2 and made[n] >= usual[1] / 2]
+    chosen = [n for n in numbers[:-1] if loaded[n] >= usual[0] / 2 and products[n] >= usual[1] / 2]
     long = sum(i.iteration in chosen for i in stream) / max(len(chosen), 1)
     return only(stream, set(chosen[: max(FEWEST, int(INSTRUCTIONS / max(long, 1)))]))
 

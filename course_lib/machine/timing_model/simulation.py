@@ -39,6 +39,7 @@ class TimingSimulation:
         loaded_by: Mapping[str, float] | None = None,
         in_step: bool = False,
     ) -> None:
+        """Allocate the arrays on which the event loop works; the parameters are those of `timing.simulate_warps`."""
         self.streams = streams
         instructions = streams.on(multiprocessor)
         sectors = streams.sectors_on(multiprocessor, served, loaded_by or {})

@@ -98,8 +98,8 @@ class SimulatedTiming:
             raise ValueError("the loop has fewer than 3 iterations in this trace: trace a larger K")
         last = min(begun[-1] for begun in self.iterations)
         ends = SKIPPED * last, last
-        made = sum(float(np.diff(np.interp(ends, begun, range(len(begun))))[0]) for begun in self.iterations)
-        return (1 - SKIPPED) * last * len(self.iterations) / made
+        completed = sum(float(np.diff(np.interp(ends, begun, range(len(begun))))[0]) for begun in self.iterations)
+        return (1 - SKIPPED) * last * len(self.iterations) / completed
 
 
 def simulate_blocks(

@@ -167,29 +167,30 @@ class Plan:
 
 def _stretches(spans: Iterable[tuple[str, float, float]]) -> Iterator[tuple[str, float, float]]:
     """Merge short spans of a warp that follow each other into one for each reason."""
-    gathered: dict[str, float] = {}
-    begun = whole = 0.0
+    lengths: dict[str, float] = {}  # of the short spans since the last one that was merged, by reason
+    begin = merged_length = 0.0
 
-    def given() -> Iterator[tuple[str, float, float]]:
-        first = begun
+    def merged() -> Iterator[tuple[str, float, float]]:
+        first = begin
         for reason in REASONS:
-            if reason in gathered:
-                yield reason, first, first + gathered[reason]
-                first += gathered[reason]
+            if reason in lengths:
+                yield reason, first, first + lengths[reason]
+                first += lengths[reason]
 
     for reason, first, last in spans:
         length = last - first
-        if whole + length > STRETCH:
-            yield from given()
-            gathered, whole = {}, 0.0
+        if merged_length + length > STRETCH:
+            yield from merged()
+            lengths = {}
+            merged_length = 0.0
         if length > STRETCH:
             yield reason, first, last
             continue
-        if not gathered:
-            begun = first
-        gathered[reason] = gathered.get(reason, 0.0) + length
-        whole += length
-    yield from given()
+        if not lengths:
+            begin = first
+        lengths[reason] = lengths.get(reason, 0.0) + length
+        merged_length += length
+    yield from merged()
 
 
 def plan(multiprocessor: Multiprocessor, latency: int, warps: int, tile_width: int, buffers: int) -> Plan:
@@ -271,12 +272,13 @@ class Waiting(WithFallback, anywidget.AnyWidget):
         tile_width: int = 8,
         buffers: int = 1,
     ) -> None:
+        """Simulate the first setting, and the blocks of every tile width, so that no drag waits for the simulator."""
         self._measured = multiprocessor
         if latency is None:
             first, last, step = LATENCIES
             latency = min(max(round(multiprocessor.latency["L2"] / step) * step, first), last)
         widths = {width: len(instructions(width, 1)) for width in TILE_WIDTHS}
-        for width in TILE_WIDTHS:  # so that no drag waits for the simulator
+        for width in TILE_WIDTHS:
             instructions(width, 2)
         offers = json.dumps({"latency": LATENCIES, "warps": WARPS, "widths": widths})
         super().__init__(
@@ -304,7 +306,7 @@ class Waiting(WithFallback, anywidget.AnyWidget):
         return value
 
     def _replan(self, change: object = None) -> None:
-        """Play the current setting, with the warps of whole blocks."""
+        """Simulate the current setting, with the warps of whole blocks."""
         size = len(instructions(self.tile_width, 1))
         whole = max(self.warps // size, 1) * size
         if whole != self.warps:

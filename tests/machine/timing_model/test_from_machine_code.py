@@ -29,15 +29,15 @@ def traced(name, depth=96, **params):
 
 
 def test_operands_come_from_two_banks():
-    """Even and odd registers are counted; the next instruction does not read a kept operand again."""
-    kept, reads = {}, []
+    """Even and odd registers are counted; the next instruction does not read an operand again that is reused."""
+    reused, reads = {}, []
     for text in (
         "FFMA R60, R61.reuse, R64, R60",
         "FFMA R59, R61, R66, R59",
         "FFMA R58, R61, R75, R58",
         "LDG.E R29, desc[UR14][R8.64]",
     ):
-        found, kept = register_reads(text, kept)
+        found, reused = register_reads(text, reused)
         reads.append(found)
     assert reads == [([64, 60], [61]), ([66], [59]), ([58], [61, 75]), ([8], [9])]
 
