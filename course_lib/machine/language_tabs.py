@@ -84,7 +84,9 @@ def tabs(name: str, part: str = "kernel", *, numba: Any = None, unroll: int | No
 def _in_numba(name: str, part: str) -> str:
     """Return the kernel of NAME.py without its docstring, or the lines of it that belong to a part of NAME.cu."""
     bounds = _LINES.get(name, _TILES).get(part)
-    if not (path := FOLDER / f"{name}.py").is_file() or name == "host" or part != "kernel" and not bounds:
+    path = FOLDER / f"{name}.py"
+    is_known = part == "kernel" or bool(bounds)
+    if name == "host" or not is_known or not path.is_file():
         raise ValueError(f"{name}.cu, {part!r}: say which lines of numba belong to it, with numba=…")
     text = path.read_text(encoding="utf-8")
     function = "fetch" if part == "fetch" else name

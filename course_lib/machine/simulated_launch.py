@@ -70,13 +70,15 @@ def simulated(
     for each in outputs:
         each.forget()
     before = copy.deepcopy(arguments) if copies else ()
-    stopped, began = None, time.process_time()
+    stopped = None
+    began = time.process_time()
     try:
         run = simulate(kernel, strict=False, max_steps=max_steps)[grid, block, 0, shared_bytes](*arguments)
     except KernelError as error:
         if error.run is None:
             raise
-        run, stopped = error.run, error
+        run = error.run
+        stopped = error
     except (LaunchError, UnsupportedKernelError):  # it did not begin
         for each, (values, flags) in zip(outputs, held, strict=True):
             each.values[...], each.flags[...] = values, flags

@@ -36,7 +36,8 @@ def race(traces: Mapping[str, Trace], array: str) -> Axes:
     _, load, store, barrier = _ROW_COLOURS  # what is read is multiplied
     colours = {"store": store, "load": load, "barrier": barrier}
     ticks: dict[float, str] = {}
-    sentences, base = [], 0.0
+    sentences = []
+    base = 0.0
     wanted = {warp: [seen for other, what, seen in right if (other, what) == (warp, "load")] for warp, *_ in right}
     for (label, history), count in zip(zip(traces, histories, strict=True), counts, strict=True):
         reads = dict.fromkeys(range(count), 0)

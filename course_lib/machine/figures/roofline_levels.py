@@ -134,7 +134,8 @@ def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
             counted = counters.result(name, M=timed["M"])
         else:
             timed = counted = measurements.load("variants", gpu).result(name)
-        n, params = timed["M"], timed["params"]
+        n = timed["M"]
+        params = timed["params"]
         tile = (params["tile_width"],) if "tile_width" in params else ()
         flop = model.flop(n, n, n)
         asked = 4.0 * model.global_loads(n, n, n, *tile) if tile or "block_width" in params else None

@@ -50,9 +50,11 @@ def _kernel_of(text: str, path: str, name: str) -> Rung:
     missing = [name for name in NAMES if name not in found]
     if missing:
         raise ValueError(f"{path} lacks {', '.join(missing)}: it defines the kernel mine, TILE and THREADS")
-    kernel, (tile, threads) = found["mine"], ([found[name] for name in NAMES[1:]])
+    kernel = found["mine"]
+    tile, threads = [found[name] for name in NAMES[1:]]
     for what, sizes in (("TILE", tile), ("THREADS", threads)):
-        if not (isinstance(sizes, tuple) and len(sizes) == 2 and all(isinstance(n, int) and n > 0 for n in sizes)):
+        is_pair = isinstance(sizes, tuple) and len(sizes) == 2
+        if not is_pair or not all(isinstance(n, int) and n > 0 for n in sizes):
             raise ValueError(f"{what} is {sizes!r} in {path}: two whole numbers of at least 1, as in the lesson")
     if not hasattr(kernel, "py_func"):
         raise ValueError(f"mine is no kernel in {path}: write @cuda.jit above it")

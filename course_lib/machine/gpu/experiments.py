@@ -151,7 +151,8 @@ _matrices = lru_cache(maxsize=1)(random_matrices)
 
 def launched(case: KernelCase, ask: Wanted) -> Results:
     """Launch a rung once, for a profiler, unless it cannot compute matrices of that size."""
-    cuda, r = require(), case.of
+    cuda = require()
+    r = case.of
     assert isinstance(r, Rung)
     try:
         kernel, grid, block, _ = prepare(r, *case.size, **case.params)
@@ -181,7 +182,8 @@ def warm_and_cold(case: KernelCase, ask: Wanted) -> Result | Results:
 
 def unsynchronised(case: KernelCase, ask: Wanted) -> Result:
     """Time launches with a host clock without synchronisation, beside the true times."""
-    cuda, r = require(), case.of
+    cuda = require()
+    r = case.of
     assert isinstance(r, Rung)
     kernel, grid, block, params = prepare(r, *case.size)
     arrays = tuple(cuda.to_device(X) for X in random_matrices(*case.size))

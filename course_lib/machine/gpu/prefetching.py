@@ -214,7 +214,8 @@ def prefetching(
     known: dict[tuple[Any, ...], Result] = {}
     chosen = list(enumerate(listed(names, size)))
     for each, group in groupby(chosen, key=lambda pair: pair[1].size):
-        problem, launches = problem_of(each), dict[int, Any]()
+        problem = problem_of(each)
+        launches = dict[int, Any]()
         for number, case in progress(list(group), lambda pair: str(pair[1])):
             result, launch = _verified(case, problem, known)
             results.append(result)
@@ -269,7 +270,8 @@ def _judged(case: PrefetchCase, problem: Problem, call: Callable[..., Any]) -> R
     verdict = verify(case.rung, *RAGGED, **case.params)
     if not verdict.correct:
         return {"wrong": f"relative error {verdict.relative_error:.1e} at {RAGGED}"}
-    ragged, verdict = verdict, problem.judge(call)
+    ragged = verdict
+    verdict = problem.judge(call)
     if not verdict.correct:
         return {"wrong": f"relative error {verdict.relative_error:.1e} is over {verdict.tolerance:.0e}"}
     return {"relative_error": verdict.relative_error, "ragged_error": ragged.relative_error}
@@ -294,7 +296,8 @@ def made_of(body: Sequence[MachineInstruction]) -> Result:
 
     `multiply_adds_before_loads` has for each load, or copy, from global memory the number of multiply-adds before it.
     """
-    named, products = kinds(body), 0
+    named = kinds(body)
+    products = 0
     before: list[int] = []
     for each in body:
         products += each.operation.startswith(KINDS["multiply-add"][1])
@@ -314,7 +317,8 @@ def launch_cases(chosen: Sequence[PrefetchCase], numbers: Iterable[int]) -> None
     cuda = require()
     for case in map(chosen.__getitem__, numbers):
         kernel, grid, block, _ = prepare(case.rung, *case.size, **case.params)
-        room, arguments = 0, _arguments(case.size)
+        room = 0
+        arguments = _arguments(case.size)
         if case.blocks:
             launch = limited(case.rung, case.params, case.blocks, arguments, case.size)
             assert launch is not None  # it was timed

@@ -37,7 +37,8 @@ def limited(
     total = gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
     most = gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
     if isinstance(kernel, CKernel):
-        used, permit = partial(kernel.resources, block), kernel.allow
+        used = partial(kernel.resources, block)
+        permit = kernel.allow
     else:
         kernel.compile(tuple(kernel.typeof_pyval(a) for a in arguments))
         used = partial(resources, kernel, block)

@@ -89,7 +89,8 @@ def time_shuffled(
     So a clock that changes meanwhile changes the times of all calls alike. Every call has one launch for warming up; a
     call whose repeats would take longer than `seconds` gets fewer.
     """
-    cuda, order = require(), np.random.default_rng(0)
+    cuda = require()
+    order = np.random.default_rng(0)
     once = [time_calls(call, sets, 1, 1)[0] for call in calls]
     wanted = [max(1, min(repeats, int(seconds * 1e3 / each))) for each in once]
     times: list[list[float]] = [[] for _ in calls]

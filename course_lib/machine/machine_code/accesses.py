@@ -63,7 +63,8 @@ def _address(text: str, wide: bool = False) -> Callable[[Threads], Any]:
         raise UnknownInstruction(f"address {text}")
     parts, scales = [], []
     for part in re.findall(r"[+-]?[^+-]+", found[1]):
-        sign, name = part[0] == "-", part.lstrip("+-")
+        sign = part[0] == "-"
+        name = part.lstrip("+-")
         if name.startswith("0x"):
             parts.append(raw(f"-{name}" if sign else name, 2))
             scales.append(1)
@@ -191,7 +192,8 @@ class Memory:
                 np.copyto(words[:, first + i], register(threads), where=threads.mask, casting="unsafe")
 
     def _move(self, threads: Threads, data: np.ndarray, places: np.ndarray) -> None:
-        where, size = places[threads.mask], min(self.bytes, 4)
+        where = places[threads.mask]
+        size = min(self.bytes, 4)
         words = data[: len(data) // size * size].view(f"{'i' if self.signed else 'u'}{size}")
         for i, register in enumerate(self.registers):
             place = where // size + i
@@ -222,7 +224,8 @@ class Atomic:
 
     def __init__(self, operation: str, operands: list[str]) -> None:
         name, *mods = operation.split(".")
-        self.space, self.mods = ATOMICS[name], mods
+        self.space = ATOMICS[name]
+        self.mods = mods
         if {"F16x2", "F16", "BF16", "BF16x2", "128"} & {*mods} or any("V2" in m or "V4" in m for m in mods):
             raise UnknownInstruction(operation)
         wide = bool({"64", "F64", "S64", "U64"} & {*mods})

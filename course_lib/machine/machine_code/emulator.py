@@ -119,7 +119,8 @@ def run_launch(
     """
     memory = _parameters(arguments, names, pointers=False)
     launch = _Launch(code, *memory, (*block, 1, 1)[:3], (*grid, 1, 1)[:3], dynamic_bytes)
-    blocks, together = prod(grid), max(1, BATCH // launch.width)
+    blocks = prod(grid)
+    together = max(1, BATCH // launch.width)
     for first in range(0, blocks, together):
         state = launch.threads(np.arange(first, min(first + together, blocks)))
         with np.errstate(all="ignore"):
@@ -150,7 +151,8 @@ class _Launch:
         linear = np.tile(np.arange(width, dtype=np.uint64), len(numbers))
         ctaid = np.repeat(numbers.astype(np.uint64), width)
         lane = linear % np.uint64(WARP_SIZE)
-        bit, every = np.uint64(1) << lane, np.uint64(0xFFFFFFFF)
+        bit = np.uint64(1) << lane
+        every = np.uint64(0xFFFFFFFF)
         x, y = (np.uint64(n) for n in self.block[:2])
         across, down = (np.uint64(n) for n in self.grid[:2])
         place: dict[str, Any] = {
@@ -197,12 +199,14 @@ class _Launch:
 
 def _parameters(arguments: Sequence[Any], names: Sequence[str], pointers: bool) -> tuple[list[Region], bytes]:
     """Return the memory of the arrays, and the bytes in which a kernel finds its arguments."""
-    arrays, parameters = [], b""
+    arrays = []
+    parameters = b""
     for number, value in enumerate(arguments):
         if isinstance(value, np.ndarray):
             if not (value.flags.c_contiguous or value.flags.f_contiguous):
                 raise ValueError("an array with gaps between its elements: give a contiguous one")
-            first, data = ARRAYS + (number << ARRAY_BITS), value.ravel("K").view(np.uint8)  # the array itself
+            first = ARRAYS + (number << ARRAY_BITS)
+            data = value.ravel("K").view(np.uint8)  # the array itself
             arrays.append(Region(names[number] if names else f"argument {number}", first, data))
             about = (0, 0, value.size, value.itemsize, first, *value.shape, *value.strides)
             given = np.array((first,) if pointers else about, np.int64)

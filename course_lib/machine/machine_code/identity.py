@@ -133,7 +133,8 @@ def values_of(function: FunctionType) -> dict[str, Any]:
 
     Constants of a module have the module's name before theirs. Names without a value yet are left out.
     """
-    code, found = function.__code__, {}
+    code = function.__code__
+    found = {}
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         try:
             found[name] = cell.cell_contents

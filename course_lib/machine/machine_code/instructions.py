@@ -173,7 +173,8 @@ def from_listing(
     for line in listing.splitlines():
         if source := SOURCE.search(line):
             if not fresh:
-                chain, fresh = [], True
+                chain = []
+                fresh = True
             at = source[1], int(source[2])
             if not chain or chain[-1] != at:
                 chain.append(at)

@@ -131,7 +131,8 @@ def raw(text: str, words: int = 1) -> Value:
         return lambda threads: threads.constant(at, 4 * words)
     if (place := _place(text)) is None:
         raise UnknownInstruction(f"operand {text}")
-    uniform, number = place[0] == "U", place[1]
+    uniform = place[0] == "U"
+    number = place[1]
 
     def get(threads: Threads) -> Array:
         file = threads.uniform if uniform else threads.registers
@@ -222,7 +223,8 @@ def writer(text: str, words: int = 1) -> Action:
     place = _place(text.removesuffix(".64"))
     if place is None:
         raise UnknownInstruction(f"result {text}")
-    uniform, number = place[0] == "U", place[1]
+    uniform = place[0] == "U"
+    number = place[1]
     if number == (63 if uniform else 255):
         return lambda threads, value: None
 
@@ -239,7 +241,8 @@ def writer(text: str, words: int = 1) -> Action:
 
 def float_writer(text: str, words: int = 1) -> Action:
     """Return the function that writes a float32, or a float64 of two words."""
-    write, (bits, kind) = writer(text, words), _FLOATS[words]
+    write = writer(text, words)
+    bits, kind = _FLOATS[words]
     return lambda threads, value: write(threads, np.asarray(value, kind).view(bits).astype(np.uint64))
 
 
@@ -344,7 +347,8 @@ def added(part: Callable[..., Any], mods: list[str], operands: list[str]) -> Run
 
 
 def lea(mods: list[str], a: Array, b: Array, *others: Any) -> Array:
-    low, by = a & WORD, others[-1]
+    low = a & WORD
+    by = others[-1]
     if "SX32" in mods:
         return ((signed(low) << by.astype(np.int64)).view(np.uint64) >> SHIFT) + b
     return ((low | others[0] << SHIFT) << by >> SHIFT if "HI" in mods else low << by & WORD) + b
@@ -434,7 +438,8 @@ def compare(mods: list[str], a: Array, b: Array, others: Array, low: Array | Non
 
 def compare_floats(mods: list[str], x: Array, y: Array, others: Array) -> tuple[Any, Any]:
     """With MAX or MIN, whether to take the first one, also if the second one is NaN; and whether both are NaN."""
-    how, none = mods[0], (np.isnan(x), np.isnan(y))
+    how = mods[0]
+    none = (np.isnan(x), np.isnan(y))
     if how in ("MAX", "MIN"):
         return _joined(mods, (x > y if how == "MAX" else x < y) | none[1], others)[0], none[0] & none[1]
     if how in ("NAN", "NUM"):
@@ -533,7 +538,8 @@ def halves(mods: list[str], operands: list[str]) -> Run:
     if [text.strip("-") for text in operands[1:3]] != ["RZ", "RZ"]:
         raise UnknownInstruction("HFMA2")
     high, low = (int(np.float16(float(text)).view(np.uint16)) for text in operands[3:5])
-    write, word = writer(operands[0]), np.uint64(high << 16 | low)
+    write = writer(operands[0])
+    word = np.uint64(high << 16 | low)
     return lambda threads: write(threads, word)
 
 
@@ -599,7 +605,8 @@ def rounded(mods: list[str], value: Array) -> Array:
 def to_integer(mods: list[str], operands: list[str]) -> Run:
     """A float as an integer; one that is too large becomes the largest, and NaN 0 (in 64 bits the lowest bit set)."""
     kind = next((m for m in mods if re.fullmatch(r"[US](8|16|32|64)", m)), "S32")
-    bits, wide = int(kind[1:]), kind[1:] == "64"
+    bits = int(kind[1:])
+    wide = kind[1:] == "64"
     low, high = (0, 2**bits - 1) if kind[0] == "U" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     number = np.uint64 if kind[0] == "U" else np.int64
 
@@ -646,7 +653,8 @@ def least_sum(mods: list[str], a: Array, b: Array, c: Array, least: Array) -> Ar
 def barrier_move(mods: list[str], operands: list[str]) -> Run:
     """A convergence barrier's members to a register, and back."""
     if operands[0].startswith("B"):
-        number, get = int(operands[0][1:]), raw(operands[1])
+        number = int(operands[0][1:])
+        get = raw(operands[1])
 
         def restore(threads: Threads) -> None:
             np.copyto(
@@ -656,7 +664,8 @@ def barrier_move(mods: list[str], operands: list[str]) -> Run:
             )
 
         return restore
-    write, number = writer(operands[0]), int(operands[1][1:])
+    write = writer(operands[0])
+    number = int(operands[1][1:])
 
     def save(threads: Threads) -> None:
         write(threads, threads.barriers[number].astype(np.uint64))

@@ -81,14 +81,21 @@ def _flow(each: MachineInstruction) -> tuple[set[str], set[str], bool]:
     name, *mods = each.operation.split(".")
     operands = [text.strip() for text in each.text.partition(each.operation)[2].split(",")]
     count = 0 if name.startswith(("ST", "BRA", "BAR", "RED", "EXIT", "B")) or name == "LDGSTS" else 1
-    if count and len(operands) > 2 and (re.fullmatch(r"U?P(\d|T)", operands[1]) or operands[0].startswith(("P", "UP"))):
-        count = 2
+    if count == 1 and len(operands) > 2:
+        is_comparison = operands[0].startswith(("P", "UP"))
+        if is_comparison or re.fullmatch(r"U?P(\d|T)", operands[1]):
+            count = 2
+    words = 1
+    if "128" in mods:
+        words = 4
+    elif {"64", "WIDE"} & {*mods}:
+        words = 2
     written = set[str]()
-    words = 4 if "128" in mods else 2 if {"64", "WIDE"} & {*mods} else 1
     for text in operands[:count]:
         if found := re.fullmatch(r"(U?R|U?P)(\d+)", text):
-            more = range(words if "R" in found[1] else 1)
-            written |= {f"{found[1]}{int(found[2]) + n}" for n in more}
+            kind, first = found[1], int(found[2])
+            registers = words if "R" in kind else 1
+            written |= {f"{kind}{first + n}" for n in range(registers)}
     wide = operands[-1] if "WIDE" in mods else ""  # what is added has 64 bits
     read = _names(" ".join([*operands[count:], f"{wide.removesuffix('.reuse')}.64"]))
     return written, read, not each.predicate

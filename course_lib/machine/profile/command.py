@@ -227,7 +227,9 @@ def _told(options: argparse.Namespace, launches: Sequence[ProfiledLaunch], data:
         except OSError as error:
             raise UsageError(f"{options.html}: {error.strerror}.") from None
         print(f"Page: {options.html}", file=sys.stderr if options.json else sys.stdout)
-    return 1 if any(each.fails for each in launches) else 2 if any(each.profile is None for each in launches) else 0
+    if any(each.fails for each in launches):
+        return 1
+    return 2 if any(each.profile is None for each in launches) else 0
 
 
 def _scripts(options: argparse.Namespace) -> int:
@@ -276,7 +278,8 @@ def _scripts(options: argparse.Namespace) -> int:
 
     failed = next((each["status"] for each in programs if each["status"] and not each["stopped"]), 0)
     unknown = lost or any(each["stopped"] or not each["launches"] for each in programs)
-    clean = not failed and not unknown and not any(each.fails or each.profile is None for each in every)
+    all_right = all(not each.fails and each.profile is not None for each in every)
+    clean = not failed and not unknown and all_right
     data = {"launches": [*map(as_data, every)], "findings": found, "clean": clean, "not_profiled": more}
     status = _told(options, every, data | {"programs": programs}, more) if every or options.json else 0
     return failed or status or (2 if unknown else 0)
@@ -296,7 +299,8 @@ def _launch(options: argparse.Namespace, file: File, kernel: Any) -> Any:
     """Return the grid, the block and the arguments, from the options or from a function of the file."""
     if options.launch:
         _alone(options, "--launch")
-        make, ended = file.named(options.launch), ""
+        make = file.named(options.launch)
+        ended = ""
         try:
             returned = make()
         except Exception as error:

@@ -69,10 +69,13 @@ def without(cost: Cost, program: Sequence[Instruction]) -> list[Instruction]:
     part = cost.least / cost.value
     kind = f"shared {cost.op}" if shared else cost.op
 
+    def is_of_the_cost(each: Instruction) -> bool:
+        if (each.line, each.kind) != (cost.line, kind):
+            return False
+        return shared or bool(each.sectors and each.sectors[0][0] == cost.array)
+
     def at_least(each: Instruction) -> Instruction:
-        if (each.line, each.kind) != (cost.line, kind) or not (
-            shared or (each.sectors and each.sectors[0][0] == cost.array)
-        ):
+        if not is_of_the_cost(each):
             return each
         sectors = each.sectors if shared else each.sectors[: ceil(len(each.sectors) * part)]
         return each._replace(wavefronts=ceil(each.wavefronts * part), sectors=sectors)
@@ -88,13 +91,15 @@ def costs(run: Run) -> tuple[Cost, ...]:
             continue  # the fields of a record are neighbours, and come together
         if row.op == "atomic":
             count = "atomic_wavefronts" if row.space == "shared" else "serialized"
-            value, least = getattr(row, count), row.requests
+            value = getattr(row, count)
+            least = row.requests
         elif row.space == "shared":
             count = "wavefronts"
             value = row.wavefronts
             least = row.wavefronts - row.bank_conflicts
         else:
-            count, value = "sectors", row.sectors
+            count = "sectors"
+            value = row.sectors
             least = row.requests * max(1, ceil_div(row.accesses * row.itemsize, row.requests * SECTOR_BYTES))
         found = sums.setdefault((row.line, row.array, row.op, count), [0, 0, 0])
         found[:] = (old + new for old, new in zip(found, (row.requests, value, least), strict=True))

@@ -108,7 +108,8 @@ def verdict(
     if errors or suspect:
         about = leading(run, errors) if errors else suspect[0]
     others = [each for each in every if each is not about]
-    problems, also = (about, *others), _also(others)
+    problems = (about, *others)
+    also = _also(others)
     if errors:
         says, lines = _story(run, leading(run, errors), trace)
         return LaunchVerdict("WRONG", says, _source(source, lines, repair), repair, problems, also)

@@ -72,7 +72,8 @@ def parser() -> argparse.ArgumentParser:
 def _allowed(word: str) -> str:
     """Return a word of --allow if there is such a kind."""
     kind, of_kernel, kernel = word.partition(":")
-    if word != REFUSED and (kind not in KINDS or (of_kernel and not kernel.isidentifier())):
+    is_named = not of_kernel or kernel.isidentifier()
+    if word != REFUSED and not (kind in KINDS and is_named):
         raise argparse.ArgumentTypeError(
             f"{word} is neither a kind nor KIND:KERNEL; the kinds are {', '.join(KINDS)}, and {REFUSED} for launches "
             "that are not simulated"

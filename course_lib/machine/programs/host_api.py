@@ -638,7 +638,8 @@ def _like(ary: Any) -> tuple[Any, Any, Any, Any]:
         return ary.shape, ary.dtype, None, "C"
     if ary.flags["F_CONTIGUOUS"]:
         return ary.shape, ary.dtype, None, "F"
-    strides, step = [0] * ary.ndim, ary.dtype.itemsize
+    strides = [0] * ary.ndim
+    step = ary.dtype.itemsize
     for dimension in sorted(range(ary.ndim), key=lambda each: ary.strides[each]):
         strides[dimension] = step
         step *= ary.shape[dimension]

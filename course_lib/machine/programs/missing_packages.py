@@ -102,7 +102,8 @@ class Dispatcher:
 
     def __init__(self, function: FunctionType, signatures: list[Any], options: Mapping[str, Any]) -> None:
         functools.update_wrapper(self, function)
-        self.py_func, self.targetoptions = function, dict(options)
+        self.py_func = function
+        self.targetoptions = dict(options)
         self.overloads = {}
         for each in signatures:
             arguments, result = normalize_signature(each)

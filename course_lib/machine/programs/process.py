@@ -137,7 +137,8 @@ class LaunchRecorder:
             self.writer.write("note", said)
 
     def _begins(self, launch: ScriptLaunch, grid: Any, block: Any) -> None:
-        self._running, name = launch, launch.name
+        self._running = launch
+        name = launch.name
         with contextlib.suppress(LaunchError):
             shape = Launch.of(grid, block)
             name = f"{name} [{trimmed(shape.grid)}, {trimmed(shape.block)}]"

@@ -98,7 +98,8 @@ def recorded(state: Mapping[str, Any]) -> dict[str, Any]:
     """
     offers = json.loads(state["_offers"])
     fixed = json.loads(state["_fixed"])
-    kind, current = KINDS[offers["kind"]], state["setting"]
+    kind = KINDS[offers["kind"]]
+    current = state["setting"]
     values = {name: sorted({*slider.recorded, current[name]}) for name, slider in kind.sliders.items()}
     sketches = {}
     for chosen in product(*values.values()):

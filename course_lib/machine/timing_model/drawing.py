@@ -44,7 +44,8 @@ def draw(
         for warp, found in enumerate(timing.spans[:warps]):
             seen = [(why, max(a, first), min(b, last)) for why, a, b in found if a < last and b > first]
             rows.append((f"{name}, warp {warp}", [(why, a - first, b - a, "") for why, a, b in seen]))
-        bar, at = list[Span](), 0.0
+        bar = list[Span]()
+        at = 0.0
         for why, share in timing.waits.items():
             bar.append((why, at, share * (last - first), f"{100 * share:.0f} %" if share > 0.05 else ""))
             at += bar[-1][2]

@@ -172,7 +172,8 @@ class ProductLaunch:
 
         Raise ValueError if the block does not compute its part of the product.
         """
-        (_, N, K), columns = self.size, self.tile[1]
+        _, N, K = self.size
+        columns = self.tile[1]
         for depth in DEPTHS:
             run = self.run(depth)
             pitches = {"A": (4 * depth, 4 * K), **dict.fromkeys("BC", (4 * columns, 4 * N))}
@@ -190,11 +191,13 @@ class ProductLaunch:
         filled: the columns of A and rows of B that are not zero, if not all. A long K takes little time with few of
         them, and the run has the accesses to shared memory of these alone.
         """
-        (rows, columns), rng = self.tile, np.random.default_rng(0)
+        rows, columns = self.tile
+        rng = np.random.default_rng(0)
         A = np.zeros((rows, depth), np.float32)
         B = np.zeros((depth, columns), np.float32)
         some = np.arange(depth) if filled is None else np.array(filled)
-        A[:, some], B[some] = rng.random((rows, len(some)), np.float32), rng.random((len(some), columns), np.float32)
+        A[:, some] = rng.random((rows, len(some)), np.float32)
+        B[some] = rng.random((len(some), columns), np.float32)
         C = np.zeros((rows, columns), np.float32)
         sizes = tuple(map(np.int32, (rows, columns, depth))) if self.in_c else ()
         run = run_block(
