@@ -24,7 +24,7 @@ WITHOUT = (
     "A compiler may join, widen, hoist or split the accesses that the source asks for, and a GPU counts what it made"
 )
 #: Instructions of a launch's warps, executed together, after which it is not compared: they take some ten seconds.
-MOST = 200_000
+MAX_INSTRUCTIONS = 200_000
 #: The operations of a space.
 OPS = {"load": "loads", "store": "stores", "atomic": "atomics"}
 
@@ -116,7 +116,7 @@ class AsCompiled:
         return f"{html_table([head, *cells], left=range(1, len(head)))}{below}"
 
 
-def as_compiled(code: MachineCode, launch: Simulated, most: int = MOST) -> AsCompiled:
+def as_compiled(code: MachineCode, launch: Simulated, most: int = MAX_INSTRUCTIONS) -> AsCompiled:
     """Execute the machine code of a launch that was simulated, and return its counts beside those of the simulator.
 
     A launch that the emulator cannot execute has the source's counts alone, with the reason. most: instructions of the

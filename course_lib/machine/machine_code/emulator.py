@@ -28,7 +28,7 @@ SHARED = 0x400
 #: Where the arrays begin: far apart, and 256-byte aligned as allocations are.
 ARRAYS = 1 << 40
 #: Instructions of the warps of a batch, executed together, after which a run is given up.
-MOST = 400_000
+MAX_INSTRUCTIONS = 400_000
 #: Threads of the blocks that are run together, in one batch.
 BATCH = 1 << 14
 #: Bytes of an instruction.
@@ -67,7 +67,7 @@ def run_block(
     until: int | None = None,
     pointers: bool = False,
     zeros: bool = False,
-    most: int = MOST,
+    most: int = MAX_INSTRUCTIONS,
 ) -> BlockRun:
     """Run the block `index` of a launch, and change the arrays in `arguments` as it does.
 
@@ -110,7 +110,7 @@ def run_launch(
     *,
     names: Sequence[str] = (),
     dynamic_bytes: int = 0,
-    most: int = MOST,
+    most: int = MAX_INSTRUCTIONS,
 ) -> None:
     """Run all blocks of a launch, and change the arrays in `arguments` as it does; tell `note` of each instruction.
 
@@ -237,12 +237,15 @@ class Warps:
     ``ready`` has the groups that can go on, by the place of their next instruction: sets of threads, of which each has
     one group of a warp at most. ``waiting`` are those at a barrier of their block, by the instruction after it;
     ``votes``: what those say who wait at a barrier that counts votes, and ``counting`` how it counts them.
-    ``held``: for each thread that waits for others of its warp, the number of the event at which it joined their
-    convergence barrier, -1 for WARPSYNC; 0 for none. ``goes_on``: where it goes on then. ``alone``: the places of loops
-    that compare and swap, through which one warp goes after the other, so that none makes another one try again.
+    ``joined_at``: for each thread that waits for others of its warp, the number of the step at which it joined their
+    convergence barrier, -1 for WARPSYNC; 0 for none. ``continues_at``: the place of its next instruction then.
+    ``serialized``: the places of loops that compare and swap, which one warp executes after the other, so that none
+    makes another one try again.
     """
 
-    def __init__(self, code: MachineCode, state: Threads, note: Note, until: int | None, most: int = MOST) -> None:
+    def __init__(
+        self, code: MachineCode, state: Threads, note: Note, until: int | None, most: int = MAX_INSTRUCTIONS
+    ) -> None:
         self.code = code
         self.state = state
         self.note = note
@@ -253,9 +256,9 @@ class Warps:
         self.votes = np.zeros(len(state.mask), bool)
         self.counting: dict[int, str] = {}
         self.alive = state.mask.copy()
-        self.held = np.zeros(len(self.alive), np.int64)
-        self.goes_on = np.zeros(len(self.alive), np.int64)
-        self.alone = {place for loop in _retries(code) for place in range(loop[0], loop[1] + 1)}
+        self.joined_at = np.zeros(len(self.alive), np.int64)
+        self.continues_at = np.zeros(len(self.alive), np.int64)
+        self.serialized = {place for loop in _retries(code) for place in range(loop[0], loop[1] + 1)}
         self.steps = 0
 
     def run(self) -> None:
@@ -273,7 +276,7 @@ class Warps:
             place = min(self.ready)
             groups = self.ready[place]
             threads = groups.pop()
-            if place in self.alone:
+            if place in self.serialized:
                 first = threads & (np.arange(len(threads)) // WARP_SIZE == threads.argmax() // WARP_SIZE)
                 threads, others = first, threads & ~first
                 groups += [others] if others.any() else []
@@ -302,8 +305,8 @@ class Warps:
         warps = by_warp(threads)
         lanes = np.repeat(warps, WARP_SIZE)
         first = place  # others may be there, too, which cannot join
-        while (place < next_ready or place == first or place in self.alone) and self.steps != self.until:
-            if place in self.alone and np.count_nonzero(warps) > 1:
+        while (place < next_ready or place == first or place in self.serialized) and self.steps != self.until:
+            if place in self.serialized and np.count_nonzero(warps) > 1:
                 break
             if place >= len(code):
                 raise ValueError("the machine code has no end here")
@@ -387,44 +390,45 @@ class Warps:
         return threads
 
     def _meet(self, place: int, threads: np.ndarray, active: np.ndarray, work: int) -> np.ndarray:
-        self.held[active] = self.state.barriers[work][active]
-        self.goes_on[active] = place + 1
-        alone = active & (self.held == 0)  # they are members of no barrier
-        self._add(place + 1, alone)
+        self.joined_at[active] = self.state.barriers[work][active]
+        self.continues_at[active] = place + 1
+        free_threads = active & (self.joined_at == 0)  # they are members of no barrier
+        self._add(place + 1, free_threads)
         self._release(by_warp(active))
         return threads & ~active
 
     def _together(self, place: int, threads: np.ndarray, active: np.ndarray, work: Any) -> np.ndarray:
-        self.held[active], self.goes_on[active] = -1, place + 1
+        self.joined_at[active] = -1
+        self.continues_at[active] = place + 1
         self._release(by_warp(active))
         return threads & ~active
 
     def _release(self, warps: np.ndarray) -> None:
         """Let threads of these warps go on for which all have come that they wait for."""
-        held = self.held.reshape(-1, WARP_SIZE)[warps]
-        if not held.any():
+        joined_at = self.joined_at.reshape(-1, WARP_SIZE)[warps]
+        if not joined_at.any():
             return
         alive = self.alive.reshape(-1, WARP_SIZE)[warps]
         barriers = self.state.barriers.reshape(len(self.state.barriers), -1, WARP_SIZE)[:, warps]
         free = np.zeros_like(alive)
-        for event in np.unique(held[held != 0]).tolist():
-            here = held == event
+        for event in np.unique(joined_at[joined_at != 0]).tolist():
+            here = joined_at == event
             awaited = alive if event < 0 else alive & (barriers == event).any(axis=0)
             free |= here & ~(awaited & ~here).any(axis=1, keepdims=True)
         if not free.any():
             return
         threads = np.zeros_like(self.alive)
         threads.reshape(-1, WARP_SIZE)[warps] = free
-        events = self.held.copy()
+        events = self.joined_at.copy()
         threads_of = np.flatnonzero(threads)
-        self.held[threads] = 0
+        self.joined_at[threads] = 0
         for event in np.unique(events[threads_of]).tolist():
             mine = threads & (events == event)
             if event > 0:
                 row = self.state.barriers
                 row[(row == event) & mine] = 0
-            for place in np.unique(self.goes_on[mine]).tolist():
-                self._add(place, mine & (self.goes_on == place))
+            for place in np.unique(self.continues_at[mine]).tolist():
+                self._add(place, mine & (self.continues_at == place))
 
 
 def _retries(code: MachineCode) -> list[tuple[int, int]]:

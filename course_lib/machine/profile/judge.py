@@ -7,7 +7,7 @@ from typing import Any
 
 from ...simulator.testing import exceeded
 from .. import measurements
-from ..programs.launches import MOST, Fault, LaunchJudge
+from ..programs.launches import MAX_VERDICTS, Fault, LaunchJudge
 from ..simulated_launch import Simulated
 from .costs import costs
 from .profiling import Profile, examined, outlined
@@ -51,10 +51,10 @@ class Profiler(LaunchJudge):
 
     def examined(self, launch: Simulated, number: int) -> Profile | None:
         """Return a profile with trace, time and repair; None for the later ones of many kernels without findings."""
-        if number > MOST and not (launch.failed or launch.run.findings or costs(launch.run)):
+        if number > MAX_VERDICTS and not (launch.failed or launch.run.findings or costs(launch.run)):
             return None
         began = time.process_time()
-        seconds = min(self.repair_seconds / MOST, self._left)
+        seconds = min(self.repair_seconds / MAX_VERDICTS, self._left)
         profile = examined(launch, self.registers, self.gpu, seconds, self.executes)
         self._left -= time.process_time() - began
         return profile

@@ -17,7 +17,7 @@ from .costs import Cost
 from .repeatable_launch import ChangedLaunch, LaunchResult, RepeatableLaunch
 
 #: A repair leaves at most this share of a cost.
-LEFT = 0.75
+MAX_SHARE_LEFT = 0.75
 
 
 def traffic_of(run: Run) -> dict[str, int]:
@@ -28,7 +28,7 @@ def traffic_of(run: Run) -> dict[str, int]:
 def saves(cost: Cost, changed: ChangedLaunch, before: LaunchResult) -> bool:
     """Whether a change lowers a cost, no other kind of traffic pays for it, and all values are equal."""
     now, was = traffic_of(changed.run), traffic_of(before.run)
-    if now[cost.count] > LEFT * was[cost.count] or any(now[name] > was[name] for name in was):
+    if now[cost.count] > MAX_SHARE_LEFT * was[cost.count] or any(now[name] > was[name] for name in was):
         return False
     return changed.findings <= before.findings and _equal_bits(changed.after, before.after)
 

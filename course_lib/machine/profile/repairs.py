@@ -20,8 +20,11 @@ from .repeatable_launch import ChangedLaunch, LaunchResult, RepeatableLaunch
 
 register(*synchronization.ROWS, *bounds.ROWS, *savings.ROWS)
 
-#: Seconds for all candidates of a launch, how many are tried, and how many repairs may be needed together.
-SECONDS, MOST, TOGETHER = 5.0, 60, 3
+#: Seconds for all candidates of a launch, and how many are tried.
+SECONDS = 5.0
+MAX_TRIES = 60
+#: How many changes a repair of errors may need together.
+MAX_CHANGES = 3
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ def repair_of(launch: Simulated, slow: Sequence[Cost], seconds: float = SECONDS)
     ``slow`` are the costs of the launch. No try begins after ``seconds`` of the processor; a busy machine changes no
     verdict.
     """
-    tries = Tries(MOST, seconds=seconds)
+    tries = Tries(MAX_TRIES, seconds=seconds)
     run = launch.run
     wide = () if run.errors else tuple(finding for finding in run.findings if finding.kind == "float64")
     again = RepeatableLaunch.of(launch, frozenset(finding.line for finding in wide))
@@ -66,7 +69,7 @@ def repair_of(launch: Simulated, slow: Sequence[Cost], seconds: float = SECONDS)
 def _without_errors(before: LaunchResult, tries: Tries) -> Repair | None:
     """Return the changes after which nothing is found and the values are equal in every order of the warps."""
     changes: tuple[Candidate, ...] = ()
-    for _ in range(TOGETHER):
+    for _ in range(MAX_CHANGES):
         best = _best_change(before, tries)
         if best is None:
             return None

@@ -26,7 +26,7 @@ from ..machine_code.identity import functions_of, kernel_key
 from ..simulated_launch import Simulated, iterations, simulated
 
 #: Launches that get a verdict of their own; later ones get one if their kernel is new, or what is found in them.
-MOST = 20
+MAX_VERDICTS = 20
 _JUMPS = frozenset((*dis.hasjrel, *dis.hasjabs))
 #: Findings of threads that end in an exception.
 _ENDS = ("failed-assertion", "raised-exception")
@@ -292,7 +292,7 @@ class Launches:
             known.times += 1
             return known, False
         new = {own.code, *((own.code, key) for key in keys)}
-        if len(self.every) >= MOST and new <= self._seen:
+        if len(self.every) >= MAX_VERDICTS and new <= self._seen:
             self.more += 1
             return None, False
         self._alike[alike] = own

@@ -28,13 +28,13 @@ from .stand_ins import CUDASIM
 from .start import FOLDER, MAIN, SETTINGS, WAS_STOPPED
 
 #: Seconds between two looks at a program that has a limit.
-LOOK = 1.0
+POLL_SECONDS = 1.0
 #: A process that does not stop itself, because a call into C keeps the interpreter's lock, is ended so much later.
-GRACE = 15.0
+GRACE_SECONDS = 15.0
 #: Seconds for which a program of an own session may handle an interrupt.
-HANDLES = 5.0
+INTERRUPT_SECONDS = 5.0
 #: Seconds for which processes may still end after the main one, as workers do whose connection is closed.
-LEAVES = 3.0
+LEAVING_SECONDS = 3.0
 _STARTUP = Path(__file__).parent / "startup"
 _SKIPPING_FAILURES = "import sys; sys.path.insert(0, sys.argv.pop(1)); from {} import run; del sys.path[0]; run()"
 #: Signals that the command hands on to the program; where these are not, there is nothing to hand on.
@@ -112,7 +112,7 @@ def run_program(program: PythonProgram, request: Request) -> ProgramRun:
         folder.joinpath(SETTINGS).write_text(json.dumps(settings), encoding="utf-8")
         folder.joinpath(REQUEST).write_bytes(pickle.dumps(request))
         status, overdue = _run(program, folder)
-        left = _left(folder, 0 if program.apart else LEAVES)
+        left = _left(folder, 0 if program.apart else LEAVING_SECONDS)
         stopped = _stopped(folder, program) or (
             f"The program ran for {program.limit:g} s and was ended; it did not say where it was" if overdue else ""
         )
@@ -132,7 +132,7 @@ def _left(folder: Path, seconds: float) -> list[int]:
     """Return the processes that still run after so many seconds."""
     end = time.monotonic() + seconds
     while (left := alive(folder)) and time.monotonic() < end:
-        time.sleep(LOOK / 20)
+        time.sleep(POLL_SECONDS / 20)
     return left
 
 
@@ -145,29 +145,29 @@ def environment(folder: Path) -> dict[str, str]:
 
 def _run(program: PythonProgram, folder: Path) -> tuple[int, bool]:
     """Run the main process; return its status, and whether it was ended because it did not stop itself."""
-    alone = program.apart or program.limit is not None
+    own_session = program.apart or program.limit is not None
     sys.stdout.flush()
     sys.stderr.flush()
     stdout = _stderr() if program.apart else None
-    process = subprocess.Popen(program.command, stdout=stdout, env=environment(folder), start_new_session=alone)
+    process = subprocess.Popen(program.command, stdout=stdout, env=environment(folder), start_new_session=own_session)
     begun = None
     overdue = False
-    interrupts = _Interrupts(process, alone)
+    interrupts = _Interrupts(process, own_session)
     try:
         with _handled({signal.SIGINT: interrupts.handle} | dict.fromkeys(_HANDED_ON, interrupts.hand_on)):
             while True:
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    return process.wait(LOOK if alone else None), overdue
+                    return process.wait(POLL_SECONDS if own_session else None), overdue
                 now = time.monotonic()
                 if begun is None and folder.joinpath(MAIN).exists():
                     begun = now
-                late = begun is not None and program.limit is not None and now > begun + program.limit + GRACE
-                if late or (interrupts.first is not None and now > interrupts.first + HANDLES):
+                late = begun is not None and program.limit is not None and now > begun + program.limit + GRACE_SECONDS
+                if late or (interrupts.first is not None and now > interrupts.first + INTERRUPT_SECONDS):
                     overdue = late
                     process.kill()
     finally:
         if program.apart or folder.joinpath(WAS_STOPPED).exists() or overdue:
-            _signal(process, alone, _KILL)
+            _signal(process, own_session, _KILL)
         process.wait()
 
 
@@ -182,16 +182,16 @@ def _stderr() -> int:
 class _Interrupts:
     """Signals of the command, which its program gets, too."""
 
-    def __init__(self, process: subprocess.Popen[bytes], alone: bool) -> None:
-        self.process, self.alone = process, alone
+    def __init__(self, process: subprocess.Popen[bytes], own_session: bool) -> None:
+        self.process, self.own_session = process, own_session
         self.first: float | None = None  # when a program of an own session was first interrupted
 
     def handle(self, number: int, frame: FrameType | None) -> None:
         """Interrupt the program, unless the terminal does: its Ctrl-C is for all processes of the command's group."""
-        if self.alone:
+        if self.own_session:
             self.first = self.first or time.monotonic()
-        if self.alone or not _at_terminal():
-            _signal(self.process, self.alone, number)
+        if self.own_session or not _at_terminal():
+            _signal(self.process, self.own_session, number)
 
     def hand_on(self, number: int, frame: FrameType | None) -> None:
         self.process.send_signal(number)

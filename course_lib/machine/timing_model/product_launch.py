@@ -19,7 +19,7 @@ import numpy as np
 
 from ...simulator.hardware import WARP_SIZE, ceil_div
 from ...simulator.occupancy import occupancy
-from ..machine_code.emulator import MOST, BlockRun, run_block
+from ..machine_code.emulator import MAX_INSTRUCTIONS, BlockRun, run_block
 from ..machine_code.instructions import MachineCode
 from ..model.multiprocessor import Multiprocessor
 from .from_machine_code import block_streams
@@ -208,7 +208,7 @@ class ProductLaunch:
             names="ABCMNK",
             pointers=self.in_c,
             zeros=filled is not None,
-            most=max(MOST, _FOR_EACH_K * depth),
+            most=max(MAX_INSTRUCTIONS, _FOR_EACH_K * depth),
         )
         if not np.allclose(C, A @ B, rtol=1e-5):
             raise WrongBlock(f"the first block's part of C is wrong for a K of {depth}")
