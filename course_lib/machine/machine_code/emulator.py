@@ -223,10 +223,10 @@ def _by_warp(
     ran = np.array([those for _, those in log]).reshape(-1, warps)
     executed, accesses = [], []
     for warp in range(warps):
-        mine = np.flatnonzero(ran[:, warp])
-        executed.append(places[mine].tolist())
+        of_warp = np.flatnonzero(ran[:, warp])
+        executed.append(places[of_warp].tolist())
         lanes = slice(warp * WARP_SIZE, (warp + 1) * WARP_SIZE)
-        own = {n: touched[at].of(lanes) for n, at in enumerate(mine.tolist()) if at in touched}
+        own = {n: touched[at].of(lanes) for n, at in enumerate(of_warp.tolist()) if at in touched}
         accesses.append({number: access for number, access in own.items() if access.active.any()})
     return BlockRun(code, executed, accesses)
 
@@ -291,9 +291,9 @@ class Warps:
         if place < 0:
             raise ValueError("the machine code branches to a place that is not known")
         groups = self.ready.setdefault(place, [])
-        mine = by_warp(threads)
+        warps = by_warp(threads)
         for number, other in enumerate(groups):
-            if not (mine & by_warp(other)).any():
+            if not (warps & by_warp(other)).any():
                 groups[number] = other | threads
                 return
         groups.append(threads)
@@ -423,12 +423,12 @@ class Warps:
         threads_of = np.flatnonzero(threads)
         self.joined_at[threads] = 0
         for event in np.unique(events[threads_of]).tolist():
-            mine = threads & (events == event)
+            released = threads & (events == event)
             if event > 0:
                 row = self.state.barriers
-                row[(row == event) & mine] = 0
-            for place in np.unique(self.continues_at[mine]).tolist():
-                self._add(place, mine & (self.continues_at == place))
+                row[(row == event) & released] = 0
+            for place in np.unique(self.continues_at[released]).tolist():
+                self._add(place, released & (self.continues_at == place))
 
 
 def _retries(code: MachineCode) -> list[tuple[int, int]]:

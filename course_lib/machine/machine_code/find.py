@@ -69,8 +69,8 @@ def _compile(kernel: Any, types: Sequence[Any]) -> MachineCode:
         name = getattr(kernel, "__name__", "this kernel")
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         # numba names the step that failed first, then what is wrong
-        told = next((line for line in lines if not line.startswith("Failed in ")), type(error).__name__)
-        raise ValueError(f"the compiler refuses {name}: {told}") from error
+        reason = next((line for line in lines if not line.startswith("Failed in ")), type(error).__name__)
+        raise ValueError(f"the compiler refuses {name}: {reason}") from error
 
 
 def types_of(arguments: Any) -> tuple[Any, ...]:

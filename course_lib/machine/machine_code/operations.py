@@ -467,14 +467,14 @@ def vote(mods: list[str], operands: list[str]) -> Run:
     """Whether a predicate is true for all lanes of the warp that take part, or for any; and for which, as bits."""
     first, *others = operands
     write = None if is_predicate(first) else writer(first)
-    told = truth_writer(first if write is None else others[0])
+    write_truth = truth_writer(first if write is None else others[0])
     truth = predicate(operands[-1])
     bits = ONE << np.arange(WARP_SIZE, dtype=np.uint64)
 
     def run(threads: Threads) -> None:
         active = threads.mask.reshape(-1, WARP_SIZE)
         true = active & np.broadcast_to(truth(threads), threads.mask.shape).reshape(-1, WARP_SIZE)
-        told(threads, np.repeat((true == active).all(axis=1) if "ALL" in mods else true.any(axis=1), WARP_SIZE))
+        write_truth(threads, np.repeat((true == active).all(axis=1) if "ALL" in mods else true.any(axis=1), WARP_SIZE))
         if write is not None:
             write(threads, np.repeat((true * bits).sum(axis=1, dtype=np.uint64), WARP_SIZE))
 
@@ -623,9 +623,9 @@ def to_integer(mods: list[str], operands: list[str]) -> Run:
 
 
 def float_to_float(mods: list[str], operands: list[str]) -> Run:
-    to, of = (m for m in mods if m in ("F32", "F64"))
-    write = double_writer if to == "F64" else float_writer
-    get = double_of if of == "F64" else float_of
+    target, source = (m for m in mods if m in ("F32", "F64"))
+    write = double_writer if target == "F64" else float_writer
+    get = double_of if source == "F64" else float_of
     return Rule(same, (write,), (get,))(mods, operands)
 
 

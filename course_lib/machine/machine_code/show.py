@@ -175,15 +175,15 @@ class InnerLoop:
         tensor = next((i.operation for i in self.body if re.match("HG?MMA", i.operation)), "").partition(".")[0]
         what = f"{products} {tensor}" if tensor else plural(products, "multiply-add")
         each = f" for {what}: {len(self.body) / products:.1f} each" if products else ""
-        told = f"{code.kernel}: {plural(len(self.body), 'instruction')} in the "
-        told += f"inner loop{each}. " if code.loops else f"kernel, which has no loop{each}. "
+        text = f"{code.kernel}: {plural(len(self.body), 'instruction')} in the "
+        text += f"inner loop{each}. " if code.loops else f"kernel, which has no loop{each}. "
         spilled = f"{plural(code.spilled_bytes, 'byte')} spilled" if code.spilled_bytes else "nothing spilled"
-        told += f"{plural(code.registers, 'register')} a thread, {spilled}."
+        text += f"{plural(code.registers, 'register')} a thread, {spilled}."
         if self.occupancy is None:
-            return told
+            return text
         blocks = plural(self.occupancy.blocks, "block")
         fit = f"{blocks} of {self.threads} threads fit on a multiprocessor of the {self.gpu['gpu']}"
-        return f"{told} {fit} ({self.occupancy.warps} warps; limited by {self.occupancy.limit})."
+        return f"{text} {fit} ({self.occupancy.warps} warps; limited by {self.occupancy.limit})."
 
     @property
     def made_by(self) -> str:
@@ -297,8 +297,8 @@ def show_machine_code(
     plain = getattr(kernel, "py_func", kernel)
     parameters = [*inspect.signature(plain).parameters]
     if arguments is MATRICES and len(parameters) != 3:
-        told = f"{plain.__name__} has the parameters {', '.join(parameters)}"
-        raise ValueError(f"{told}; give show_machine_code a tuple of what a launch gives it")
+        parameters_of = f"{plain.__name__} has the parameters {', '.join(parameters)}"
+        raise ValueError(f"{parameters_of}; give show_machine_code a tuple of what a launch gives it")
     code = machine_code(kernel, arguments)
     shown = inner_loop(kernel, code, block, gpu)
     if grid is None:

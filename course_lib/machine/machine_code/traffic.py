@@ -143,16 +143,18 @@ def _add(sums: InstructionTraffic, access: WarpAccess) -> None:
         sums.wavefronts += int(_wavefronts(access, addresses, active).sum())
 
 
-def _add_copy(sums: InstructionTraffic, access: WarpAccess, of: np.ndarray, to: np.ndarray, active: np.ndarray) -> None:
+def _add_copy(
+    sums: InstructionTraffic, access: WarpAccess, loaded: np.ndarray, stored: np.ndarray, active: np.ndarray
+) -> None:
     """Add the side of a copy that is in the space of these sums."""
-    wavefronts, sectors = copy_costs(to // access.bytes, of // access.bytes, active, access.bytes)
+    wavefronts, sectors = copy_costs(stored // access.bytes, loaded // access.bytes, active, access.bytes)
     if sums.space == "shared":
         sums.arrays[""] += int(np.count_nonzero(active))
         sums.wavefronts += wavefronts
         return
     for name, lanes in access.by_array:
         sums.arrays[name] += lanes
-    sums.sectors += sectors if access.bytes == WIDE_BYTES else int(_sectors(access, of, active).sum())
+    sums.sectors += sectors if access.bytes == WIDE_BYTES else int(_sectors(access, loaded, active).sum())
 
 
 def _sectors(access: WarpAccess, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:

@@ -173,7 +173,7 @@ def _kernel(options: argparse.Namespace, target: str) -> int:
     settings = {name: getattr(options, name) for name in ("shared_bytes", "registers", "gpu", "max_steps")}
     launch = profile(kernel, grid, block, *values, **settings, executes=options.machine_code)
     judged = _judged(options, launch, checked=checked)
-    return _told(options, [judged], as_data(judged) | {"clean": not judged.fails} | _data(checked))
+    return _report(options, [judged], as_data(judged) | {"clean": not judged.fails} | _data(checked))
 
 
 def _budgets(options: argparse.Namespace) -> dict[str, int]:
@@ -207,7 +207,7 @@ def _judged(
     )
 
 
-def _told(options: argparse.Namespace, launches: Sequence[ProfiledLaunch], data: Any, more: int = 0) -> int:
+def _report(options: argparse.Namespace, launches: Sequence[ProfiledLaunch], data: Any, more: int = 0) -> int:
     """Print what the options ask for, as JSON the data; return the exit status."""
     if options.json:
         print(json.dumps(data, indent=1))
@@ -236,7 +236,7 @@ def _scripts(options: argparse.Namespace) -> int:
     """Profile the launches that scripts make, in one report."""
     if options.launch or options.check_all is not None:
         raise UsageError("--launch and --check-all need a kernel: name it after the file, as my_kernel.py:kernel.")
-    _alone(options, "A script")
+    _refuse_second_launch(options, "A script")
     if options.shared_bytes:
         raise UsageError("A script says itself how much dynamic shared memory a launch has; leave out --shared-bytes.")
     if not options.limit > 0:
@@ -281,7 +281,7 @@ def _scripts(options: argparse.Namespace) -> int:
     all_right = all(not each.fails and each.profile is not None for each in every)
     clean = not failed and not unknown and all_right
     data = {"launches": [*map(as_data, every)], "findings": found, "clean": clean, "not_profiled": more}
-    status = _told(options, every, data | {"programs": programs}, more) if every or options.json else 0
+    status = _report(options, every, data | {"programs": programs}, more) if every or options.json else 0
     return failed or status or (2 if unknown else 0)
 
 
@@ -298,7 +298,7 @@ def _of_script(options: argparse.Namespace, each: ScriptLaunch) -> ProfiledLaunc
 def _launch(options: argparse.Namespace, file: File, kernel: Any) -> Any:
     """Return the grid, the block and the arguments, from the options or from a function of the file."""
     if options.launch:
-        _alone(options, "--launch")
+        _refuse_second_launch(options, "--launch")
         make = file.named(options.launch)
         ended = ""
         try:
@@ -318,7 +318,7 @@ def _launch(options: argparse.Namespace, file: File, kernel: Any) -> Any:
     return grid, block, in_order(source.name, source.parameters, options.array, options.scalar, options.seed)
 
 
-def _alone(options: argparse.Namespace, name: str) -> None:
+def _refuse_second_launch(options: argparse.Namespace, name: str) -> None:
     """Refuse a launch that is given twice."""
     if options.grid or options.block or options.array or options.scalar:
         raise UsageError(f"{name} gives grid, block and arguments; leave out --grid, --block, --array and --scalar.")
@@ -326,7 +326,7 @@ def _alone(options: argparse.Namespace, name: str) -> None:
 
 def _checked(options: argparse.Namespace, file: File, kernel: Any) -> tuple[Checked, Any, Any, Sequence[Any]]:
     """Return what many launches say, and grid, block and arguments of the smallest that fails, if one does."""
-    _alone(options, "--check-all")
+    _refuse_second_launch(options, "--check-all")
     if options.launch:
         raise UsageError("--check-all and --launch both give the launch; leave one of them out.")
     if options.launches < 1:

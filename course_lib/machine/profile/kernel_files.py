@@ -10,7 +10,7 @@ from typing import Any
 
 from ..patched_attributes import replaced
 from ..programs.stand_ins import kernels_defined
-from ..programs.statements import UsageError, compiled, left_out, place_of, skip_into, told
+from ..programs.statements import UsageError, compiled, error_in_words, left_out, place_of, skip_into
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def load(path: Path, words: Sequence[str] = (), skip_failing: bool = False) -> F
         with as_a_script, kernels_defined(), contextlib.redirect_stdout(sys.stderr):
             exec(code, vars(module))
     except (Exception, SystemExit) as error:
-        ended = f"line {place_of(error, str(path))}, {told(error)}"
+        ended = f"line {place_of(error, str(path))}, {error_in_words(error)}"
     finally:  # folders that the file itself adds stay: its functions may import from them later
         with contextlib.suppress(ValueError):
             sys.path.remove(folder)

@@ -37,9 +37,9 @@ def sure_names(source: Source, values: Mapping[str, Any]) -> dict[str, Any]:
     free = source.function.__code__.co_freevars
     scopes = [(scope, _bindings(scope, tree)) for scope in around]
     for name, value in outside.items():
-        where = next(((scope, of[name]) for scope, of in scopes if name in of), None)
+        where = next(((scope, bound[name]) for scope, bound in scopes if name in bound), None)
         if where is None:
-            sure = name in source.function.__globals__ and any("*" in of for scope, of in scopes if scope is tree)
+            sure = name in source.function.__globals__ and any("*" in bound for scope, bound in scopes if scope is tree)
         else:
             scope, bindings = where
             origins = {_imported(each, name) for each in bindings}

@@ -67,20 +67,20 @@ class ProfiledLaunch:
         file = self.script_launch.code[0]
         script = os.path.abspath(self.script)
         kernel = "" if file == script else f"; {self.script_launch.name} is in {Path(file).name}"
-        return wrapped(f"  {self.script_launch.first.told(script)}{self.others()}{kernel}")
+        return wrapped(f"  {self.script_launch.first.in_words(script)}{self.others()}{kernel}")
 
 
 def first_screen(launches: Sequence[ProfiledLaunch], colours: bool = False) -> str:
     """Return one verdict a launch, and what else there is to see."""
     lines = []
-    told: dict[Any, ProfiledLaunch] = {}
+    first_of: dict[Any, ProfiledLaunch] = {}
     for each, often in _grouped(launches):
         said = each.verdict
         keys = frozenset(each.key for each in said.problems) or said.says
         code = each.script_launch.code if each.script_launch else None
         repair = said.repair.text if said.repair else None
         same = each.script, code, said.word, keys, repair
-        first = told.setdefault(same, each)
+        first = first_of.setdefault(same, each)
         if said.lines and first is not each and first.profile:  # a loop over sizes repeats its verdict
             lines += replace(said, says=f"as {_titled(first, each)}").head(each.launched, colours)
         else:
@@ -150,8 +150,8 @@ def machine_code(judged: ProfiledLaunch) -> str:
     if judged.profile is None or loop is None:
         return f"{judged.launched}: no machine code is known; {how()}. {WITHOUT}."
     compared = judged.profile.compared
-    told = f"{judged.launched}\n{compared}\n\n" if compared else ""
-    return f"{told}{loop}\n\n{loop.listing()}"
+    comparison = f"{judged.launched}\n{compared}\n\n" if compared else ""
+    return f"{comparison}{loop}\n\n{loop.listing()}"
 
 
 def as_data(judged: ProfiledLaunch) -> dict[str, Any]:
@@ -231,8 +231,8 @@ def as_page(launches: Sequence[ProfiledLaunch], command: str) -> str:
 
 def _launch(judged: ProfiledLaunch, profile: Profile) -> Iterator[str]:
     run, traced = profile.run, profile.traced
-    if told := [*judged.over, *map(str, run.findings)]:
-        yield f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in told)}</ul>"
+    if problems := [*judged.over, *map(str, run.findings)]:
+        yield f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in problems)}</ul>"
     if traced is not None and traced.trace is not None:
         from ...trace.viewer.stepper import Stepper  # of the extra `course`
 

@@ -166,14 +166,14 @@ def _story(run: Run, finding: Finding, trace: Trace | None) -> tuple[str, dict[i
         other = finding.other_line if finding.other_line not in (None, finding.line) else None
         lines = {finding.line: [""], **({other: [""]} if other else {})}
         return f"{finding.kind}, line {finding.line}: {finding.message}", lines
-    told = pair_of(run, finding, trace)
+    pair = pair_of(run, finding, trace)
     notes: dict[int, list[str]] = {}
-    for line, said in told.accesses:
+    for line, said in pair.accesses:
         notes.setdefault(line, []).append(said)
-    if told.where:
-        notes.setdefault(told.loop, [""])
-    blocks = "" if told.within else " between two blocks"
-    where = f", {told.where}" if told.where else ""
+    if pair.where:
+        notes.setdefault(pair.loop, [""])
+    blocks = "" if pair.within else " between two blocks"
+    where = f", {pair.where}" if pair.where else ""
     return f"race on {finding.array}{blocks}{where}: nothing orders the two accesses", notes
 
 

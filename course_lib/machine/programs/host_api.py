@@ -121,8 +121,8 @@ class DeviceArray(_StandIn):
 
     @property
     def flags(self) -> dict[str, bool]:
-        of = self.part.values.flags
-        return {"C_CONTIGUOUS": of.c_contiguous, "F_CONTIGUOUS": of.f_contiguous}
+        flags = self.part.values.flags
+        return {"C_CONTIGUOUS": flags.c_contiguous, "F_CONTIGUOUS": flags.f_contiguous}
 
     @property
     def alloc_size(self) -> int:

@@ -109,7 +109,7 @@ class LaunchPlace:
     line: int
     arguments: str
 
-    def told(self, script: str) -> str:
+    def in_words(self, script: str) -> str:
         """Return the launch in words for a reader of ``script``."""
         file = f"{Path(self.file).name}, " if self.file != script else ""
         where = f", in {file}line {self.line}" if self.line else ""

@@ -41,10 +41,10 @@ def report(
 
     ``errors``: the kinds that are told as errors; the others are warnings.
     """
-    told = [each for each in launches.found.values() if not _accepted(each, allow)]
-    told.sort(key=lambda each: (each.code, line_of(each)))
+    reported = [each for each in launches.found.values() if not _accepted(each, allow)]
+    reported.sort(key=lambda each: (each.code, line_of(each)))
     lines = []
-    for code, of_kernel in groupby(told, lambda each: each.code):
+    for code, of_kernel in groupby(reported, lambda each: each.code):
         lines.append(f"{code[1]}, {shown(code[0])}")
         for number, at_line in groupby(of_kernel, line_of):
             found = [*at_line]
@@ -60,7 +60,7 @@ def report(
         elif launch.stopped:
             lines += wrapped(f"{launch.stopped} did not end {where(launch.first)}")
     if launches.number:
-        lines.append(_summary(launches, Counter(_severity(each, errors) for each in told), allow))
+        lines.append(_summary(launches, Counter(_severity(each, errors) for each in reported), allow))
     else:
         lines.append("No launch was simulated, so nothing was judged: the program launched no kernel of numba.cuda.")
     accepting = {_accepted(each, allow) for each in launches.found.values()} | (
@@ -74,24 +74,24 @@ def _accepted(found: Found, allow: Sequence[str]) -> str:
     return accepted(allow, found.problem.kind, found.code[1]) if isinstance(found.problem, Finding) else ""
 
 
-def _summary(launches: Launches, told: Mapping[str, int], allow: Sequence[str]) -> str:
+def _summary(launches: Launches, counts: Mapping[str, int], allow: Sequence[str]) -> str:
     """Return how many launches were simulated and how many were not, and how many errors and warnings are told."""
     running = sum(bool(each.stopped) for each in launches.every)
     kernels = len({each.code for each in launches.every if not each.refused and not each.stopped})
     parts = []
-    if whole := launches.number - launches.refused - running:
-        parts.append(f"{plural(whole, 'launch', 'es')} of {plural(kernels, 'kernel')} simulated")
+    if simulated := launches.number - launches.refused - running:
+        parts.append(f"{plural(simulated, 'launch', 'es')} of {plural(kernels, 'kernel')} simulated")
     if launches.refused:
         by_option = f" (accepted by --allow {REFUSED})" if REFUSED in allow else ""
         parts.append(f"{plural(launches.refused, 'launch', 'es')} not simulated{by_option}")
     if running:
         parts.append(f"{plural(running, 'launch', 'es')} not ended")
-    by = Counter(_accepted(each, allow) for each in launches.found.values())
-    if told:
-        parts += [plural(told[severity], severity) for severity in ("error", "warning") if severity in told]
-    elif whole:
-        parts.append("no other findings" if by else "no findings")
-    parts += [f"{by[word]:,} accepted by --allow {word}" for word in sorted(set(allow)) if by[word]]
+    accepted_by = Counter(_accepted(each, allow) for each in launches.found.values())
+    if counts:
+        parts += [plural(counts[severity], severity) for severity in ("error", "warning") if severity in counts]
+    elif simulated:
+        parts.append("no other findings" if accepted_by else "no findings")
+    parts += [f"{accepted_by[word]:,} accepted by --allow {word}" for word in sorted(set(allow)) if accepted_by[word]]
     return f"{', '.join(parts)}; no GPU was used."
 
 

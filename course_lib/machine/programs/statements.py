@@ -50,7 +50,7 @@ def skip_into(module: ModuleType, filename: str, tell: Callable[[str], object]) 
         if not isinstance(error, Exception):
             raise
         place = place_of(error, filename)
-        tell(f"line {place}{'' if place == line else f', called from line {line}'}, {told(error)}")
+        tell(f"line {place}{'' if place == line else f', called from line {line}'}, {error_in_words(error)}")
 
     vars(module)[_SKIP] = skip
 
@@ -79,7 +79,7 @@ def _with_guards(tree: ast.Module) -> ast.Module:
     return ast.Module(body, [])
 
 
-def told(error: BaseException) -> str:
+def error_in_words(error: BaseException) -> str:
     if type(error).__name__ == "CudaSupportError":
         return "which needs a GPU"
     if isinstance(error, NeedsGPU):

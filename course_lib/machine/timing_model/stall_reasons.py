@@ -78,7 +78,7 @@ def _named(reason: str, stalls: Result) -> str:
     return f" ({', '.join(f'{name} {100 * parts[name]:.0f}' if len(found) > 1 else name for name in found)})"
 
 
-def stalls_of(r: Result) -> Result:
+def stalls_of(result: Result) -> Result:
     """Return each stall's share of the waiting that Nsight Compute sampled of a result of the recording `predictions`.
 
     The stalls that the model does not have are left out, as in the result's own reasons. Raise KeyError if the launch
@@ -90,15 +90,21 @@ def stalls_of(r: Result) -> Result:
     >>> stalls["mio_throttle"] > stalls["short_scoreboard"]
     True
     """
-    if r["what"] == "ladder":
-        counted = counted_of(r, measurements.load("counters"))
+    if result["what"] == "ladder":
+        counted = counted_of(result, measurements.load("counters"))
         if counted is None:
-            raise KeyError(f"no counters of {r['rung']} in the recording 'counters'")
+            raise KeyError(f"no counters of {result['rung']} in the recording 'counters'")
     else:
         case = ("rung", "params", "warps")
-        of = [c for c in measurements.load(r["what"]).results if all(c.get(key) == r[key] for key in case)]
-        if not of:
-            raise KeyError(f"no counters of {r['rung']} with {r['warps']} warps in the recording {r['what']!r}")
-        counted = of[0]
+        found = [
+            each
+            for each in measurements.load(result["what"]).results
+            if all(each.get(key) == result[key] for key in case)
+        ]
+        if not found:
+            raise KeyError(
+                f"no counters of {result['rung']} with {result['warps']} warps in the recording {result['what']!r}"
+            )
+        counted = found[0]
     amounts = {name: counted[f"stalled_{name}_percent"] for names in STALLS.values() for name in names}
     return {name: amount / sum(amounts.values()) for name, amount in amounts.items()}
