@@ -88,7 +88,7 @@ class Expressions(Translation):
             return self.wrap(self.constant_object(node), node)
         variable = self.env.get(name)
         if variable is None:
-            refuse(node, f"the variable {name!r} has no value yet; assign it first")
+            refuse(node, f"the variable {name!r} has no value yet; give it one in an earlier line")
         if variable.type == COMPILE_TIME:
             return self.wrap(self.constant_object(node), node)
         if variable.type == CONFLICT:

@@ -428,7 +428,7 @@ def unchanged(value: Any) -> Any:
 def way_to_number(text: str, value: nodes.Expr) -> str:
     """The end of a message: how to get a number from ``value``, which is ``text`` in the source."""
     if isinstance(value.type, ArrayType):
-        return f"; write an element, {text}[{', '.join('ijklmnop'[: value.type.ndim]) or '()'}]"
+        return f"; write an element, {_element(text, value.type.ndim)}"
     if isinstance(value.type, OptionalType):
         return f"; write int({text})" if is_int(str(value.type.of)) else "; begin with a number in the place of None"
     if isinstance(value.type, TupleType) and value.type.items:
@@ -437,6 +437,22 @@ def way_to_number(text: str, value: nodes.Expr) -> str:
         if value.obj.path[:1] in [(name,) for name in COORDINATES]:
             return f"; write cuda.{value.obj.path[0]}.x, .y or .z"
     return ""
+
+
+def _element(text: str, dimensions: int) -> str:
+    """An element of an array that is ``text`` in the source: of a row ``A[row, :]`` it is ``A[row, i]``."""
+    array = ast.parse(text, mode="eval").body
+    used = {node.id for node in ast.walk(array) if isinstance(node, ast.Name)}
+    counters = [ast.Name(letter) for letter in "ijklmnop" if letter not in used][:dimensions]
+    match array:
+        case ast.Subscript(slice=ast.Tuple(places)):
+            slices = [n for n, place in enumerate(places) if isinstance(place, ast.Slice)]
+            if slices and all(ast.unparse(places[n]) == ":" for n in slices):
+                for n in slices:
+                    places[n] = counters.pop(0)
+                places += counters
+                return ast.unparse(array)
+    return f"{text}[{', '.join(map(ast.unparse, counters)) or '()'}]"
 
 
 def spelled(node: ast.Attribute, owner: object) -> str:
