@@ -85,6 +85,18 @@ def cuda_c(make: Make, kernel: Kernel, _: Any) -> Made:
             yield make(id, node, name=called, numba=CUDA_C[called], also=alike)
 
 
+@row("text", misspelt_part=Texts(hint="cuda has no {name}: write cuda.{similar}."))
+def misspelt_parts(make: Make, kernel: Kernel, _: Any) -> Made:
+    """``cuda.syncthread()``: a part that cuda does not have, with a name that is similar to one that it has."""
+    cuda = kernel.names.get("cuda")
+    for node in kernel.every(ast.Attribute) if cuda else ():
+        called = ast.unparse(node)
+        if called == f"cuda.{node.attr}" and not hasattr(cuda, node.attr) and called not in CUDA_C:
+            for similar in difflib.get_close_matches(node.attr, sorted(_OF_CUDA), 1):
+                alike = tuple(each.lineno for each in kernel.every(ast.Attribute) if same(each, node))
+                yield make("misspelt-part", node, name=node.attr, similar=similar, also=alike)
+
+
 @row(
     "text",
     part_of_cuda=Texts(hint="{name} is a part of cuda: write cuda.{name}."),
@@ -328,6 +340,7 @@ def is_short_range(called: ast.expr) -> TypeGuard[ast.Call]:
 ROWS = (
     without_parentheses,
     cuda_c,
+    misspelt_parts,
     unknown_names,
     number_missing,
     whole_arrays,
