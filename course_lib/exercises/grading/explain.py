@@ -12,8 +12,8 @@ EXPLAIN = "explain"
 _FEWEST_WORDS = 8
 
 _ASKED = (
-    "compare your answer with the model answer: which of these points does it have? Tick them, or add found=(…) with "
-    "their numbers to the call; found=() if it has none."
+    "compare your answer with the model answer. Which of these points does your answer have? Tick them, or add "
+    "found=(…) with their numbers to the call; found=() if it has none."
 )
 
 #: Called with the numbers, from 1, of the points that readers find in their own answers.
