@@ -78,8 +78,8 @@ def _first_tile_missing(outcome: Outcome) -> str | None:
 @row(
     "text",
     stored_at_once=Texts(
-        hint="elements of {arrays} are stored into the tiles as soon as they are loaded: load them into variables "
-        "before the loop over k, and store these after that loop, when the tiles have been used."
+        hint="elements of {arrays} are loaded and stored into the tiles in one step: load them into variables before "
+        "the loop over k, and store the variables after that loop, when the tiles are no longer read."
     ),
 )
 def _stored_at_once(make: Any, kernel: Kernel, _: Any) -> Iterator[Candidate]:

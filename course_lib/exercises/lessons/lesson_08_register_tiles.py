@@ -100,8 +100,8 @@ OUTER = fill_in(
     ),
     global_loads(
         "K + ⌈K/8⌉",
-        "one element of B for each k is enough, and none where B has ended: load it before the loop over i, and use it "
-        "for all eight results.",
+        "for one k, all eight results need the same element of B: load it into a variable after `for k …` and before "
+        "`for i …`. Where start + k has reached K, there is no element to load.",
     ),
     shared_loads("8·8·⌈K/8⌉", "read one element of A's tile for each multiplication. B's element is in a register."),
     barriers(
@@ -221,8 +221,8 @@ FOUR_ROWS = make_cheaper(
 """,
     shared_loads(
         "5·32·⌈K/32⌉",
-        "for one k, all four rows need the same element of B's tile: read it once for each k, into a variable. For "
-        "that the loop over k must be the outer one, and the read comes before the loop over i.",
+        "for one k, all four rows need the same element of B's tile. The loop over i belongs inside the loop over k: "
+        "read the element into a variable after `for k …` and before `for i …`.",
     ),
     global_loads("8·⌈K/32⌉", "four elements of each tile per thread are enough: the rest is in the tiles."),
     barriers("2·⌈K/32⌉", "the two barriers are there already; the loop over k needs none."),

@@ -18,7 +18,7 @@ Made = Iterator[Candidate]
     "out-of-bounds",
     guard=Texts(
         "put `{guard}` around {lines}",
-        "{outside}, and nothing keeps {them} away from {what}: that needs `{guard}`.",
+        "{outside}, and nothing keeps {them} away from {what}: put `{guard}` around {guarded}.",
     ),
     guard_of_other_lines=Texts(
         "put `{guard}` around {lines}",
@@ -50,7 +50,7 @@ def guards(make: Make, kernel: Kernel, finding: Finding) -> Made:
     shapes = (f"{name} < {array_of(place)}.shape[{dimension}]" for name, (place, dimension) in limits.items())
     test = expression(" and ".join(shapes))
     writes = any(isinstance(place.ctx, ast.Store) for place in places) or "atomic" in ast.unparse(node)
-    said = {"guard": f"if {ast.unparse(test)}:", "what": "this line", **_outside(limits)}
+    said = {"guard": f"if {ast.unparse(test)}:", "what": "this line", "guarded": "it", **_outside(limits)}
     around = [owner for _, _, owner in kernel.chain(node) if isinstance(owner, ast.If)]
     tested = {n.id for owner in around for n in names_in(owner.test)}
     id = "guard-beside-another" if tested & set(limits) else "guard"
@@ -69,7 +69,8 @@ def guards(make: Make, kernel: Kernel, finding: Finding) -> Made:
                 changes: tuple[Change, ...] = ((first, ast.If(test, rest, [])), *((one, ()) for one in others))
                 lines = f"lines {first.lineno} to {rest[-1].end_lineno}"
                 what = f"line {node.lineno}"
-                yield make(id, first, *changes, **said | {"what": what}, lines=lines, fills=kernel.stored)
+                said |= {"what": what, "guarded": lines}
+                yield make(id, first, *changes, **said, lines=lines, fills=kernel.stored)
 
 
 def _limits(kernel: Kernel, places: Sequence[ast.Subscript]) -> dict[str, tuple[ast.Subscript, int]]:

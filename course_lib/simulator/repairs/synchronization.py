@@ -174,7 +174,7 @@ def split(make: Make, kernel: Kernel, finding: Finding) -> Made:
 
 _EACH_THREAD = (
     "`{test}` differs between the threads of a block. All of them must come to {these}, and store what {stores} into "
-    "shared memory: neither belongs under such a condition."
+    "shared memory: a condition around these lines must be the same for all threads of a block."
 )
 
 

@@ -20,27 +20,24 @@ Made = Iterator[Candidate]
 
 
 class Operator(NamedTuple):
-    """How an operator is written, what it does, what it gives, and what its right side is."""
+    """How an operator is written, what it gives, and what its right side is."""
 
     sign: str
-    does: str
     gives: str
     right: str = ""
 
 
 OPERATORS: dict[type[ast.operator], Operator] = {
-    ast.Add: Operator("+", "adds", "a sum", "a term"),
-    ast.Sub: Operator("-", "subtracts", "a difference", "a term that is subtracted"),
-    ast.Mult: Operator("*", "multiplies", "a product", "a factor"),
-    ast.Div: Operator("/", "divides, and keeps the digits after the point", "a quotient", "a divisor"),
-    ast.FloorDiv: Operator("//", "divides, and drops the remainder", "a quotient without its remainder", "a divisor"),
-    ast.Mod: Operator(
-        "%", "is the remainder of a division", "the remainder of a division", "the divisor of a remainder"
-    ),
-    ast.Pow: Operator("**", "is a power", "a power"),
-    ast.BitXor: Operator("^", "compares bits", "the bits in which the two differ"),
-    ast.BitOr: Operator("|", "combines bits", "the bits that are in one of the two"),
-    ast.BitAnd: Operator("&", "combines bits", "the bits that are in both"),
+    ast.Add: Operator("+", "a sum", "a term"),
+    ast.Sub: Operator("-", "a difference", "a term that is subtracted"),
+    ast.Mult: Operator("*", "a product", "a factor"),
+    ast.Div: Operator("/", "a quotient", "a divisor"),
+    ast.FloorDiv: Operator("//", "a quotient without its remainder", "a divisor"),
+    ast.Mod: Operator("%", "the remainder of a division", "the divisor of a remainder"),
+    ast.Pow: Operator("**", "a power"),
+    ast.BitXor: Operator("^", "the bits in which the two differ"),
+    ast.BitOr: Operator("|", "the bits that are in one of the two"),
+    ast.BitAnd: Operator("&", "the bits that are in both"),
 }
 
 #: The operators by which a missing parameter is tried, the likeliest first.
@@ -222,7 +219,9 @@ def too_many(make: Make, kernel: Kernel, _: Any) -> Made:
 
 @row(
     "formula",
-    other_operator=Texts(hint="`{part}`: the {sign} before `{right}` {means}, and what is needed here is {needed}."),
+    other_operator=Texts(
+        hint="`{part}`: the {sign} before `{right}` makes this {gives}, and what is needed here is {needed}."
+    ),
     just_fits=Texts(hint="`{part}` {holds} where both sides are equal, and {must}."),
 )
 def signs(make: Make, kernel: Kernel, _: Any) -> Made:
@@ -230,7 +229,7 @@ def signs(make: Make, kernel: Kernel, _: Any) -> Made:
     for node in kernel.every(ast.BinOp):
         if operator := OPERATORS.get(type(node.op)):
             said = {"part": ast.unparse(node), "right": ast.unparse(node.right)}
-            said |= {"sign": operator.sign, "means": operator.does}
+            said |= {"sign": operator.sign, "gives": operator.gives}
             for other in OPERATORS:
                 if other not in (type(node.op), ast.Pow):  # a power of a power may have millions of digits
                     new = ast.BinOp(node.left, other(), node.right)

@@ -208,7 +208,8 @@ def _same_names(kernel: Kernel, stored: ast.Subscript) -> str:
 @row(
     "likely",
     sides_do_not_match=Texts(
-        hint="this stores {stored}, and {reads}: exchange the indices of the tile, in the store or in the read."
+        hint="this stores {stored}, and {reads}: exchange the indices of each tile either where it is stored or where "
+        "it is read."
     ),
     two_orders_in_a_copy=Texts(
         hint="the two sides of `{copy}` have the same indices in different orders, so the copy is transposed, and "

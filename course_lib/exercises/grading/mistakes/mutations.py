@@ -385,7 +385,7 @@ _INSTEAD: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
 
 @row(
     "wrong",
-    other_operator=Texts(hint="`{part}`: {sign} {means}, and what is needed here is {needed}."),
+    other_operator=Texts(hint="`{part}`: {sign} makes this {gives}, and what is needed here is {needed}."),
     subtracted=Texts(hint="`{name} -= …` subtracts; a sum needs `{name} += …`."),
 )
 def operators(make: Make, kernel: Kernel, _: Any) -> Made:
@@ -399,7 +399,7 @@ def operators(make: Make, kernel: Kernel, _: Any) -> Made:
         alike = [each for each in found if type(each.op) is type(node.op) and _alike(each, node)]
         for other in _INSTEAD[type(node.op)]:
             operator = OPERATORS[type(node.op)]
-            said = {"part": ast.unparse(node), "sign": operator.sign, "means": operator.does}
+            said = {"part": ast.unparse(node), "sign": operator.sign, "gives": operator.gives}
             said["needed"] = OPERATORS[other].gives
             yield make("other-operator", node, (node, ast.BinOp(node.left, other(), node.right)), **said)
             if len(alike) > 1 and alike[0] is node:
@@ -456,8 +456,8 @@ def offsets(make: Make, kernel: Kernel, _: Any) -> Made:
 @row(
     "wrong",
     length_of_a_row=Texts(
-        hint="`{row}` and `{column}` are a row and a column if rows have {written} elements, and these rows have "
-        "another length."
+        hint="`{row}` and `{column}` divide by {written}{which}: divide a place by the length of a row, then the "
+        "quotient is its row, and the remainder its column."
     ),
 )
 def lengths_of_rows(make: Make, kernel: Kernel, _: Any) -> Made:
@@ -470,6 +470,8 @@ def lengths_of_rows(make: Make, kernel: Kernel, _: Any) -> Made:
             for size in kernel.sizes if written in kernel.sizes else ():
                 changes = (row_.right, expression(size)), (column.right, expression(size))
                 said = {"row": ast.unparse(row_), "column": ast.unparse(column), "written": written}
+                known = _size_of(kernel, written)
+                said["which"] = known and f", which is {known}"
                 if size != written:
                     yield make("length-of-a-row", row_, *changes, **said)
 

@@ -226,8 +226,7 @@ def _pairs(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
         "so that no iteration stores into the one that is read."
     ),
     buffers_in_turn=Texts(
-        hint="`{statement}` does not let the buffers take turns: {name} must go through the numbers of all of them, "
-        "and begin again after the last."
+        hint="`{statement}` does not let the buffers take turns: from iteration to iteration {name} must be {numbers}"
     ),
 )
 def buffers_in_turn(make: Make, kernel: Kernel, _: Any) -> Made:
@@ -248,13 +247,22 @@ def buffers_in_turn(make: Make, kernel: Kernel, _: Any) -> Made:
         fixed = isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
         id = "the-same-buffer" if fixed else "buffers-in-turn"
         change = (node, _in_turn(target.id, buffers[target.id]))
-        yield make(id, node, change, statement=ast.unparse(node), name=target.id)
+        said = {"statement": ast.unparse(node), "name": target.id, "numbers": _numbers_in_turn(buffers[target.id])}
+        yield make(id, node, change, **said)
     changed = {n.id for loop in kernel.loops for n in stores(loop)}
     for index in sorted(buffers.keys() - changed):
         for fill in kernel.fills:
             if any(n.id == index for n in names_in(fill.target.slice)) and kernel.loops_around(fill.statement):
                 new = (_in_turn(index, buffers[index]), fill.statement)
                 yield make("no-turn", fill.statement, (fill.statement, new), name=index)
+
+
+def _numbers_in_turn(buffers: ast.expr) -> str:
+    """The numbers of so many buffers one after the other, twice, in words."""
+    match buffers:
+        case ast.Constant(int(count)) if count < 5:
+            return f"{', '.join(map(str, [*range(count)] * 2))}, …"
+    return f"0, 1, …, {ast.unparse(buffers)} - 1, and then 0 again."
 
 
 def _in_turn(index: str, buffers: ast.expr) -> ast.Assign:
