@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
+from ...simulator.formatting import plural
 from .verdict import ANSWERED, NOT_YET, Check, Verdict
 
 EXPLAIN = "explain"
@@ -47,10 +48,10 @@ def compare(exercise: Explanation, answer: str, found: Collection[int] | None, c
 
     ``counted`` is called with their numbers whenever the reader ticks one.
     """
-    if (words := len(answer.split())) < _FEWEST_WORDS:
-        short = f"that is {words} words" if words else "there is no answer yet"
-        begun = any(character.isalnum() for character in answer)  # not the dots of the exercise alone
-        more = f" {exercise.asked}" if begun and exercise.asked else ""
+    words = sum(any(character.isalnum() for character in word) for word in answer.split())  # not the exercise's dots
+    if words < _FEWEST_WORDS:
+        short = f"that is {plural(words, 'word')}" if words else "there is no answer yet"
+        more = f" {exercise.asked}" if words and exercise.asked else ""
         asked = f"write what happens and why, in a sentence or two of at least {_FEWEST_WORDS} words"
         return Verdict(
             exercise.name, NOT_YET, hint=f"{short}: {asked}, between the quotes, and run this cell again.{more}"
