@@ -21,7 +21,8 @@ from .traffic import InstructionTraffic, Place, checked_traffic
 
 #: Where there is no machine code.
 WITHOUT = (
-    "A compiler may join, widen, hoist or split the accesses that the source asks for, and a GPU counts what it made"
+    "A compiler may make other accesses than the source asks for, for example one in the place of two, and a GPU "
+    "counts those"
 )
 #: Instructions of a launch's warps, executed together, after which it is not compared: they take some ten seconds.
 MAX_INSTRUCTIONS = 200_000

@@ -17,7 +17,7 @@ from .traffic import InstructionTraffic
 
 #: What a compiler does to accesses, in a word, and what it means.
 CAUSES = {
-    "joined": "one access serves several of the source",
+    "joined": "one access takes the place of several of the source",
     "widened": "one access moves neighbouring elements",
     "hoisted": "made before the loop, not in each iteration",
     "split": "the lanes of a warp make it at different times",
