@@ -17,6 +17,7 @@ assert [round(100 * level.share("DRAM")) for level in both] == [2, 5], "2 % and 
 assert round(here.instructions / (4096**3 / 32)) == 37, "37 instructions in a step"
 alone = [variants.result(name)["gflops"] / slow["gflops"] for name in ("naive_uint64_left", "naive_signed_16")]
 assert [f"{each:.1f}" for each in alone] == ["1.5", "1.5"], "each change alone gains 1.5 times"
+assert variants.result("naive_uint64_16")["gflops"] / slow["gflops"] > alone[0] * alone[1], "more than 1.5 times 1.5"
 assert 6.5 < slow["instructions"] / fast["instructions"] < 7.5, "in a seventh of the instructions"
 assert f"{fast['gflops'] / slow['gflops']:.1f}" == "4.9", "4.9 times as fast"
 assert right.lowest == "L1 and shared memory" and round(100 * right.share("L1 and shared memory")) == 82, "82 %"

@@ -43,7 +43,7 @@ with_two = table["buffers: 2"]
 assert round(100 * (1 - with_two[1] / early["gflops"])) == 4, "4 % with early loads"
 assert with_two[0] < after["gflops"] and with_two[1] > with_two[0], "the early loads gain"
 one_barrier = switched(BEFORE, buffers=2, barriers=1)["gflops"]
-assert with_two[1] < one_barrier < early["gflops"], "loses more than the barrier gives back: 9,111 is less than 9,399"
+assert with_two[1] < one_barrier < early["gflops"], "loses more than the saved barrier gains: 9,111 is less than 9,399"
 in_c = [switched(BEFORE, buffers, barriers, "CUDA C")["gflops"] for buffers, barriers in ((1, 2), (2, 1))]
 assert abs(in_c[0] / in_c[1] - 1) < 0.01, "are equally fast"
 
