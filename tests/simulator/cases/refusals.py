@@ -77,6 +77,7 @@ a[0] = round(a[1], ndigits=2)  #! round() 1 2 ndigits
 a[0] = math.log(a[1], 2)  #! math.log() 1 2
 a[cuda.threadIdx] = 1  #! cuda.threadIdx cuda.threadIdx.x .y .z
 a[0] = a  #! a 1-dimensional float32 a[i]
+tile = cuda.shared.array((2, 2), float32); i = 1; a[0] = tile[i, :]  #! 1-dimensional float32 tile[i, j]
 for k in a.shape[0]: a[k] = 1  #! a.shape[0] range(a.shape[0])
 first, *_ = (1, 2, 3); a[0] = first  #! *
 a[0] = a[0] @ a[1]  #! @ a[0] a[1]

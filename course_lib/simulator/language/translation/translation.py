@@ -186,14 +186,14 @@ class Translation(ABC):
         """The value of ``node``; refused unless it is a number."""
         if not value.is_scalar:
             text = ast.unparse(node)
-            refuse(node, f"{text} is {describe_type(value.type)}, where a number is needed{way_to_number(text, value)}")
+            refuse(node, f"{text} is {describe_type(value.type)}, where a number is needed{way_to_number(node, value)}")
         return value
 
     def integer_index(self, node: ast.AST, part: ast.AST, index: nodes.Expr) -> nodes.Expr:
         """``index``, the value of ``part`` of ``node``; refused unless it is an integer."""
         if not (isinstance(index.type, str) and is_int(index.type)):
             text = ast.unparse(part)
-            advice = f": convert it with int({text})" if index.is_scalar else way_to_number(text, index)
+            advice = f": convert it with int({text})" if index.is_scalar else way_to_number(part, index)
             if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div):
                 if all(is_int(str(self.expr(side).type)) for side in (part.left, part.right)):
                     advice = f": write {ast.unparse(ast.BinOp(part.left, ast.FloorDiv(), part.right))}"
@@ -425,10 +425,11 @@ def unchanged(value: Any) -> Any:
     return value
 
 
-def way_to_number(text: str, value: nodes.Expr) -> str:
-    """The end of a message: how to get a number from ``value``, which is ``text`` in the source."""
+def way_to_number(node: ast.AST, value: nodes.Expr) -> str:
+    """The end of a message: how to get a number from ``value``, the value of ``node``."""
+    text = ast.unparse(node)
     if isinstance(value.type, ArrayType):
-        return f"; write an element, {_element(text, value.type.ndim)}"
+        return f"; write an element, {_element(node, value.type.ndim)}"
     if isinstance(value.type, OptionalType):
         return f"; write int({text})" if is_int(str(value.type.of)) else "; begin with a number in the place of None"
     if isinstance(value.type, TupleType) and value.type.items:
@@ -439,20 +440,17 @@ def way_to_number(text: str, value: nodes.Expr) -> str:
     return ""
 
 
-def _element(text: str, dimensions: int) -> str:
-    """An element of an array that is ``text`` in the source: of a row ``A[row, :]`` it is ``A[row, i]``."""
-    array = ast.parse(text, mode="eval").body
+def _element(array: ast.AST, dimensions: int) -> str:
+    """An element of an array, in words: of a row ``A[row, :]`` it is ``A[row, i]``."""
     used = {node.id for node in ast.walk(array) if isinstance(node, ast.Name)}
     counters = [ast.Name(letter) for letter in "ijklmnop" if letter not in used][:dimensions]
     match array:
-        case ast.Subscript(slice=ast.Tuple(places)):
-            slices = [n for n, place in enumerate(places) if isinstance(place, ast.Slice)]
-            if slices and all(ast.unparse(places[n]) == ":" for n in slices):
-                for n in slices:
-                    places[n] = counters.pop(0)
-                places += counters
-                return ast.unparse(array)
-    return f"{text}[{', '.join(map(ast.unparse, counters)) or '()'}]"
+        case ast.Subscript(whole, ast.Tuple(places)):
+            slices = [place for place in places if isinstance(place, ast.Slice)]
+            if slices and all(ast.unparse(each) == ":" for each in slices):
+                indices = [counters.pop(0) if place in slices else place for place in places]
+                return ast.unparse(ast.Subscript(whole, ast.Tuple([*indices, *counters])))
+    return f"{ast.unparse(array)}[{', '.join(map(ast.unparse, counters)) or '()'}]"
 
 
 def spelled(node: ast.Attribute, owner: object) -> str:
