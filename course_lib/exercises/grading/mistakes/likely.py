@@ -208,8 +208,7 @@ def _same_names(kernel: Kernel, stored: ast.Subscript) -> str:
 @row(
     "likely",
     sides_do_not_match=Texts(
-        hint="this stores {stored}, and {reads}: exchange the indices of each tile either where it is stored or where "
-        "it is read."
+        hint="this stores {stored}, and {reads}: exchange the two indices, in the store or in the read, not in both."
     ),
     two_orders_in_a_copy=Texts(
         hint="the two sides of `{copy}` have the same indices in different orders, so the copy is transposed, and "
