@@ -14,12 +14,12 @@ from course_lib.machine.machine_code.as_compiled import as_compiled
 from course_lib.machine.machine_code.causes import CAUSES
 from course_lib.machine.machine_code.source_counts import RequestCounts
 from course_lib.machine.simulated_launch import simulated
-from tools.lab.ordinary import Launch, counted, own, public
+from tools.lab.ordinary import OrdinaryLaunch, counted, own, public
 
 PAGE = Path(__file__).parents[1] / "docs" / "compiled.md"
 
 
-def rows_of(launch: Launch, recorded: dict[tuple[str, str], tuple[int, int]]) -> list[tuple[str, int]]:
+def rows_of(launch: OrdinaryLaunch, recorded: dict[tuple[str, str], tuple[int, int]]) -> list[tuple[str, int]]:
     """Return the rows of a kernel, each with how many of its two counts as compiled equal the GPU's."""
     made = simulated(launch.kernel, launch.grid, launch.block, tuple(launch.make()))
     compared = as_compiled(machine_code(launch.kernel, tuple(launch.make())), made)

@@ -48,7 +48,7 @@ def y_and_x(dims: Any) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Launch:
+class LaunchShape:
     """A checked launch: ``grid`` and ``block`` as (x, y, z), and bytes of dynamic shared memory a block.
 
     ``dimensions``: how many numbers were given for the grid or the block, whichever has more.
@@ -60,7 +60,7 @@ class Launch:
     dimensions: int = field(default=3, compare=False)
 
     @classmethod
-    def of(cls, grid: Any, block: Any, dynamic_shared: Any = 0) -> Launch:
+    def of(cls, grid: Any, block: Any, dynamic_shared: Any = 0) -> LaunchShape:
         """Check ``grid`` and ``block`` against CUDA's limits (compute capability 5.0 and later)."""
         dimensions = max(len(given) if isinstance(given, (tuple, list)) else 1 for given in (grid, block))
         grid, block = dim3(grid, "the grid"), dim3(block, "the block")
@@ -169,7 +169,7 @@ def warps_of(block: Coordinates) -> tuple[WarpLanes, ...]:
 class Chunk:
     """A rectangle of blocks that run together: rows (z, y) by columns x, as the last two axes of a vector."""
 
-    def __init__(self, launch: Launch, row0: int, row1: int, column0: int, column1: int) -> None:
+    def __init__(self, launch: LaunchShape, row0: int, row1: int, column0: int, column1: int) -> None:
         gx, gy, _ = launch.grid
         rows = np.arange(row0, row1, dtype=np.int64).reshape(1, 1, -1, 1)
         columns = np.arange(column0, column1, dtype=np.int64).reshape(1, 1, 1, -1)

@@ -8,7 +8,7 @@ import numpy as np
 from ..simulator.checks.races.messages import VERBS
 from ..simulator.findings import Finding
 from ..simulator.hardware import WARP_SIZE
-from ..simulator.launch_shape import Launch, coordinates, linear
+from ..simulator.launch_shape import LaunchShape, coordinates, linear
 from ..simulator.run import Run
 from .finding_locations import locate
 from .kernel_structure import loops
@@ -38,7 +38,7 @@ def pair_of(run: Run, race: Finding, trace: Trace | None) -> RacingPair:
 
     In a loop it may be another pair than that of the finding: one of an iteration, or of two neighbouring ones.
     """
-    launch = Launch.of(run.grid, run.block)
+    launch = LaunchShape.of(run.grid, run.block)
     first = _first_line(race)
     within = len({block for block, _ in race.threads}) == 1
     finding, iterations, loop = _nearest(race, trace) if within else (race, (0, 0), 0)

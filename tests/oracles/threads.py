@@ -63,7 +63,7 @@ class Traced:
         self.launch.note(op, self.root, byte, sys._getframe(2))
 
 
-class Launch:
+class ThreadByThreadLaunch:
     """Runs the threads of a launch, each block's up to their next barrier; `accesses` holds what they did."""
 
     def __init__(self, kernel, grid, block, *arrays):

@@ -140,7 +140,7 @@ def test_choices_of_arrays(folder, numba_simulator, case):
         assert holds_none_alone(error)
         reject()
     right = case.arguments()
-    alone = threads.Launch(kernel, *case.grid, *case.block, *right)
+    alone = threads.ThreadByThreadLaunch(kernel, *case.grid, *case.block, *right)
     assert_same_values(case, arrays, right)
     assert counted(run) == alone.rows(), repr(case)
     assert alone.races() == set()
@@ -157,7 +157,7 @@ def test_races_of_arrays_that_threads_choose(folder, case):
     except UnsupportedKernelError as error:
         assert holds_none_alone(error)
         reject()
-    races = threads.Launch(kernel, *case.grid, *case.block, *case.arguments()).races()
+    races = threads.ThreadByThreadLaunch(kernel, *case.grid, *case.block, *case.arguments()).races()
     found = pairs_of_lines(run.findings, "race")
     assert {array for array, _ in found} == {array for array, _ in races}, repr(case)
 

@@ -62,7 +62,7 @@ PUBLIC = {
 
 
 @dataclass(frozen=True)
-class Launch:
+class OrdinaryLaunch:
     """One launch of a kernel; ``make`` draws its arguments anew, always the same."""
 
     name: str
@@ -72,7 +72,7 @@ class Launch:
     make: Callable[[], Sequence[Any]] = field(repr=False)
 
 
-_OWN: list[Launch] = []
+_OWN: list[OrdinaryLaunch] = []
 
 
 def launched(grid: Any, block: Any, make: Callable[[np.random.Generator], tuple[Any, ...]]) -> Callable[[Any], Any]:
@@ -80,7 +80,7 @@ def launched(grid: Any, block: Any, make: Callable[[np.random.Generator], tuple[
 
     def listed(kernel: Any) -> Any:
         blocks, threads = (size if isinstance(size, tuple) else (size,) for size in (grid, block))
-        _OWN.append(Launch(kernel.__name__, kernel, blocks, threads, lambda: make(np.random.default_rng(0))))
+        _OWN.append(OrdinaryLaunch(kernel.__name__, kernel, blocks, threads, lambda: make(np.random.default_rng(0))))
         return kernel
 
     return listed
@@ -444,22 +444,24 @@ def charge_on_grid(x, charge, density):
         cuda.atomic.add(density, cell + 1, charge[i] * part)
 
 
-def own() -> list[Launch]:
+def own() -> list[OrdinaryLaunch]:
     """Return the twenty launches of this file."""
     return list(_OWN)
 
 
-def public(folder: Path) -> Iterator[Launch]:
+def public(folder: Path) -> Iterator[OrdinaryLaunch]:
     """Yield the twenty launches of public kernels; raise FileNotFoundError for a file that the folder lacks."""
     for project in tomllib.loads(LIST.read_text("utf-8"))["project"]:
         for target, grid, block, given in project["kernels"]:
             if target in PUBLIC.get(project["name"], ()):
                 kernel = kernel_of(folder / project["name"].replace("/", "+"), target)
                 name = f"{project['name']} {target.rpartition(':')[2]}"
-                yield Launch(name, kernel, numbers("grid", grid), numbers("block", block), partial(values, given))
+                yield OrdinaryLaunch(
+                    name, kernel, numbers("grid", grid), numbers("block", block), partial(values, given)
+                )
 
 
-def launches() -> list[Launch]:
+def launches() -> list[OrdinaryLaunch]:
     """Return the launches of this file, and those of public kernels if CHECKOUTS names a folder."""
     folder = os.environ.get(CHECKOUTS)
     return [*own(), *(public(Path(folder)) if folder else ())]

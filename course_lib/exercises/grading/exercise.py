@@ -19,7 +19,7 @@ from .source import Submission
 Shape = tuple[int, ...]
 Array = NDArray[Any]
 #: (grid, block)
-Launch = tuple[tuple[int, ...], tuple[int, ...]]
+GridAndBlock = tuple[tuple[int, ...], tuple[int, ...]]
 
 #: Blocks are 8×8 threads, two warps, so that a missing barrier between warps has an effect.
 TILE = 8
@@ -177,14 +177,14 @@ class Task:
     parameters: tuple[str, ...]
     inputs: Callable[..., tuple[Array, ...]]
     answer: Callable[..., Array]
-    launch: Callable[..., Launch]
+    launch: Callable[..., GridAndBlock]
     shapes: tuple[Shape, ...]
     element: str
     sizes: str = "(M, N, K)"
     share: Callable[..., int] = lambda *shape: 1
     grows: str = "every"
     max_steps: int = 3_000
-    finished: Callable[..., Launch] | None = None
+    finished: Callable[..., GridAndBlock] | None = None
 
     def named(self, shape: Shape) -> dict[str, int]:
         """Return the sizes of a launch by their names in ``sizes``."""

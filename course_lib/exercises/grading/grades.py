@@ -33,8 +33,8 @@ from .exercise import (
     Budget,
     Diagnosis,
     Exercise,
+    GridAndBlock,
     Hint,
-    Launch,
     Outcome,
     Shape,
     apart,
@@ -109,7 +109,7 @@ def launch(
     *,
     trace: bool = False,
     seed: int | None = None,
-    at: Launch | None = None,
+    at: GridAndBlock | None = None,
     on: tuple[Array, ...] | None = None,
 ) -> Outcome:
     """Launch on matrices of small numbers, whose products and sums float32 holds exactly, with the output full of NaN.
@@ -174,12 +174,12 @@ def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape, 
     return not differing(got, want).any()
 
 
-def run_uncounted(kernel: Any, at: Launch, arguments: tuple[Array, ...], max_steps: int) -> None:
+def run_uncounted(kernel: Any, at: GridAndBlock, arguments: tuple[Array, ...], max_steps: int) -> None:
     """Launch on these arrays and count nothing; raise KernelError at an index out of bounds or below zero."""
     _uncounted(kernel, at, arguments, max_steps).run()
 
 
-def _uncounted(kernel: Any, at: Launch, arguments: tuple[Array, ...], max_steps: int) -> Engine:
+def _uncounted(kernel: Any, at: GridAndBlock, arguments: tuple[Array, ...], max_steps: int) -> Engine:
     return Engine(prepare(kernel, *at, arguments), [_Inside()], max_steps=max_steps)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...simulator.hardware import ceil_div
 from .budgets import iterations
-from .exercise import TILE, Array, Diagnosis, Launch, Outcome, Task
+from .exercise import TILE, Array, Diagnosis, GridAndBlock, Outcome, Task
 from .grades import whole_numbers
 from .lines import Lines, at, begun_again, loops_of_sums, outer_loops, stores, sums
 
@@ -22,19 +22,19 @@ def product(A: Array, B: Array) -> Array:
     return A @ B
 
 
-def grid_over(rows: int, columns: int, block: tuple[int, int] | None = None) -> Callable[..., Launch]:
+def grid_over(rows: int, columns: int, block: tuple[int, int] | None = None) -> Callable[..., GridAndBlock]:
     """Return the launch shape as a function of M and N, if a block computes ``rows`` × ``columns`` elements of C.
 
     ``block`` is (width, height), by default a thread for each element.
     """
 
-    def launch(M: int, N: int, K: int = 0) -> Launch:
+    def launch(M: int, N: int, K: int = 0) -> GridAndBlock:
         return (ceil_div(N, columns), ceil_div(M, rows)), block or (columns, rows)
 
     return launch
 
 
-def launch_per_element(M: int, N: int, K: int = 0) -> Launch:
+def launch_per_element(M: int, N: int, K: int = 0) -> GridAndBlock:
     """One thread per element of an M×N result, in blocks as wide as a tile."""
     return grid_over(TILE, TILE)(M, N)
 

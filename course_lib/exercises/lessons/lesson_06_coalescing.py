@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..grading.budgets import barriers, sectors_per_request
-from ..grading.exercise import TILE, Array, Launch, Shape, Task, fill_in, make_cheaper
+from ..grading.exercise import TILE, Array, GridAndBlock, Shape, Task, fill_in, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.lines import stores
 from ..grading.matrix_product import grid_over, one_array, result_is, shows
@@ -68,7 +68,7 @@ _STILL_DOWN = (
 )
 
 
-def _square_grid(rows: int, columns: int) -> Launch:
+def _square_grid(rows: int, columns: int) -> GridAndBlock:
     """Blocks of 16×16 threads, equally many in both directions, so that x may count columns or rows."""
     return grid_over(16, 16)(max(rows, columns), max(rows, columns))
 

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from ...simulator.findings import LaunchError
-from ...simulator.launch_shape import Launch
+from ...simulator.launch_shape import LaunchShape
 from ...simulator.run import trimmed
 from ...simulator.simulation import RUNNING
 from ..simulated_launch import Simulated
@@ -140,7 +140,7 @@ class LaunchRecorder:
         self._running = launch
         name = launch.name
         with contextlib.suppress(LaunchError):
-            shape = Launch.of(grid, block)
+            shape = LaunchShape.of(grid, block)
             name = f"{name} [{trimmed(shape.grid)}, {trimmed(shape.block)}]"
         self.writer.write("begins", replace(launch, stopped=name))
 

@@ -15,7 +15,7 @@ from ..language.source.reading import deep_recursion, too_deep
 from ..language.translation.statements import translate_kernel
 from ..language.types.float64_reasons import Promotion
 from ..language.types.variables import Variable
-from ..launch_shape import Launch
+from ..launch_shape import LaunchShape
 
 
 class CompiledKernel:
@@ -40,7 +40,7 @@ class CompiledKernel:
     """
 
     def __init__(
-        self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: Tracing, interleaved: bool
+        self, launch: LaunchShape, source: Source, arguments: dict[str, Variable], tracing: Tracing, interleaved: bool
     ):
         """Translate, generate and compile the kernel. Raises UnsupportedKernelError, see `translate_kernel`."""
         with deep_recursion(source.name, source.tree.lineno):
@@ -110,7 +110,7 @@ class CompiledKernels:
         self._cached: dict[tuple[object, ...], CompiledKernel] = {}
 
     def of(
-        self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: Tracing, interleaved: bool
+        self, launch: LaunchShape, source: Source, arguments: dict[str, Variable], tracing: Tracing, interleaved: bool
     ) -> CompiledKernel:
         """Return the kernel compiled for this launch, or for an earlier one with the same code."""
         key = (source, launch.block, launch.dynamic_shared, tracing, interleaved, *arguments.items())

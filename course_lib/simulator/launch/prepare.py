@@ -12,7 +12,7 @@ from ..language.source.function import Source
 from ..language.source.reading import read
 from ..language.tables import package_gaps
 from ..language.types.value_types import TypingError
-from ..launch_shape import Launch
+from ..launch_shape import LaunchShape
 from ..runtime.memory import GlobalArray
 from .arguments import arrays_in, convert_arguments
 
@@ -31,7 +31,7 @@ class Prepared:
     ``interleaved``: blocks run one by one, and let others run while one of their threads waits in a loop.
     """
 
-    launch: Launch
+    launch: LaunchShape
     source: Source
     values: tuple[Any, ...]
     compiled: CompiledKernel
@@ -73,7 +73,7 @@ def prepare(
     Raises LaunchError if the shape of the launch, an argument or the shared memory is wrong, UnsupportedKernelError if
     the kernel uses something that the simulator does not run.
     """
-    launch = Launch.of(grid, block, dynamic_shared)
+    launch = LaunchShape.of(grid, block, dynamic_shared)
     threads = launch.blocks * launch.threads_per_block
     if threads > MAX_THREADS:
         raise LaunchError(
@@ -98,7 +98,7 @@ def prepare(
     return Prepared(launch, source, values, compiled, interleaved)
 
 
-def check_shared(launch: Launch, compiled: CompiledKernel) -> None:
+def check_shared(launch: LaunchShape, compiled: CompiledKernel) -> None:
     """Refuse a launch whose shared arrays do not fit in a block's shared memory."""
     used = compiled.shared_bytes
     limit = HOPPER_SHARED_LIMIT if compiled.products else SHARED_LIMIT

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ..launch_shape import Launch
+from ..launch_shape import LaunchShape
 from .arrays import Array
 from .loops import IterationBudget
 from .printed import Printed
@@ -12,7 +12,7 @@ from .printed import Printed
 class EngineInterface:
     """The engine, as lanes and arrays see it."""
 
-    launch: Launch
+    launch: LaunchShape
     observers: Sequence[Any]
     listeners: dict[str, list[Any]]  # by hook: the methods of the observers that override it
     arrays: Sequence[Array]  # those of global memory that the kernel may store to

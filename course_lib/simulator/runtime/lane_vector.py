@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 
 from ..findings import Thread
-from ..launch_shape import Chunk, Launch, WarpLanes
+from ..launch_shape import Chunk, LaunchShape, WarpLanes
 from .masks import Mask, widened
 
 
@@ -16,7 +16,7 @@ class LaneVector:
     ``False`` (none) or a boolean array that broadcasts to ``shape``.
     """
 
-    def __init__(self, launch: Launch, lanes: WarpLanes, chunk: Chunk) -> None:
+    def __init__(self, launch: LaunchShape, lanes: WarpLanes, chunk: Chunk) -> None:
         self.launch, self.lanes, self.chunk = launch, lanes, chunk
         self.warp_number = lanes.warp_number
         self.shape = (*lanes.shape, *chunk.shape)

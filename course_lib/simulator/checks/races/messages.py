@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from ...compile.compiled_kernel import CompiledKernel
 from ...findings import Thread
-from ...launch_shape import Launch
+from ...launch_shape import LaunchShape
 from ...runtime.memory import GlobalArray, SharedArray
 from .accesses import READ, PastAccess, WarpPath
 
@@ -62,7 +62,7 @@ class Race:
 class Messages:
     """The sentences about the races of a launch."""
 
-    def __init__(self, launch: Launch, compiled: CompiledKernel) -> None:
+    def __init__(self, launch: LaunchShape, compiled: CompiledKernel) -> None:
         self.launch, self.compiled = launch, compiled
 
     def sentence(self, race: Race, block_barrier: bool = False) -> str:

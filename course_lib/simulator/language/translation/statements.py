@@ -12,7 +12,7 @@ from functools import reduce
 import numpy as np
 
 from ...findings import UnsupportedKernelError
-from ...launch_shape import Launch
+from ...launch_shape import LaunchShape
 from ..program.builders import compile_time, reusable, store, temporary
 from ..program.nodes import CompileTimeObject, Const, Expr, MakeTuple, Nothing, Temporary
 from ..program.statement_nodes import (
@@ -478,7 +478,7 @@ def docstring(node: ast.stmt) -> bool:
 
 
 def translate_kernel(
-    launch: Launch, source: Source, arguments: dict[str, Variable], dynamic: str | None = None
+    launch: LaunchShape, source: Source, arguments: dict[str, Variable], dynamic: str | None = None
 ) -> tuple[ProgramFacts, Function]:
     """Translate a kernel and its device functions; return the facts about the program, and the typed program.
 

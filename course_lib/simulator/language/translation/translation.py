@@ -16,7 +16,7 @@ import numpy as np
 
 from ...formatting import plural
 from ...hardware import WARP_SIZE
-from ...launch_shape import Launch
+from ...launch_shape import LaunchShape
 from ..program import builders, nodes
 from ..program.builders import cast
 from ..program.statement_nodes import Function
@@ -76,7 +76,7 @@ class ProgramFacts:
         lookups: the look-ups of global names: a function, its arguments, and its result.
     """
 
-    def __init__(self, launch: Launch, kernel: Source) -> None:
+    def __init__(self, launch: LaunchShape, kernel: Source) -> None:
         self.launch, self.sources = launch, [kernel]
         self.fences = self.copies = self.products = self.cooperative = False
         self.syncwarps = self.partial_syncwarps = self.uses_grid_size = False
