@@ -34,18 +34,18 @@ def edited(
 
     Nothing of it is executed.
     """
-    wanted = dict(changes)
-    for old, new in wanted.items():
+    replacements = dict(changes)
+    for old, new in replacements.items():
         for node in new if isinstance(new, Sequence) else (new,):
             ast.fix_missing_locations(ast.copy_location(node, old) if not hasattr(node, "lineno") else node)
-    bare = copy.copy(tree)
-    bare.returns = None
-    changed = _replaced(bare, wanted)
+    unannotated = copy.copy(tree)
+    unannotated.returns = None
+    changed = _replaced(unannotated, replacements)
     undecorated = copy.copy(changed)
     undecorated.decorator_list = []
-    made = defined(undecorated, FILE, dict(names), function.__defaults__)
-    parsed(made, changed, tuple(lines))
-    return made
+    result = defined(undecorated, FILE, dict(names), function.__defaults__)
+    parsed(result, changed, tuple(lines))
+    return result
 
 
 def expression(text: str) -> ast.expr:
@@ -57,19 +57,19 @@ def expression(text: str) -> ast.expr:
     return node
 
 
-def _replaced(part: Any, wanted: Mapping[ast.AST, Any]) -> Any:
+def _replaced(part: Any, replacements: Mapping[ast.AST, Any]) -> Any:
     """Return a part of the tree with these nodes replaced; only the nodes above them are copied."""
     if isinstance(part, list):
         found: list[Any] = []
         for item in part:
-            new = _replaced(item, wanted)
+            new = _replaced(item, replacements)
             found += new if isinstance(new, (list, tuple)) else [new]
         return part if len(found) == len(part) and all(map(operator.is_, found, part)) else found
     if not isinstance(part, ast.AST):
         return part
-    if part in wanted:
-        return wanted[part]
-    fields = {name: _replaced(value, wanted) for name, value in ast.iter_fields(part)}
+    if part in replacements:
+        return replacements[part]
+    fields = {name: _replaced(value, replacements) for name, value in ast.iter_fields(part)}
     if all(fields[name] is value for name, value in ast.iter_fields(part)):
         return part
     return ast.copy_location(type(part)(**fields), part)

@@ -12,12 +12,12 @@ from course_lib.exercises import check
 from course_lib.exercises.grading.mistakes.formulas import relation
 from course_lib.exercises.grading.source import read
 from course_lib.simulator.repairs.kernel_syntax import Kernel
-from course_lib.simulator.repairs.table import TABLE, Candidate, Texts, Tries, candidates, proven
+from course_lib.simulator.repairs.table import TABLE, Candidate, Texts, TryBudget, candidates, first_proven
 
 
 def test_every_row_has_words_for_a_reader():
     """And each row is in the table once."""
-    assert all(any(words) for row in TABLE for words in row.words.values())
+    assert all(any(texts) for row in TABLE for texts in row.texts.values())
     assert len(set(map(id, TABLE))) == len(TABLE)
 
 
@@ -29,14 +29,14 @@ def test_the_first_change_that_holds_is_named_within_the_budget():
         tried.append(candidate.line)
         return candidate.line == 2
 
-    assert proven(found, holds, Tries(9)).id == "2" and tried == [0, 1, 2]
-    assert proven(found, holds, Tries(2)) is None and tried == [0, 1, 2, 0, 1]
-    assert proven(found, holds, Tries(9, each=5)) is None and tried == [0, 1, 2, 0, 1, 0]
-    assert proven(found, holds, Tries(9, seconds=-1)) is None
+    assert first_proven(found, holds, TryBudget(9)).id == "2" and tried == [0, 1, 2]
+    assert first_proven(found, holds, TryBudget(2)) is None and tried == [0, 1, 2, 0, 1]
+    assert first_proven(found, holds, TryBudget(9, each=5)) is None and tried == [0, 1, 2, 0, 1, 0]
+    assert first_proven(found, holds, TryBudget(9, seconds=-1)) is None
 
 
 def test_a_hint_names_the_line_and_a_repair_the_change():
-    candidate = Candidate("x", 3, said={"name": "acc"}, words=Texts("write {name} = 0", "{name} has no value"))
+    candidate = Candidate("x", 3, values={"name": "acc"}, texts=Texts("write {name} = 0", "{name} has no value"))
     assert (candidate.text, candidate.hint) == ("write acc = 0", "line 3: acc has no value")
 
 
@@ -110,12 +110,12 @@ def test_what_all_results_have_in_common_is_named(make, id):
 TRIED = """
 import sys
 from course_lib.exercises import check
-from course_lib.exercises.grading.mistakes.in_text import Asked
+from course_lib.exercises.grading.mistakes.in_text import ExerciseFacts
 from course_lib.exercises.grading.source import read
 from course_lib.simulator.repairs.table import candidates
 sys.path.append(sys.argv[1])
 from sums import sums
-print([(each.id, each.said) for each in candidates(read(sums).kernel, "likely", Asked("C"))])
+print([(each.id, each.values) for each in candidates(read(sums).kernel, "likely", ExerciseFacts("C"))])
 """
 SUMS = "".join(f"    first_{n} = 0\n" for n in range(9)) + "".join(f"    later_{n} += A[{n}, 0]\n" for n in range(9))
 

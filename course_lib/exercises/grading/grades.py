@@ -20,8 +20,8 @@ from ...simulator.launch.engine import Engine
 from ...simulator.launch.prepare import prepare
 from ...simulator.observer import Observer
 from ...simulator.repairs import bounds, synchronization
-from ...simulator.repairs.kernel_syntax import array_of, in_lines, indices, same
-from ...simulator.repairs.table import Candidate, Tries, candidates, proven, register
+from ...simulator.repairs.kernel_syntax import array_of, in_lines, indices, same_text
+from ...simulator.repairs.table import Candidate, TryBudget, candidates, first_proven, register
 from ...trace.simulate import simulate
 from .baselines import KNOWN, baselines
 from .budget_counts import Counts
@@ -42,8 +42,8 @@ from .exercise import (
     in_digits,
 )
 from .lines import at, conditions_of_fills, declarations, stores, thread_numbers, updates
-from .mistakes import in_text, likely, mutations, variables
-from .mistakes.in_text import Asked
+from .mistakes import in_text, likely_mistakes, mutations, variables
+from .mistakes.in_text import ExerciseFacts
 from .source import Submission, dots, is_empty, parameters, read
 from .stepper_at import Opened, at_finding, at_wrong_value, fact, first_wrong_step
 from .ungraded_remarks import remark_on_float64, remarks_on_text
@@ -51,7 +51,7 @@ from .validation import validate_submission
 from .verdict import FAILED, PASSED, Check, Verdict
 from .wrong_operands import tagged
 
-register(*in_text.ROWS, *likely.ROWS, *variables.ROWS, *synchronization.ROWS, *bounds.ROWS, *mutations.ROWS)
+register(*in_text.ROWS, *likely_mistakes.ROWS, *variables.ROWS, *synchronization.ROWS, *bounds.ROWS, *mutations.ROWS)
 
 _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
 
@@ -161,7 +161,9 @@ class _Inside(Observer):
         raise KernelError("an index is negative")
 
 
-def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape, seed: int | None, tries: Tries) -> bool:
+def _gives_right_values(
+    exercise: Exercise, kernel: FunctionType, shape: Shape, seed: int | None, tries: TryBudget
+) -> bool:
     """Launch without counting, which takes half the time, and compare; KernelError at an index out of bounds."""
     inputs, want = _matrices(exercise, shape, seed)
     got = np.full(want.shape, np.nan, np.float32)
@@ -292,11 +294,11 @@ class Grading:
         return all(math.prod((*grid, *block)) == 1 for grid, block in launches)
 
     @cached_property
-    def _work(self) -> Asked:
+    def _work(self) -> ExerciseFacts:
         """What rows ask of the exercise."""
         task = self.exercise.task
         several = any(task.share(*shape) > 1 for shape in task.shapes)
-        return Asked(self.output, several, self._alone)
+        return ExerciseFacts(self.output, several, self._alone)
 
     @cached_property
     def _fault(self) -> Finding | None:
@@ -316,9 +318,9 @@ class Grading:
     # ---- mistakes and their repairs ----------------------------------------------------------------------------
 
     @cached_property
-    def _tries(self) -> Tries:
+    def _tries(self) -> TryBudget:
         """The budget of this answer."""
-        return Tries(_MOST_WORK, len(self.source.kernel.nodes) if self.source.kernel else 1)
+        return TryBudget(_MOST_WORK, len(self.source.kernel.nodes) if self.source.kernel else 1)
 
     def _found(self, kind: str, problem: Any = None) -> list[Candidate]:
         """What the exercise's rows and the table propose, the student's own lines first; nothing without a source."""
@@ -342,7 +344,7 @@ class Grading:
             return candidate.certain or holds(self.source.kernel.changed(candidate.changes))
 
         found = (each for kind in kinds for each in self._found(kind, problem))
-        return proven(found, proves, self._tries)
+        return first_proven(found, proves, self._tries)
 
     def _best(self, *kinds: str) -> Candidate | None:
         """The first change after which every check passes, or else the first that makes the values right."""
@@ -357,7 +359,7 @@ class Grading:
                 return self._passes(changed)
             return bool(right) and next(further, None) is None
 
-        found = proven((each for kind in kinds for each in self._found(kind)), proves, self._tries)
+        found = first_proven((each for kind in kinds for each in self._found(kind)), proves, self._tries)
         return right[-1] if right and found is right[-1] else next(iter(right), None)
 
     @cached_property
@@ -690,12 +692,12 @@ class Grading:
         Its counter is an index of the store.
         """
         kernel = self.source.kernel
-        late = [loop for loop in kernel.every(ast.For) if _first_of(loop) > 0] if kernel else []
-        for place in kernel.every(ast.Subscript) if kernel else ():
+        late = [loop for loop in kernel.nodes_of(ast.For) if _first_of(loop) > 0] if kernel else []
+        for place in kernel.nodes_of(ast.Subscript) if kernel else ():
             if array_of(place) == self.output and isinstance(place.ctx, ast.Store):
                 for dimension, index in enumerate(indices(place)):
                     for loop in late:
-                        if same(index, loop.target) and (left[:, dimension] < _first_of(loop)).all():
+                        if same_text(index, loop.target) and (left[:, dimension] < _first_of(loop)).all():
                             return loop, [other.lineno for other in late if other is not loop and _first_of(other) == 1]
         return None
 

@@ -6,8 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
-from ...simulator.repairs.kernel_syntax import Kernel, array_of, in_lines, indices, names_in, same, subscripts
-from ...simulator.repairs.kernel_syntax import stores as stored_names
+from ...simulator.repairs.kernel_syntax import (
+    Kernel,
+    array_of,
+    bound_names,
+    in_lines,
+    indices,
+    names_in,
+    same_text,
+    subscripts,
+)
 from .exercise import Hint, Outcome
 
 #: The lines of an answer that take part in something.
@@ -95,7 +103,7 @@ def _sums(kernel: Kernel) -> Iterator[ast.stmt]:
             case ast.AugAssign(value=value) if not isinstance(value, ast.Constant):
                 found = True
             case ast.Assign([target], ast.BinOp() as value):
-                found = any(same(target, part) for part in ast.walk(value) if isinstance(part, ast.expr))
+                found = any(same_text(target, part) for part in ast.walk(value) if isinstance(part, ast.expr))
             case _:
                 found = False
         if found and kernel.loops_around(node):
@@ -113,7 +121,7 @@ def _largest(kernel: Kernel) -> set[str]:
 
 def declarations(kernel: Kernel, arrays: set[str]) -> Iterator[int]:
     """The lines that make these arrays in shared memory."""
-    for node in kernel.every(ast.Assign):
+    for node in kernel.nodes_of(ast.Assign):
         if "shared.array" in ast.unparse(node.value) and ast.unparse(node.targets[0]) in arrays:
             yield node.lineno
 
@@ -123,8 +131,9 @@ def _begun_again(kernel: Kernel) -> list[int]:
     found = []
     for node in _sums(kernel):
         target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]  # type: ignore[attr-defined]
-        for other in kernel.every(ast.Assign):
-            again = same(other.targets[0], target) and not any(same(target, part) for part in ast.walk(other.value))
+        for other in kernel.nodes_of(ast.Assign):
+            uses_target = any(same_text(target, part) for part in ast.walk(other.value))
+            again = same_text(other.targets[0], target) and not uses_target
             if again and set(kernel.loops_around(other)) & set(kernel.loops_around(node)):
                 found.append(other.lineno)
     return found
@@ -147,7 +156,7 @@ def computed(lines: Lines, threads: bool = False) -> Lines:
             places = subscripts(node)
             alone = {ast.unparse(index) for place in places for index in indices(place)}
             for used in {each.id for place in places for each in names_in(place.slice)}:
-                before = [n for n in kernel.every(ast.Assign) if n.lineno < node.lineno and used in _bound(n)]
+                before = [n for n in kernel.nodes_of(ast.Assign) if n.lineno < node.lineno and used in _bound(n)]
                 last = max(before, key=lambda n: n.lineno, default=None)
                 if last is not None:
                     of_variables = {n.id for n in names_in(last.value)} & (kernel.locals - kernel.arrays)
@@ -159,7 +168,7 @@ def computed(lines: Lines, threads: bool = False) -> Lines:
 
 
 def _bound(node: ast.Assign) -> set[str]:
-    return {each.id for each in stored_names(node)}
+    return {each.id for each in bound_names(node)}
 
 
 def together(*several: Lines) -> Lines:
@@ -181,7 +190,7 @@ def written(pattern: str) -> Lines:
 
 def written_calls(name: str) -> Lines:
     """The lines of the statements that call this function."""
-    return _of_text(lambda kernel: (n.lineno for n in kernel.every(ast.Call) if ast.unparse(n.func) == name))
+    return _of_text(lambda kernel: (n.lineno for n in kernel.nodes_of(ast.Call) if ast.unparse(n.func) == name))
 
 
 #: The lines that add to the sums, the innermost loops around them, and the outermost.
@@ -199,7 +208,7 @@ thread_numbers = _of_text(lambda kernel: _assigned(kernel, "blockIdx", "threadId
 barriers = _of_text(lambda kernel: (node.lineno for node in kernel.barriers()))
 largest_arrays = _of_text(lambda kernel: declarations(kernel, _largest(kernel)))
 uses_of_largest_arrays = _of_text(
-    lambda kernel: (p.lineno for p in kernel.every(ast.Subscript) if array_of(p) in _largest(kernel))
+    lambda kernel: (p.lineno for p in kernel.nodes_of(ast.Subscript) if array_of(p) in _largest(kernel))
 )
 
 
@@ -209,7 +218,7 @@ def around(kind: type[ast.For | ast.While | ast.If], lines: Lines) -> Lines:
     def found(outcome: Outcome) -> Iterable[int]:
         def inside(kernel: Kernel) -> Iterator[int]:
             for node in filter(None, map(kernel.statement, lines(outcome))):
-                yield from [each.lineno for each in kernel.above(node) if isinstance(each, kind)][:1]
+                yield from [each.lineno for each in kernel.ancestors(node) if isinstance(each, kind)][:1]
 
         return _of_text(inside)(outcome)
 
@@ -222,7 +231,7 @@ def guards(lines: Lines) -> Lines:
     def around_them(kernel: Kernel, accesses: Iterable[int]) -> Iterator[int]:
         for node in filter(None, map(kernel.statement, accesses)):
             own = {ast.unparse(index) for place in subscripts(node) for index in indices(place)}
-            for owner in kernel.above(node):
+            for owner in kernel.ancestors(node):
                 if isinstance(owner, ast.If):
                     parts = [ast.unparse(part) for part in ast.walk(owner.test) if isinstance(part, ast.BinOp)]
                     yield from [owner.lineno] * bool(own & {*parts})
@@ -233,5 +242,5 @@ def guards(lines: Lines) -> Lines:
 def conditions_of_fills(kernel: Kernel, array: str | None) -> set[int]:
     """The lines of the ifs around the stores into a shared array that all threads of a block enter, or none."""
     fills = [fill for fill in kernel.fills if array_of(fill.target) == array]
-    owners = [node for fill in fills for node in kernel.above(fill.statement) if isinstance(node, ast.If)]
-    return {owner.lineno for owner in owners if kernel.same_in_block(owner.test)}
+    owners = [node for fill in fills for node in kernel.ancestors(fill.statement) if isinstance(node, ast.If)]
+    return {owner.lineno for owner in owners if kernel.is_uniform(owner.test)}

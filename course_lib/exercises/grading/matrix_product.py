@@ -122,7 +122,7 @@ def sums_take(
 def advice_on_the_last_term(outcome: Outcome) -> str:
     """Why a sum stops at k = K - 2: its loop ends too early, or counts from 1 up to less than K."""
     kernel = outcome.source.kernel if outcome.source else None
-    for node in kernel.every(ast.BinOp) if kernel else ():
+    for node in kernel.nodes_of(ast.BinOp) if kernel else ():
         match node:
             case ast.BinOp(ast.Name(counter), ast.Sub(), ast.Constant(1)) if kernel and counter in kernel.counters(
                 node

@@ -20,7 +20,7 @@ import numpy as np
 
 from ...simulator.line_limit import MOST_LINES, Endless, bounded
 from ...simulator.repairs.kernel_syntax import Kernel
-from ...simulator.repairs.table import Candidate, RepairRow, Tries, candidates, proven, register
+from ...simulator.repairs.table import Candidate, RepairRow, TryBudget, candidates, first_proven, register
 from .exercise import WRITE, Hint
 from .lines import at
 from .mistakes.formulas import ROWS, relation, unused_parameters
@@ -180,7 +180,7 @@ def _mistake(
         return None
     wrong = [case for (check, *_), case in zip(called, exercise.cases, strict=False) if not check.passed]
     nearly: list[tuple[Candidate, Case]] = []
-    tries = Tries(_MOST_TRIES)
+    tries = TryBudget(_MOST_TRIES)
 
     def holds(candidate: Candidate, kernel: Kernel = kernel) -> bool:
         if candidate.certain:
@@ -194,7 +194,7 @@ def _mistake(
 
     raised = any(getattr(hint, "id", "") == "raised" for _, hint, _ in called)
     if (unused := unused_parameters(kernel)) and not raised:
-        if cause := proven(candidates(kernel, "unused", unused), holds, tries):
+        if cause := first_proven(candidates(kernel, "unused", unused), holds, tries):
             alone = cause.id == "parameter-not-used" and len(unused) == 1
             return _with_advice(cause, wrong[0].hint if alone else "")
     results = [(got, case.want) for (_, _, got), case in zip(called, exercise.cases, strict=False)]
@@ -202,8 +202,8 @@ def _mistake(
         if common := relation([(float(got), float(want)) for got, want in results]):  # type: ignore[arg-type]
             advice = wrong[0].hint if common.id == "a-constant-factor" else ""
             said = f"{common} {advice[:1].upper()}{advice[1:]}".rstrip()
-            return Hint(at((node.lineno for node in kernel.every(ast.Return)), said), common.id)
-    found = proven(candidates(kernel, "formula", rows=exercise.rows), holds, tries)
+            return Hint(at((node.lineno for node in kernel.nodes_of(ast.Return)), said), common.id)
+    found = first_proven(candidates(kernel, "formula", rows=exercise.rows), holds, tries)
     if found is not None:
         # where only the place is known, the advice of the first call that is wrong says more
         return _with_advice(found, wrong[0].hint if found.id in _PLACES else "")
@@ -214,7 +214,7 @@ def _mistake(
     return None
 
 
-def _failing(cases: Iterable[Case], changed: Any, run: Run, tries: Tries) -> Iterator[Case]:
+def _failing(cases: Iterable[Case], changed: Any, run: Run, tries: TryBudget) -> Iterator[Case]:
     """The cases in which a changed function is wrong."""
     for case in cases:
         check, hint, _ = _called(changed, case, "", run)

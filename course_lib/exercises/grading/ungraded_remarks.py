@@ -29,7 +29,7 @@ def remark_on_float64(source: Submission, line: int | None, message: str) -> str
     kernel = source.kernel
     node = kernel.statement(line) if kernel else None
     sum = added_to(node) if node else ""
-    for begun in kernel.every(ast.Assign) if kernel else ():
+    for begun in kernel.nodes_of(ast.Assign) if kernel else ():
         match begun:
             case ast.Assign([ast.Name(name)], ast.Constant(value)) if type(value) is int and name == sum:
                 return (

@@ -283,7 +283,7 @@ _SUMS_RUN_ON_BY_THREAD = result_is(
 )
 def _same_number_in_each_block(make: Any, kernel: Kernel, _: Any) -> Iterator[Candidate]:
     """A range that begins with the place of the thread in its block."""
-    for loop in kernel.every(ast.For):
+    for loop in kernel.nodes_of(ast.For):
         match loop.iter:
             case ast.Call(ast.Name("range"), [start, *_]) if "threadIdx" in ast.unparse(start):
                 if "blockIdx" not in ast.unparse(start):

@@ -61,7 +61,7 @@ def _first_tile_missing(outcome: Outcome) -> str | None:
     if A.shape[1] <= TILE or not np.array_equal(outcome.got, A[:, TILE:] @ B[TILE:]):
         return None
     kernel = outcome.source.kernel if outcome.source else None
-    products = [node.lineno for node in kernel.every(ast.AugAssign)] if kernel else []
+    products = [node.lineno for node in kernel.nodes_of(ast.AugAssign)] if kernel else []
     if kernel and products and any(fill.statement.lineno < min(products) for fill in kernel.fills):
         advice = (
             "the first pair of tiles is missing from every sum: the next pair overwrote it before it was multiplied. "

@@ -14,7 +14,7 @@ from ..grading.exercise import FILL_IN, Array, Budget, Outcome, Shape, Task, fil
 from ..grading.explain import Explanation
 from ..grading.lines import Lines, largest_arrays, together, uses_of_largest_arrays
 from ..grading.matrix_product import PRODUCT, PRODUCT_OF_ROWS, grid_over, one_array, result_is
-from ..grading.mistakes.likely import exchanged
+from ..grading.mistakes.likely_mistakes import exchanged
 from ..grading.routines import Case, routine
 
 #: The width of the tiles in these exercises: as wide as a warp, so that a column of an unpadded tile is one bank.
@@ -73,7 +73,7 @@ _SUMS_OF_ROWS = Task(
 )
 def _sum_of_a_column(make: Any, kernel: Kernel, _: Any) -> Iterator[Candidate]:
     """A column of the tile in the place of a row."""
-    for node in kernel.every(ast.AugAssign):
+    for node in kernel.nodes_of(ast.AugAssign):
         match node.value:
             case ast.Subscript(slice=ast.Tuple([_, ast.Name(lane)])) as place:
                 yield make("sum-of-a-column", node, exchanged(place), place=ast.unparse(place), lane=lane)

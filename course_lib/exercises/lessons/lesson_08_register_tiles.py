@@ -40,7 +40,7 @@ ROWS = 32
 def _another_whole(make: Any, kernel: Kernel, _: Any) -> Iterator[Candidate]:
     """The share of another number than the sum of the table's values."""
     (mix,) = kernel.arguments
-    for node in kernel.every(ast.BinOp):
+    for node in kernel.nodes_of(ast.BinOp):
         if isinstance(node.op, ast.Div):
             part, whole = ast.unparse(node.right), expression(f"sum({mix}.values())")
             id = "keys-added" if part == f"sum({mix})" else "another-whole"

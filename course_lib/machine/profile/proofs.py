@@ -47,11 +47,11 @@ def is_right(changed: ChangedLaunch, before: LaunchResult) -> bool:
         if run.errors or not _equal_up_to_rounding(values, changed.after):
             return False
     change = changed.change
-    if change.id in bounds.guards.words and not _equal_bits(changed.after, before.after):
+    if change.id in bounds.guards.texts and not _equal_bits(changed.after, before.after):
         return False  # an access outside an array was skipped: a guard changes no value
     if change.id in ("barrier", "read-barrier-write") and not _all_read(changed.launch):
         return False
-    return not change.fills or _fills(changed.launch, change.fills)
+    return not change.must_fill or _fills(changed.launch, change.must_fill)
 
 
 def _fills(launch: RepeatableLaunch, names: Sequence[str]) -> bool:

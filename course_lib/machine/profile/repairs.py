@@ -11,7 +11,7 @@ from types import FunctionType
 
 from ...simulator.findings import Finding
 from ...simulator.repairs import bounds, synchronization
-from ...simulator.repairs.table import REPAIR, Candidate, Tries, candidates, register
+from ...simulator.repairs.table import REPAIR, Candidate, TryBudget, candidates, register
 from ..simulated_launch import Simulated
 from . import savings
 from .costs import Cost
@@ -51,7 +51,7 @@ def repair_of(launch: Simulated, slow: Sequence[Cost], seconds: float = SECONDS)
     ``slow`` are the costs of the launch. No try begins after ``seconds`` of the processor; a busy machine changes no
     verdict.
     """
-    tries = Tries(MAX_TRIES, seconds=seconds)
+    tries = TryBudget(MAX_TRIES, seconds=seconds)
     run = launch.run
     wide = () if run.errors else tuple(finding for finding in run.findings if finding.kind == "float64")
     again = RepeatableLaunch.of(launch, frozenset(finding.line for finding in wide))
@@ -66,7 +66,7 @@ def repair_of(launch: Simulated, slow: Sequence[Cost], seconds: float = SECONDS)
     return None
 
 
-def _without_errors(before: LaunchResult, tries: Tries) -> Repair | None:
+def _without_errors(before: LaunchResult, tries: TryBudget) -> Repair | None:
     """Return the changes after which nothing is found and the values are equal in every order of the warps."""
     changes: tuple[Candidate, ...] = ()
     for _ in range(MAX_CHANGES):
@@ -82,7 +82,7 @@ def _without_errors(before: LaunchResult, tries: Tries) -> Repair | None:
     return None
 
 
-def _best_change(before: LaunchResult, tries: Tries) -> ChangedLaunch | None:
+def _best_change(before: LaunchResult, tries: TryBudget) -> ChangedLaunch | None:
     """Return the first change that leaves no error and is right, or else the one that leaves the fewest findings."""
     best: ChangedLaunch | None = None
     for changed in chain.from_iterable(_launched(before.launch, error, tries) for error in before.run.errors):
@@ -96,7 +96,7 @@ def _best_change(before: LaunchResult, tries: Tries) -> ChangedLaunch | None:
     return best
 
 
-def _improvements(before: LaunchResult, problem: Finding | Cost, tries: Tries) -> Iterator[tuple[int, Repair]]:
+def _improvements(before: LaunchResult, problem: Finding | Cost, tries: TryBudget) -> Iterator[tuple[int, Repair]]:
     """Yield the changes that help, each with what it leaves of a cost: the one that leaves least is wanted."""
     for changed in _launched(before.launch, problem, tries):
         if isinstance(problem, Cost):
@@ -112,7 +112,7 @@ def _improvements(before: LaunchResult, problem: Finding | Cost, tries: Tries) -
             yield left, Repair((changed.change,), proof, changed.launch.source.function, problem)
 
 
-def _launched(launch: RepeatableLaunch, problem: Finding | Cost, tries: Tries) -> Iterator[ChangedLaunch]:
+def _launched(launch: RepeatableLaunch, problem: Finding | Cost, tries: TryBudget) -> Iterator[ChangedLaunch]:
     """Yield a launch for each change that the table proposes for a problem, for as long as the budget lasts."""
     kind = problem.count if isinstance(problem, Cost) else problem.kind
     for candidate in tries.of(candidates(launch.kernel, kind, problem, REPAIR)):

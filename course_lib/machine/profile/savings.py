@@ -1,7 +1,6 @@
 """Rows for what makes a kernel slower: constants of double precision, and tiles whose columns are read."""
 
 import ast
-from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...simulator.edits import expression
@@ -9,7 +8,7 @@ from ...simulator.findings import Finding
 from ...simulator.hardware import BANKS
 from ...simulator.repairs.bounds import lines_of
 from ...simulator.repairs.kernel_syntax import Kernel
-from ...simulator.repairs.table import Candidate, Texts, row
+from ...simulator.repairs.table import Candidates, MakeCandidate, Texts, row
 from .costs import Cost
 
 #: Elements that are added to a row of a tile.
@@ -18,12 +17,9 @@ PADDINGS = (1, 2, 4, 8)
 #: elements as half of the banks hold, or so many more than all hold. Where a quarter reads a row, half of that will do.
 HALVES = (BANKS // 2, BANKS // 4)
 
-Make = Callable[..., Candidate]
-Made = Iterator[Candidate]
-
 
 @row("float64", float32=Texts("write {new} in {lines}{imported}"))
-def constants(make: Make, kernel: Kernel, finding: Finding) -> Made:
+def constants(make: MakeCandidate, kernel: Kernel, finding: Finding) -> Candidates:
     """float32(...) around constants, or around one operand of the line.
 
     The constants are those of the line; or all that are float, as the 0.0 with which a sum begins; or these and the
@@ -49,8 +45,8 @@ def constants(make: Make, kernel: Kernel, finding: Finding) -> Made:
         words = " and ".join(dict.fromkeys(ast.unparse(new) for _, new in changes))
         if len(chosen) > 3:
             words = f"{kernel.float32}(...) around the constants"
-        said = {"new": words, "lines": lines_of(chosen), "imported": kernel.imported}
-        yield make("float32", chosen[0], *changes, **said)
+        values = {"new": words, "lines": lines_of(chosen), "imported": kernel.imported}
+        yield make("float32", chosen[0], *changes, **values)
 
 
 def _is_operand(kernel: Kernel, part: ast.AST) -> bool:
@@ -70,7 +66,7 @@ def _is_stored(kernel: Kernel, part: ast.AST) -> bool:
 
 
 @row("wavefronts", padded_tile=Texts("give {name} the shape {shape} in line {at}"))
-def padded(make: Make, kernel: Kernel, cost: Cost) -> Made:
+def padded(make: MakeCandidate, kernel: Kernel, cost: Cost) -> Candidates:
     """A longer row for a tile whose columns are read."""
     for node in kernel.statements:
         match node:

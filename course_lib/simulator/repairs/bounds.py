@@ -1,17 +1,14 @@
 """Rows for indices outside an array: guards, and directions that are exchanged."""
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..edits import Change, expression
 from ..findings import Finding
 from ..launch_shape import y_and_x
-from .kernel_syntax import Kernel, array_of, indices, names_in, stores, subscripts
-from .table import Candidate, Texts, row
-
-Make = Callable[..., Candidate]
-Made = Iterator[Candidate]
+from .kernel_syntax import Kernel, array_of, bound_names, indices, names_in, subscripts
+from .table import Candidates, MakeCandidate, Texts, row
 
 
 @row(
@@ -32,7 +29,7 @@ Made = Iterator[Candidate]
         "last one is the size minus 1.",
     ),
 )
-def guards(make: Make, kernel: Kernel, finding: Finding) -> Made:
+def guards(make: MakeCandidate, kernel: Kernel, finding: Finding) -> Candidates:
     """An if around the statement, or around the rest of the kernel: a grid has more threads than there are elements."""
     node = kernel.statement(finding.line)
     if node is None:
@@ -40,9 +37,9 @@ def guards(make: Make, kernel: Kernel, finding: Finding) -> Made:
     for changed in _less(kernel, node):
         compared, new = changed[0]
         written = "` and `".join(ast.unparse(old) for old, _ in changed)
-        said = {"new": ast.unparse(new), "written": written, "at": compared.lineno}
-        said["holds"] = "holds" if len(changed) == 1 else "hold"
-        yield make("too-many-by-one", compared, *changed, **said)
+        values = {"new": ast.unparse(new), "written": written, "at": compared.lineno}
+        values["holds"] = "holds" if len(changed) == 1 else "hold"
+        yield make("too-many-by-one", compared, *changed, **values)
     places = [part for part in subscripts(node) if array_of(part) in kernel.arrays]
     limits = _limits(kernel, places)
     if not limits:
@@ -50,27 +47,27 @@ def guards(make: Make, kernel: Kernel, finding: Finding) -> Made:
     shapes = (f"{name} < {array_of(place)}.shape[{dimension}]" for name, (place, dimension) in limits.items())
     test = expression(" and ".join(shapes))
     writes = any(isinstance(place.ctx, ast.Store) for place in places) or "atomic" in ast.unparse(node)
-    said = {"guard": f"if {ast.unparse(test)}:", "what": "this line", "guarded": "it", **_outside(limits)}
-    around = [owner for _, _, owner in kernel.chain(node) if isinstance(owner, ast.If)]
+    values = {"guard": f"if {ast.unparse(test)}:", "what": "this line", "guarded": "it", **_outside(limits)}
+    around = [owner for _, _, owner in kernel.enclosing_bodies(node) if isinstance(owner, ast.If)]
     tested = {n.id for owner in around for n in names_in(owner.test)}
     id = "guard-beside-another" if tested & set(limits) else "guard"
     if id == "guard" and (other := _guard_of_others(kernel, around, set(limits))):
-        id, said = "guard-of-other-lines", said | {"test": ast.unparse(other.test), "at": other.lineno}
+        id, values = "guard-of-other-lines", values | {"test": ast.unparse(other.test), "at": other.lineno}
     if writes:  # a value that is only read here is used elsewhere
         lines = f"line {node.lineno}"
         change = (node, ast.If(test, [node], []))
-        yield make(id, node, change, **said, lines=lines, fills=kernel.stored)
-    for body, _, owner in kernel.chain(node):
+        yield make(id, node, change, **values, lines=lines, must_fill=kernel.stored)
+    for body, _, owner in kernel.enclosing_bodies(node):
         if owner is kernel.tree:
-            known = [i for i, one in enumerate(body) if set(limits) & {n.id for n in stores(one)}]
+            known = [i for i, one in enumerate(body) if set(limits) & {n.id for n in bound_names(one)}]
             rest = body[known[-1] + 1 :] if known else []
             if rest not in ([], [node]) and not any("sync" in ast.unparse(one) for one in rest):
                 first, *others = rest
                 changes: tuple[Change, ...] = ((first, ast.If(test, rest, [])), *((one, ()) for one in others))
                 lines = f"lines {first.lineno} to {rest[-1].end_lineno}"
                 what = f"line {node.lineno}"
-                said |= {"what": what, "guarded": lines}
-                yield make(id, first, *changes, **said, lines=lines, fills=kernel.stored)
+                values |= {"what": what, "guarded": lines}
+                yield make(id, first, *changes, **values, lines=lines, must_fill=kernel.stored)
 
 
 def _limits(kernel: Kernel, places: Sequence[ast.Subscript]) -> dict[str, tuple[ast.Subscript, int]]:
@@ -78,7 +75,7 @@ def _limits(kernel: Kernel, places: Sequence[ast.Subscript]) -> dict[str, tuple[
     limits: dict[str, tuple[ast.Subscript, int]] = {}
     for place in sorted(places, key=lambda part: not isinstance(part.ctx, ast.Store)):
         for dimension, index in enumerate(indices(place)):
-            if isinstance(index, ast.Name) and index.id in kernel.of_the_grid:
+            if isinstance(index, ast.Name) and index.id in kernel.thread_numbers:
                 limits.setdefault(index.id, (place, dimension))
     return limits
 
@@ -100,7 +97,7 @@ def _outside(limits: dict[str, tuple[ast.Subscript, int]]) -> dict[str, str]:
 
 def _guard_of_others(kernel: Kernel, around: Sequence[ast.If], limits: set[str]) -> ast.If | None:
     """An if that tests some of these numbers and nothing else, and is not around the statement."""
-    for other in kernel.every(ast.If):
+    for other in kernel.nodes_of(ast.If):
         tested = {n.id for n in names_in(other.test) if n.id in kernel.locals} - {*kernel.sizes, *kernel.arguments}
         if other not in around and tested and tested <= limits:
             return other
@@ -109,7 +106,7 @@ def _guard_of_others(kernel: Kernel, around: Sequence[ast.If], limits: set[str])
 
 def _less(kernel: Kernel, node: ast.stmt) -> Iterator[list[tuple[ast.Compare, ast.Compare]]]:
     """`<` instead of `<=` in the conditions above a statement; each, then all of them."""
-    tests = [owner.test for _, _, owner in kernel.chain(node) if isinstance(owner, ast.If)]
+    tests = [owner.test for _, _, owner in kernel.enclosing_bodies(node) if isinstance(owner, ast.If)]
     found = [part for test in tests for part in ast.walk(test) if isinstance(part, ast.Compare)]
     changes = [
         (
@@ -125,11 +122,11 @@ def _less(kernel: Kernel, node: ast.stmt) -> Iterator[list[tuple[ast.Compare, as
 
 
 @row("sectors", "out-of-bounds", exchanged_x_and_y=Texts("{change}"))
-def exchanged(make: Make, kernel: Kernel, problem: Any) -> Made:
+def exchanged(make: MakeCandidate, kernel: Kernel, problem: Any) -> Candidates:
     """x and y exchanged: neighbouring threads access neighbouring elements, or each array has its own shape."""
     cost = not isinstance(problem, Finding)
     exchanges = cost and any(y_and_x(dims) != y_and_x(y_and_x(dims)) for dims in (kernel.grid, kernel.block))
-    more = {"exchanges": exchanges, "fills": () if cost else kernel.stored}
+    more = {"exchanges": exchanges, "must_fill": () if cost else kernel.stored}
     also = ", and exchange x and y of grid and block" if exchanges else ""
     for node in kernel.statements:
         match node:
@@ -141,7 +138,7 @@ def exchanged(make: Make, kernel: Kernel, problem: Any) -> Made:
     own = ("threadIdx", "blockIdx", "blockDim", "gridDim")
     parts = [
         part
-        for part in kernel.every(ast.Attribute)
+        for part in kernel.nodes_of(ast.Attribute)
         if part.attr in "xy" and ast.unparse(part.value).rpartition(".")[2] in own
     ]
     if {part.attr for part in parts} == {"x", "y"}:

@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any, NamedTuple, TypeVar
 
 from ..edits import Change, edited, expression
-from .uniform_control_flow import Body, is_same, uniform_bodies, varying_names
+from .uniform_control_flow import Body, has_one_value, uniform_bodies, varying_names
 
 _CAST = re.compile(r"(\w+\.)*(u?int|float)\d*")
 Node = TypeVar("Node", bound=ast.AST)
@@ -63,9 +63,9 @@ class Kernel:
     @cached_property
     def locals(self) -> set[str]:
         """The names that the kernel binds: parameters and variables."""
-        return {*self.arguments, *(node.id for node in stores(self.tree))}
+        return {*self.arguments, *(node.id for node in bound_names(self.tree))}
 
-    def every(self, *kinds: type[Node]) -> list[Node]:
+    def nodes_of(self, *kinds: type[Node]) -> list[Node]:
         """The nodes of these kinds, outer ones first."""
         return [node for node in self.nodes if isinstance(node, kinds)]
 
@@ -78,9 +78,9 @@ class Kernel:
         """The bodies in which there may be a barrier."""
         return {id(body) for body in uniform_bodies(self.tree)}
 
-    def same_in_block(self, value: ast.AST) -> bool:
+    def is_uniform(self, value: ast.AST) -> bool:
         """Whether an expression has one value in all threads of a block."""
-        return is_same(value, varying_names(self.tree))
+        return has_one_value(value, varying_names(self.tree))
 
     @cached_property
     def all_bodies(self) -> list[Body]:
@@ -104,7 +104,7 @@ class Kernel:
             node = self.parents[node]
         return node
 
-    def chain(self, node: ast.stmt) -> list[tuple[Body, int, ast.AST]]:
+    def enclosing_bodies(self, node: ast.stmt) -> list[tuple[Body, int, ast.AST]]:
         """The bodies around a statement, innermost first, each with the place in it, and what it belongs to."""
         found = []
         at: Any = node
@@ -115,7 +115,7 @@ class Kernel:
             at = above
         return found
 
-    def above(self, node: ast.AST) -> Iterator[ast.AST]:
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around a node, innermost first."""
         while node is not self.tree:
             node = self.parents[node]
@@ -123,12 +123,15 @@ class Kernel:
 
     def loops_around(self, node: ast.AST) -> list[ast.For | ast.While]:
         """The loops around a node, innermost first."""
-        return [each for each in self.above(node) if isinstance(each, ast.For | ast.While)]
+        return [each for each in self.ancestors(node) if isinstance(each, ast.For | ast.While)]
 
     def counters(self, node: ast.AST) -> set[str]:
         """The variables that the for loops around a node count."""
         return {
-            name.id for loop in self.loops_around(node) if isinstance(loop, ast.For) for name in stores(loop.target)
+            name.id
+            for loop in self.loops_around(node)
+            if isinstance(loop, ast.For)
+            for name in bound_names(loop.target)
         }
 
     @cached_property
@@ -136,20 +139,20 @@ class Kernel:
         return [node for node in self.nodes if isinstance(node, ast.For | ast.While)]
 
     @cached_property
-    def of_the_grid(self) -> set[str]:
+    def thread_numbers(self) -> set[str]:
         """The variables that number a thread in the whole grid."""
-        counts = Counter(name.id for name in stores(self.tree))
+        counts = Counter(name.id for name in bound_names(self.tree))
         found = set()
         for node in self.tree.body:
             text = ast.unparse(node.value) if isinstance(node, ast.Assign) else ""
             if "grid(" in text or "blockIdx" in text and "threadIdx" in text:
-                found |= {name.id for name in stores(node) if counts[name.id] == 1}
+                found |= {name.id for name in bound_names(node) if counts[name.id] == 1}
         return found
 
     @cached_property
     def stored(self) -> tuple[str, ...]:
         """The arrays among the arguments into which the kernel's text stores elements."""
-        places = (n for n in self.every(ast.Subscript) if isinstance(n.ctx, ast.Store))
+        places = (n for n in self.nodes_of(ast.Subscript) if isinstance(n.ctx, ast.Store))
         names = {n.value.id for n in places if isinstance(n.value, ast.Name)}
         return tuple(name for name in self.arguments if name in names)
 
@@ -168,7 +171,7 @@ class Kernel:
         """The calls that make arrays in shared memory, by the arrays' names."""
         return {
             node.targets[0].id: node.value
-            for node in self.every(ast.Assign)
+            for node in self.nodes_of(ast.Assign)
             if isinstance(node.targets[0], ast.Name)
             and isinstance(node.value, ast.Call)
             and ast.unparse(node.value.func).endswith("shared.array")
@@ -187,7 +190,7 @@ class Kernel:
     def shared(self) -> set[str]:
         """The names of the kernel's arrays in shared memory, also those that are given to one later."""
         found = set(self._allocations)
-        for node in self.every(ast.Assign):
+        for node in self.nodes_of(ast.Assign):
             if isinstance(node.targets[0], ast.Name) and ast.unparse(node.value) in found:
                 found.add(node.targets[0].id)
         return found
@@ -214,14 +217,14 @@ class Kernel:
     @cached_property
     def sizes(self) -> list[str]:
         """The variables that hold sizes of the matrices, and the shapes of the arguments, as expressions."""
-        shaped = [node for node in self.every(ast.Assign) if ".shape" in ast.unparse(node.value)]
+        shaped = [node for node in self.nodes_of(ast.Assign) if ".shape" in ast.unparse(node.value)]
         named = {name.id for node in shaped for target in node.targets for name in names_in(target)}
         return [*sorted(named), *(f"{array}.shape[{i}]" for array in self.arguments for i in (0, 1))]
 
     @cached_property
-    def unknown(self) -> list[ast.Name]:
+    def undefined(self) -> list[ast.Name]:
         """The names that nothing defines, in the order of the text."""
-        found = [node for node in self.every(ast.Name) if node.id not in {*self.locals, *self.names}]
+        found = [node for node in self.nodes_of(ast.Name) if node.id not in {*self.locals, *self.names}]
         return sorted(found, key=lambda node: (node.lineno, node.col_offset))
 
     @property
@@ -231,7 +234,7 @@ class Kernel:
 
     def barriers(self) -> list[ast.Expr]:
         """The statements that are a barrier."""
-        return [n for n in self.every(ast.Expr) if ast.unparse(n.value).endswith("syncthreads()")]
+        return [n for n in self.nodes_of(ast.Expr) if ast.unparse(n.value).endswith("syncthreads()")]
 
     def new_barrier(self) -> ast.stmt:
         return ast.Expr(expression(self.barrier))
@@ -243,7 +246,7 @@ def in_lines(lines: Iterable[int]) -> str:
     return f"lines {', '.join(before)} and {last}" if before else f"line {last}"
 
 
-def shown(node: ast.AST) -> str:
+def first_line(node: ast.AST) -> str:
     """The first line of a part of a kernel; the tuples of an assignment have no parentheses."""
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple):
         sides = (part.elts if isinstance(part, ast.Tuple) else [part] for part in (*node.targets, node.value))
@@ -251,12 +254,12 @@ def shown(node: ast.AST) -> str:
     return ast.unparse(node).splitlines()[0].rstrip(":")
 
 
-def kind_of(node: ast.AST) -> str:
+def if_or_loop(node: ast.AST) -> str:
     """What a statement that holds others is, in words."""
     return "if" if isinstance(node, ast.If) else "loop"
 
 
-def stores(part: ast.AST) -> Iterator[ast.Name]:
+def bound_names(part: ast.AST) -> Iterator[ast.Name]:
     """The names that a part of a tree binds."""
     yield from (n for n in ast.walk(part) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
 
@@ -265,7 +268,7 @@ def names_in(part: ast.AST) -> list[ast.Name]:
     return [node for node in ast.walk(part) if isinstance(node, ast.Name)]
 
 
-def name(id: str) -> ast.Name:
+def load_name(id: str) -> ast.Name:
     """A name that is read."""
     return ast.Name(id, ast.Load())
 
@@ -299,7 +302,7 @@ def indices(place: ast.Subscript) -> list[ast.expr]:
     return list(place.slice.elts) if isinstance(place.slice, ast.Tuple) else [place.slice]
 
 
-def same(one: ast.AST, other: ast.AST) -> bool:
+def same_text(one: ast.AST, other: ast.AST) -> bool:
     """Whether two parts of a tree are the same text."""
     return ast.unparse(one) == ast.unparse(other)
 

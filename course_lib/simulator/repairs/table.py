@@ -1,7 +1,7 @@
-"""The table of what may be wrong in a kernel, with changes that repair it, and `proven`, which tries them.
+"""The table of what may be wrong in a kernel, with changes that repair it, and `first_proven`, which tries them.
 
-A row says *when* it applies, which *changes* of the tree it proposes, and the *words* for each: the sentence of a
-repair, which `profile` prints, and that of a hint, which `check` prints. What has no words for a reader is not tried
+A row says *when* it applies, which *changes* of the tree it proposes, and the *texts* for each: the sentence of a
+repair, which `profile` prints, and that of a hint, which `check` prints. What has no text for a reader is not tried
 for them.
 """
 
@@ -9,7 +9,7 @@ import ast
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -35,53 +35,56 @@ class Candidate:
     """A change that may be a repair.
 
     Attributes:
-        id: that of its words.
+        id: that of its texts.
         line: where it is.
         changes: nodes of the kernel's tree, and what replaces them.
         certain: the text or the finding shows the mistake: there is nothing to prove by a launch.
-        said: what the words name.
-        words: the row's words for this id.
+        values: those of the names in the texts.
+        texts: the row's texts for this id.
         added: a line of source to put after ``line``, ``indent`` columns deep; "" if lines change.
         exchanges: x and y of grid and block are exchanged, too.
-        fills: the arrays that must be filled: a guard that hides a wrong index leaves some elements out.
-        also: more lines that the hint is about.
+        must_fill: the arrays that must be filled: a guard that hides a wrong index leaves some elements out.
+        more_lines: others that the hint is about.
     """
 
     id: str
     line: int
     changes: tuple[Change, ...] = ()
-    said: Mapping[str, Any] = field(default_factory=dict)
-    words: Texts = Texts()
+    values: Mapping[str, Any] = field(default_factory=dict)
+    texts: Texts = Texts()
     added: str = ""
     indent: int = 0
     exchanges: bool = False
     certain: bool = False
-    fills: tuple[str, ...] = ()
-    also: tuple[int, ...] = ()
+    must_fill: tuple[str, ...] = ()
+    more_lines: tuple[int, ...] = ()
 
     @property
     def text(self) -> str:
         """The repair in words."""
-        return self.words.repair.format(**self.said)
+        return self.texts.repair.format(**self.values)
 
     @property
     def hint(self) -> str:
         """The mistake in words, with its line, or all of its lines if the words name no others."""
-        lines, said = {self.line, *self.also}, self.words.hint.format(**self.said)
-        if self.words.hint.startswith("lines {"):
-            return said
-        if "line" not in self.words.hint:
+        lines, mistake = {self.line, *self.more_lines}, self.texts.hint.format(**self.values)
+        if self.texts.hint.startswith("lines {"):
+            return mistake
+        if "line" not in self.texts.hint:
             lines |= {old.lineno for old, new in self.changes if isinstance(old, ast.expr)}
-        return f"{in_lines(lines)}: {said}"
+        return f"{in_lines(lines)}: {mistake}"
 
     def joined(self, others: Iterable["Candidate"]) -> "Candidate":
         """Return this candidate with the changes of others, too."""
         changes = tuple(change for each in (self, *others) for change in each.changes)
-        return Candidate(self.id, self.line, changes, self.said, self.words, fills=self.fills, also=self.also)
+        return replace(self, changes=changes)
 
 
+#: Makes a candidate of a row: `row` says how.
+MakeCandidate = Callable[..., Candidate]
+Candidates = Iterator[Candidate]
 #: What a row proposes for a kernel and a problem: a finding, a cost, an outcome, or nothing in particular.
-Maker = Callable[[Kernel, Any], Iterator[Candidate]]
+CandidateGenerator = Callable[[Kernel, Any], Candidates]
 
 
 @dataclass(frozen=True)
@@ -92,34 +95,34 @@ class RepairRow:
     """
 
     when: frozenset[str]
-    make: Maker
-    words: Mapping[str, Texts]
+    propose: CandidateGenerator
+    texts: Mapping[str, Texts]
 
-    def candidates(self, kernel: Kernel, problem: Any, reader: str) -> Iterator[Candidate]:
-        """Yield what the row proposes and has words for."""
-        if any(getattr(words, reader) for words in self.words.values()):
-            yield from (each for each in self.make(kernel, problem) if getattr(each.words, reader))
-
-
-#: The fields of a candidate that a row may give beside what its words name.
-_FIELDS = ("added", "indent", "exchanges", "certain", "fills", "also")
+    def candidates(self, kernel: Kernel, problem: Any, reader: str) -> Candidates:
+        """Yield what the row proposes and has texts for."""
+        if any(getattr(texts, reader) for texts in self.texts.values()):
+            yield from (each for each in self.propose(kernel, problem) if getattr(each.texts, reader))
 
 
-def row(*when: str, **words: Texts) -> Callable[[Callable[..., Iterator[Candidate]]], RepairRow]:
+#: The fields of a candidate that a row may give beside the values of its texts.
+_FIELDS = ("added", "indent", "exchanges", "certain", "must_fill", "more_lines")
+
+
+def row(*when: str, **texts: Texts) -> Callable[[Callable[..., Candidates]], RepairRow]:
     """Make a row of a generator, which gets the kernel, the problem, and a function that makes a candidate.
 
-    A key of ``words`` is an id with ``_`` for ``-``.
+    A key of ``texts`` is an id with ``_`` for ``-``.
     """
-    named = {id.replace("_", "-"): each for id, each in words.items()}
+    named = {id.replace("_", "-"): each for id, each in texts.items()}
 
-    def made(id: str, at: ast.expr | ast.stmt | int, /, *changes: Change, **more: Any) -> Candidate:
+    def make(id: str, at: ast.expr | ast.stmt | int, /, *changes: Change, **more: Any) -> Candidate:
         fields = {name: more.pop(name) for name in _FIELDS if name in more}
         return Candidate(id, at if isinstance(at, int) else at.lineno, changes, more, named[id], **fields)
 
-    def of(generator: Callable[..., Iterator[Candidate]]) -> RepairRow:
-        return RepairRow(frozenset(when), partial(generator, made), named)
+    def row_of(generator: Callable[..., Candidates]) -> RepairRow:
+        return RepairRow(frozenset(when), partial(generator, make), named)
 
-    return of
+    return row_of
 
 
 #: The table: the rows of all parts that were imported, in their order.
@@ -134,14 +137,14 @@ def register(*rows: RepairRow) -> None:
 
 def candidates(
     kernel: Kernel, kind: str, problem: Any = None, reader: str = HINT, rows: Iterable[RepairRow] = ()
-) -> Iterator[Candidate]:
+) -> Candidates:
     """Yield what ``rows``, then those of the table, propose for a kind of problem."""
     for each in (*rows, *TABLE):
         if kind in each.when:
             yield from each.candidates(kernel, problem, reader)
 
 
-class Tries:
+class TryBudget:
     """The budget for all tries of one launch or answer: how much work they may be.
 
     Work is counted, not timed, so that an answer gets the same hint on every machine, however busy it is. ``each`` try
@@ -161,7 +164,7 @@ class Tries:
         self.spend(self._each)
         return self._left >= 0 and time.process_time() <= self._end
 
-    def of(self, found: Iterable[Candidate]) -> Iterator[Candidate]:
+    def of(self, found: Iterable[Candidate]) -> Candidates:
         """Yield what is found, one try each, for as long as the budget lasts."""
         for candidate in found:
             if not self.left():
@@ -169,6 +172,6 @@ class Tries:
             yield candidate
 
 
-def proven(found: Iterable[Candidate], holds: Callable[[Candidate], Any], tries: Tries) -> Candidate | None:
+def first_proven(found: Iterable[Candidate], holds: Callable[[Candidate], Any], tries: TryBudget) -> Candidate | None:
     """Return the first candidate for which ``holds(candidate)`` is true, or None; no try begins after the budget."""
     return next((candidate for candidate in tries.of(found) if holds(candidate)), None)

@@ -11,12 +11,9 @@ from typing import Any, NamedTuple
 
 from ....simulator.edits import expression
 from ....simulator.repairs.bounds import lines_of
-from ....simulator.repairs.kernel_syntax import Kernel, name, names_in
-from ....simulator.repairs.table import Candidate, Texts, row
+from ....simulator.repairs.kernel_syntax import Kernel, load_name, names_in
+from ....simulator.repairs.table import Candidates, MakeCandidate, Texts, row
 from ..exercise import Hint
-
-Make = Callable[..., Candidate]
-Made = Iterator[Candidate]
 
 
 class Operator(NamedTuple):
@@ -51,7 +48,7 @@ def term_of(node: ast.BinOp) -> str:
 
 def unused_parameters(kernel: Kernel) -> list[str]:
     """The parameters that the function does not read: every one of an exercise matters."""
-    read = {node.id for node in kernel.every(ast.Name) if isinstance(node.ctx, ast.Load)}
+    read = {node.id for node in kernel.nodes_of(ast.Name) if isinstance(node.ctx, ast.Load)}
     return [parameter for parameter in kernel.arguments if parameter not in read]
 
 
@@ -65,28 +62,28 @@ def unused_parameters(kernel: Kernel) -> list[str]:
     ),
     parameter_not_used=Texts(hint="{parameters} {are} not used, and the answer depends on {them}."),
 )
-def not_used(make: Make, kernel: Kernel, unused: list[str]) -> Made:
+def parameters_not_used(make: MakeCandidate, kernel: Kernel, unused: list[str]) -> Candidates:
     """A parameter that is not read: what stands in its place, or the factor or term that is missing beside a part."""
     for parameter in unused:
         for part in (*_numbers(kernel), *_read(kernel)):
-            said = {"part": _around(kernel, part), "old": ast.unparse(part), "parameter": parameter}
-            yield make("stands-for-a-parameter", part, (part, name(parameter)), **said)
+            values = {"part": _around(kernel, part), "old": ast.unparse(part), "parameter": parameter}
+            yield make("stands-for-a-parameter", part, (part, load_name(parameter)), **values)
         for part in _computed(kernel):
             for op in _TRIED_WITH_A_PARAMETER:
-                said = {"part": ast.unparse(part), "parameter": parameter, "role": OPERATORS[op].right}
-                yield make("parameter-missing", part, (part, ast.BinOp(part, op(), name(parameter))), **said)
+                values = {"part": ast.unparse(part), "parameter": parameter, "role": OPERATORS[op].right}
+                yield make("parameter-missing", part, (part, ast.BinOp(part, op(), load_name(parameter))), **values)
     *before, last = unused
-    said = {"parameters": f"{', '.join(before)} and {last}" if before else last}
-    said |= {"are": "are", "them": "them"} if before else {"are": "is", "them": "it"}
+    values = {"parameters": f"{', '.join(before)} and {last}" if before else last}
+    values |= {"are": "are", "them": "them"} if before else {"are": "is", "them": "it"}
     alone = len(kernel.tree.body) == 1  # a function of several lines may lack it in any of them
-    yield make("parameter-not-used", kernel.tree.body[0] if alone else kernel.tree.lineno, certain=True, **said)
+    yield make("parameter-not-used", kernel.tree.body[0] if alone else kernel.tree.lineno, certain=True, **values)
 
 
 def _computed(kernel: Kernel) -> list[ast.expr]:
     """The parts of a function that may be a number: terms, names, numbers and calls."""
     kinds = (ast.BinOp, ast.Name, ast.Constant, ast.Call)
-    found = [part for part in kernel.every(*kinds) if not isinstance(getattr(part, "ctx", None), ast.Store)]
-    called = {node.func for node in kernel.every(ast.Call)}
+    found = [part for part in kernel.nodes_of(*kinds) if not isinstance(getattr(part, "ctx", None), ast.Store)]
+    called = {node.func for node in kernel.nodes_of(ast.Call)}
     return [part for part in found if part not in called and isinstance(part, ast.expr)]
 
 
@@ -133,9 +130,9 @@ def relation(pairs: Sequence[tuple[float, float]]) -> Hint | None:
     def zero(value: float, want: float) -> bool:
         return abs(value) <= 1e-9 * max(1.0, abs(want))
 
-    for id, difference, said in _RELATIONS:
+    for id, difference, text in _RELATIONS:
         if all(zero(difference(got, want), want) for got, want in pairs):
-            return Hint(said, id)
+            return Hint(text, id)
     quotients = {round(got / want, 9) for got, want in pairs if want}
     if len(quotients) == 1 and all(want for _, want in pairs):
         (factor,) = quotients
@@ -150,9 +147,9 @@ def relation(pairs: Sequence[tuple[float, float]]) -> Hint | None:
         hint="`{part}` is one too many where the division leaves no remainder: round up only what is left over."
     ),
 )
-def rounded_up_always(make: Make, kernel: Kernel, _: Any) -> Made:
+def rounded_up_always(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """``a // b + 1`` to round up."""
-    for node in kernel.every(ast.BinOp):
+    for node in kernel.nodes_of(ast.BinOp):
         match node:
             case ast.BinOp(ast.BinOp(left, ast.FloorDiv(), right), ast.Add(), ast.Constant(1)):
                 new = ast.UnaryOp(ast.USub(), ast.BinOp(ast.UnaryOp(ast.USub(), left), ast.FloorDiv(), right))
@@ -163,38 +160,38 @@ def rounded_up_always(make: Make, kernel: Kernel, _: Any) -> Made:
     "formula",
     precedence=Texts(hint="in `{part}` Python computes `{inner}` first: what belongs together needs parentheses."),
 )
-def precedence(make: Make, kernel: Kernel, _: Any) -> Made:
+def missing_parentheses(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """Parentheses that are missing: an operation that is done before the one that is meant."""
-    for node in kernel.every(ast.BinOp):
+    for node in kernel.nodes_of(ast.BinOp):
         left, right = node.left, node.right
-        said = {"part": ast.unparse(node)}
+        values = {"part": ast.unparse(node)}
         if isinstance(right, ast.BinOp):
             first = ast.BinOp(left, node.op, right.left)
             new = ast.BinOp(first, right.op, right.right)
-            yield make("precedence", node, (node, new), inner=ast.unparse(right), **said)
+            yield make("precedence", node, (node, new), inner=ast.unparse(right), **values)
         if isinstance(left, ast.BinOp):
             new = ast.BinOp(left.left, left.op, ast.BinOp(left.right, node.op, right))
-            yield make("precedence", node, (node, new), inner=ast.unparse(left), **said)
+            yield make("precedence", node, (node, new), inner=ast.unparse(left), **values)
             if isinstance(left.left, ast.BinOp):  # a / b / c / d for (a / b) / (c / d)
                 inner = left.left
                 both = ast.BinOp(inner, left.op, ast.BinOp(left.right, node.op, right))
-                yield make("precedence", node, (node, both), inner=ast.unparse(left), **said)
+                yield make("precedence", node, (node, both), inner=ast.unparse(left), **values)
         if isinstance(left, ast.BinOp) and isinstance(right, ast.BinOp):
             middle = ast.BinOp(left.right, node.op, right.left)
             new = ast.BinOp(ast.BinOp(left.left, left.op, middle), right.op, right.right)
-            yield make("precedence", node, (node, new), inner=ast.unparse(right), **said)
+            yield make("precedence", node, (node, new), inner=ast.unparse(right), **values)
 
 
 @row(
     "formula",
     larger_for_smaller=Texts(hint="`{part}` takes the {taken} of its values, and the {other} one is needed."),
 )
-def extremes(make: Make, kernel: Kernel, _: Any) -> Made:
+def max_for_min(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """max instead of min, or the other way round."""
-    for node in kernel.every(ast.Call):
+    for node in kernel.nodes_of(ast.Call):
         called = ast.unparse(node.func)
         if called in ("max", "min"):
-            new = ast.Call(name("min" if called == "max" else "max"), node.args, node.keywords)
+            new = ast.Call(load_name("min" if called == "max" else "max"), node.args, node.keywords)
             taken, other = ("largest", "smallest") if called == "max" else ("smallest", "largest")
             yield make("larger-for-smaller", node, (node, new), part=ast.unparse(node), taken=taken, other=other)
 
@@ -204,13 +201,13 @@ def extremes(make: Make, kernel: Kernel, _: Any) -> Made:
     one_term_too_many=Texts(hint="`{part}` has one {term} too many: `{left}` alone is what is needed."),
     one_condition_too_many=Texts(hint="the condition `{part}` is one too many: without it the results are right."),
 )
-def too_many(make: Make, kernel: Kernel, _: Any) -> Made:
+def surplus_parts(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A term of a sum or a product, or a condition beside others, that must go."""
-    for node in kernel.every(ast.BinOp):
+    for node in kernel.nodes_of(ast.BinOp):
         for left in (node.left, node.right):
-            said = {"part": ast.unparse(node), "left": ast.unparse(left), "term": term_of(node)}
-            yield make("one-term-too-many", node, (node, left), **said)
-    for test in kernel.every(ast.BoolOp):
+            values = {"part": ast.unparse(node), "left": ast.unparse(left), "term": term_of(node)}
+            yield make("one-term-too-many", node, (node, left), **values)
+    for test in kernel.nodes_of(ast.BoolOp):
         for part in test.values:
             others = [each for each in test.values if each is not part]
             left = ast.BoolOp(test.op, others) if len(others) > 1 else others[0]
@@ -224,26 +221,26 @@ def too_many(make: Make, kernel: Kernel, _: Any) -> Made:
     ),
     just_fits=Texts(hint="`{part}` {holds} where both sides are equal, and {must}."),
 )
-def signs(make: Make, kernel: Kernel, _: Any) -> Made:
+def wrong_operators(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """Another operator of a term, or of a comparison."""
-    for node in kernel.every(ast.BinOp):
+    for node in kernel.nodes_of(ast.BinOp):
         if operator := OPERATORS.get(type(node.op)):
-            said = {"part": ast.unparse(node), "right": ast.unparse(node.right)}
-            said |= {"sign": operator.sign, "gives": operator.gives}
+            values = {"part": ast.unparse(node), "right": ast.unparse(node.right)}
+            values |= {"sign": operator.sign, "gives": operator.gives}
             for other in OPERATORS:
                 if other not in (type(node.op), ast.Pow):  # a power of a power may have millions of digits
                     new = ast.BinOp(node.left, other(), node.right)
-                    yield make("other-operator", node, (node, new), needed=OPERATORS[other].gives, **said)
+                    yield make("other-operator", node, (node, new), needed=OPERATORS[other].gives, **values)
     pairs = ((ast.Lt, ast.LtE), (ast.LtE, ast.Lt), (ast.Gt, ast.GtE), (ast.GtE, ast.Gt))
-    for test in kernel.every(ast.Compare):
+    for test in kernel.nodes_of(ast.Compare):
         for old, new_sign in pairs:
             if any(type(op) is old for op in test.ops):
                 ops = [new_sign() if type(op) is old else op for op in test.ops]
                 changed = ast.Compare(test.left, ops, test.comparators)
-                said = {"holds": "also holds", "must": "must not hold there"}
+                values = {"holds": "also holds", "must": "must not hold there"}
                 if new_sign in (ast.LtE, ast.GtE):
-                    said = {"holds": "does not hold", "must": "must hold there, too"}
-                yield make("just-fits", test, (test, changed), part=ast.unparse(test), **said)
+                    values = {"holds": "does not hold", "must": "must hold there, too"}
+                yield make("just-fits", test, (test, changed), part=ast.unparse(test), **values)
 
 
 @row(
@@ -255,7 +252,7 @@ def signs(make: Make, kernel: Kernel, _: Any) -> Made:
     off_by_one=Texts(hint="look at `{part}`: `{old}` is one too {small} there."),
     off_by_one_throughout=Texts(hint="`{old}` is one too {small} in each of its places, in {lines}."),
 )
-def names_and_numbers(make: Make, kernel: Kernel, _: Any) -> Made:
+def wrong_names_and_numbers(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """Two names exchanged, another name or number, or one that is one too small or too large."""
     for statement in kernel.statements:
         if not isinstance(statement, ast.If | ast.For | ast.While):
@@ -265,17 +262,17 @@ def names_and_numbers(make: Make, kernel: Kernel, _: Any) -> Made:
         yield from _steps(make, kernel, node)
     for number in _numbers(kernel):
         for by, small in (("+ 1", "small"), ("- 1", "large")):
-            said = {"part": _around(kernel, number), "old": ast.unparse(number), "small": small}
-            yield make("off-by-one", number, (number, expression(f"{ast.unparse(number)} {by}")), **said)
+            values = {"part": _around(kernel, number), "old": ast.unparse(number), "small": small}
+            yield make("off-by-one", number, (number, expression(f"{ast.unparse(number)} {by}")), **values)
     for part in (*read, *_numbers(kernel)):
         for new in _others(kernel, part):
-            said = {"part": _around(kernel, part), "old": ast.unparse(part)}
+            values = {"part": _around(kernel, part), "old": ast.unparse(part)}
             id = "one-name-or-number"
             if ast.unparse(new) in kernel.arguments and isinstance(part, ast.Constant):
                 id = "stands-for-a-parameter"
-            elif ast.unparse(new) in kernel.arguments and said["old"] in kernel.arguments:
+            elif ast.unparse(new) in kernel.arguments and values["old"] in kernel.arguments:
                 id = "wrong-parameter"
-            yield make(id, part, (part, new), **said)
+            yield make(id, part, (part, new), **values)
     for parameter in sorted({node.id for node in read}, key=lambda id: (id not in kernel.arguments, id)):
         places = [node for node in read if node.id == parameter]
         lines = lines_of(places)
@@ -292,41 +289,41 @@ _MOST_PARTS = 6
     "formula",
     two_names_or_numbers=Texts(hint="look at `{part}`: `{one}` and `{other}` are not what is needed there."),
 )
-def two_names_and_numbers(make: Make, kernel: Kernel, _: Any) -> Made:
+def two_names_and_numbers(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """Two names or numbers of a short function that are others, or one too small or too large."""
     parts = sorted([*_read(kernel), *_numbers(kernel)], key=lambda node: (node.lineno, node.col_offset))
     for one, other in itertools.combinations(parts, 2) if len(parts) <= _MOST_PARTS else ():
-        said = {"part": _shared(kernel, one, other), "one": ast.unparse(one), "other": ast.unparse(other)}
+        values = {"part": _shared(kernel, one, other), "one": ast.unparse(one), "other": ast.unparse(other)}
         for first, second in itertools.product(_others(kernel, one), _others(kernel, other)):
-            yield make("two-names-or-numbers", one, (one, first), (other, second), **said)
+            yield make("two-names-or-numbers", one, (one, first), (other, second), **values)
 
 
 def _read(kernel: Kernel) -> list[ast.Name]:
     """The places at which a parameter or a variable is read."""
-    return [n for n in kernel.every(ast.Name) if isinstance(n.ctx, ast.Load) and n.id in kernel.locals]
+    return [n for n in kernel.nodes_of(ast.Name) if isinstance(n.ctx, ast.Load) and n.id in kernel.locals]
 
 
 def _numbers(kernel: Kernel) -> list[ast.Constant]:
     """The numbers of a function."""
-    found = [node for node in kernel.every(ast.Constant) if isinstance(node.value, int | float)]
+    found = [node for node in kernel.nodes_of(ast.Constant) if isinstance(node.value, int | float)]
     return [node for node in found if not isinstance(node.value, bool)]
 
 
-def _exchanges(make: Make, kernel: Kernel, statement: ast.stmt) -> Made:
+def _exchanges(make: MakeCandidate, kernel: Kernel, statement: ast.stmt) -> Candidates:
     """Two names of a statement exchanged."""
     read, shown = _read(kernel), ast.unparse(statement).splitlines()[0]
     for one, other in itertools.combinations(sorted({n.id for n in read}), 2):
         both = [n for n in names_in(statement) if n in read and n.id in (one, other)]
         if {n.id for n in both} == {one, other}:
-            changes = [(n, name(other if n.id == one else one)) for n in both]
+            changes = [(n, load_name(other if n.id == one else one)) for n in both]
             yield make("names-exchanged", statement, *changes, part=shown, one=one, other=other)
 
 
-def _steps(make: Make, kernel: Kernel, node: ast.Name) -> Made:
+def _steps(make: MakeCandidate, kernel: Kernel, node: ast.Name) -> Candidates:
     """A name that is one too small, or too large."""
     for by, small in (("+ 1", "small"), ("- 1", "large")):
-        said = {"part": _around(kernel, node), "old": node.id, "small": small}
-        yield make("off-by-one", node, (node, expression(f"{node.id} {by}")), **said)
+        values = {"part": _around(kernel, node), "old": node.id, "small": small}
+        yield make("off-by-one", node, (node, expression(f"{node.id} {by}")), **values)
 
 
 def _others(kernel: Kernel, part: ast.expr) -> Iterator[ast.expr]:
@@ -338,7 +335,7 @@ def _others(kernel: Kernel, part: ast.expr) -> Iterator[ast.expr]:
 
 def _shared(kernel: Kernel, one: ast.expr, other: ast.expr) -> str:
     """The smallest expression around both, or the statement of one."""
-    around = [node for node in kernel.above(other) if node in {*kernel.above(one)}]
+    around = [node for node in kernel.ancestors(other) if node in {*kernel.ancestors(one)}]
     return ast.unparse(around[0]).splitlines()[0].rstrip(":")
 
 
@@ -348,4 +345,13 @@ def _around(kernel: Kernel, node: ast.AST) -> str:
     return ast.unparse(above if isinstance(above, ast.expr) else kernel.statement_of(node)).splitlines()[0].rstrip(":")
 
 
-ROWS = (not_used, rounded_up_always, precedence, extremes, too_many, signs, names_and_numbers, two_names_and_numbers)
+ROWS = (
+    parameters_not_used,
+    rounded_up_always,
+    missing_parentheses,
+    max_for_min,
+    surplus_parts,
+    wrong_operators,
+    wrong_names_and_numbers,
+    two_names_and_numbers,
+)

@@ -3,26 +3,22 @@
 import ast
 import builtins
 import difflib
-from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeGuard
 
-from ....simulator.repairs.kernel_syntax import Kernel, array_of, indices, names_in, same, stores
-from ....simulator.repairs.table import Candidate, Texts, row
-
-Make = Callable[..., Candidate]
-Made = Iterator[Candidate]
+from ....simulator.repairs.kernel_syntax import Kernel, array_of, bound_names, indices, names_in, same_text
+from ....simulator.repairs.table import Candidates, MakeCandidate, Texts, row
 
 
-class Asked(NamedTuple):
-    """What the rows of an exercise's answers ask of the exercise.
+class ExerciseFacts(NamedTuple):
+    """What rows of mistakes need to know of the exercise.
 
-    ``output`` is the kernel's name for the array that it must store into, ``several`` whether a thread stores more than
-    one element of it, and ``alone`` whether there is one thread.
+    ``output`` is the kernel's name for the array that it must store into, ``several_elements`` whether a thread stores
+    more than one element of it, and ``single_thread`` whether there is one thread, as on the host.
     """
 
     output: str
-    several: bool = False
-    alone: bool = False
+    several_elements: bool = False
+    single_thread: bool = False
 
 
 _WAITS = {"syncthreads", "syncwarp", "threadfence"}
@@ -62,12 +58,12 @@ _HOST = {"cuda.synchronize"}
 
 
 @row("text", call_without_parentheses=Texts(hint="{name} without () calls nothing: write {name}()."))
-def without_parentheses(make: Make, kernel: Kernel, _: Any) -> Made:
-    for node in kernel.every(ast.Expr):
+def calls_without_parentheses(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
+    for node in kernel.nodes_of(ast.Expr):
         called = ast.unparse(node.value)
         if isinstance(node.value, ast.Attribute | ast.Name) and called.split(".")[-1] in _WAITS:
-            alike = tuple(each.lineno for each in kernel.every(ast.Expr) if same(each, node))
-            yield make("call-without-parentheses", node, name=called, also=alike)
+            alike = tuple(each.lineno for each in kernel.nodes_of(ast.Expr) if same_text(each, node))
+            yield make("call-without-parentheses", node, name=called, more_lines=alike)
 
 
 @row(
@@ -75,26 +71,26 @@ def without_parentheses(make: Make, kernel: Kernel, _: Any) -> Made:
     cuda_c=Texts(hint="{name} is its name in CUDA C; a kernel in Python writes {numba}."),
     on_the_host=Texts(hint="{name} is for the host, which waits for the GPU; the barrier of a block is {numba}."),
 )
-def cuda_c(make: Make, kernel: Kernel, _: Any) -> Made:
+def names_of_cuda_c(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A name as CUDA C has it, which nothing defines here."""
-    for node in kernel.every(ast.Name, ast.Attribute):
+    for node in kernel.nodes_of(ast.Name, ast.Attribute):
         called = ast.unparse(node)
         if called in CUDA_C and called not in {*kernel.locals, *kernel.names}:
             id = "on-the-host" if called in _HOST else "cuda-c"
-            alike = tuple(each.lineno for each in kernel.every(type(node)) if same(each, node))
-            yield make(id, node, name=called, numba=CUDA_C[called], also=alike)
+            alike = tuple(each.lineno for each in kernel.nodes_of(type(node)) if same_text(each, node))
+            yield make(id, node, name=called, numba=CUDA_C[called], more_lines=alike)
 
 
 @row("text", misspelt_part=Texts(hint="cuda has no {name}: write cuda.{similar}."))
-def misspelt_parts(make: Make, kernel: Kernel, _: Any) -> Made:
+def misspelt_parts(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """``cuda.syncthread()``: a part that cuda does not have, with a name that is similar to one that it has."""
     cuda = kernel.names.get("cuda")
-    for node in kernel.every(ast.Attribute) if cuda else ():
+    for node in kernel.nodes_of(ast.Attribute) if cuda else ():
         called = ast.unparse(node)
         if called == f"cuda.{node.attr}" and not hasattr(cuda, node.attr) and called not in CUDA_C:
             for similar in difflib.get_close_matches(node.attr, sorted(_OF_CUDA), 1):
-                alike = tuple(each.lineno for each in kernel.every(ast.Attribute) if same(each, node))
-                yield make("misspelt-part", node, name=node.attr, similar=similar, also=alike)
+                alike = tuple(each.lineno for each in kernel.nodes_of(ast.Attribute) if same_text(each, node))
+                yield make("misspelt-part", node, name=node.attr, similar=similar, more_lines=alike)
 
 
 @row(
@@ -103,11 +99,11 @@ def misspelt_parts(make: Make, kernel: Kernel, _: Any) -> Made:
     unknown_width=Texts(hint="{name} is not known here; the width of the tiles is called {width}."),
     misspelt_name=Texts(hint="the name {name} is not known here; did you mean {similar}?"),
 )
-def unknown_names(make: Make, kernel: Kernel, _: Any) -> Made:
+def unknown_names(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A part of cuda without cuda, a usual name of the tiles' width, or a name that is similar to one of the kernel."""
-    used = {node.id for node in kernel.every(ast.Name)} | set(kernel.arguments)
-    used -= {node.id for node in kernel.unknown if not hasattr(builtins, node.id)}
-    for node in kernel.unknown:
+    used = {node.id for node in kernel.nodes_of(ast.Name)} | set(kernel.arguments)
+    used -= {node.id for node in kernel.undefined if not hasattr(builtins, node.id)}
+    for node in kernel.undefined:
         if node.id in _OF_CUDA:
             yield make("part-of-cuda", node, name=node.id)
         elif kernel.width and node.id in _WIDTHS:
@@ -130,19 +126,19 @@ def unknown_names(make: Make, kernel: Kernel, _: Any) -> Made:
         "and threadIdx."
     ),
 )
-def number_missing(make: Make, kernel: Kernel, work: Asked) -> Made:
+def missing_indices(make: MakeCandidate, kernel: Kernel, exercise: ExerciseFacts) -> Candidates:
     """A name that nothing defines, as an index of the output."""
-    unknown = {node.id: node for node in reversed(kernel.unknown) if not hasattr(builtins, node.id)}
-    for place in kernel.every(ast.Subscript):
-        if isinstance(place.ctx, ast.Store) and ast.unparse(place.value) == work.output:
+    unknown = {node.id: node for node in reversed(kernel.undefined) if not hasattr(builtins, node.id)}
+    for place in kernel.nodes_of(ast.Subscript):
+        if isinstance(place.ctx, ast.Store) and ast.unparse(place.value) == exercise.output:
             for index in indices(place):
                 if isinstance(index, ast.Name) and index.id in unknown and index.id not in (*_OF_CUDA, *_WIDTHS):
-                    node, said = unknown[index.id], {"name": index.id, "output": work.output}
-                    if work.several:
-                        who = "The kernel" if work.alone else "A thread"
-                        yield make("loop-missing", node, who=who, **said)
+                    node, values = unknown[index.id], {"name": index.id, "output": exercise.output}
+                    if exercise.several_elements:
+                        who = "The kernel" if exercise.single_thread else "A thread"
+                        yield make("loop-missing", node, who=who, **values)
                     else:
-                        yield make("number-missing", node, **said)
+                        yield make("number-missing", node, **values)
 
 
 @row(
@@ -152,9 +148,9 @@ def number_missing(make: Make, kernel: Kernel, work: Asked) -> Made:
         "step of a loop multiplies one element with another, and adds the product to the sum."
     ),
 )
-def whole_arrays(make: Make, kernel: Kernel, _: Any) -> Made:
+def array_operations(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """``A[row, :] @ B[:, col]``, ``np.dot(…)``, or ``A * B``: what NumPy does with arrays."""
-    for node in kernel.every(ast.BinOp, ast.Call):
+    for node in kernel.nodes_of(ast.BinOp, ast.Call):
         if isinstance(node, ast.BinOp):
             sides = (node.left, node.right)
             whole = isinstance(node.op, ast.MatMult) or any(_is_whole(kernel, side) for side in sides)
@@ -180,13 +176,13 @@ def _is_whole(kernel: Kernel, part: ast.AST) -> bool:
 
 
 @row("text", nothing_ends_it=Texts(hint="nothing in this loop changes {names}, so it never ends."))
-def endless(make: Make, kernel: Kernel, _: Any) -> Made:
+def endless_loops(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A while loop whose condition only has names that the loop does not change."""
-    for loop in kernel.every(ast.While):
+    for loop in kernel.nodes_of(ast.While):
         names = sorted({n.id for n in names_in(loop.test)} & kernel.locals)
         leaves = any(isinstance(node, ast.Break | ast.Return) for node in ast.walk(loop))
         calls = any(isinstance(node, ast.Call | ast.Subscript) for node in ast.walk(loop.test))
-        if names and not leaves and not calls and not {n.id for n in stores(loop)} & set(names):
+        if names and not leaves and not calls and not {n.id for n in bound_names(loop)} & set(names):
             yield make("nothing-ends-it", loop, names=" or ".join(names))
 
 
@@ -196,9 +192,9 @@ def endless(make: Make, kernel: Kernel, _: Any) -> Made:
     sum_not_kept=Texts(hint="`{part}` is computed, and kept nowhere: add it to the sum by `{name} += …`."),
     plus_behind=Texts(hint="`=+` gives {name} a new value, with the sign +; `{name} += …` adds to it."),
 )
-def no_effect(make: Make, kernel: Kernel, _: Any) -> Made:
+def statements_without_effect(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """``C[row, col] == acc``, ``acc + a * b`` alone in a line, and ``acc =+ a * b``."""
-    for node in kernel.every(ast.Expr, ast.Assign):
+    for node in kernel.nodes_of(ast.Expr, ast.Assign):
         match node:
             case ast.Expr(ast.Compare(left, [ast.Eq()], [_])):
                 yield make("compared-not-stored", node, left=ast.unparse(left))
@@ -218,12 +214,12 @@ def no_effect(make: Make, kernel: Kernel, _: Any) -> Made:
         "Store an element: `{name}[…] = …`."
     ),
 )
-def array_renamed(make: Make, kernel: Kernel, work: Asked) -> Made:
+def renamed_arrays(make: MakeCandidate, kernel: Kernel, exercise: ExerciseFacts) -> Candidates:
     """``tile = A[row, col]``, or ``C = acc``, instead of a store to an element of the array."""
-    for node in kernel.every(ast.Assign):
+    for node in kernel.nodes_of(ast.Assign):
         target, value = ast.unparse(node.targets[0]), ast.unparse(node.value)
         known = value in kernel.shared or value.startswith(("cuda.", f"{target}["))
-        if target in kernel.shared | {work.output} and not known:
+        if target in kernel.shared | {exercise.output} and not known:
             yield make("array-renamed", node, name=target)
 
 
@@ -235,16 +231,16 @@ def array_renamed(make: Make, kernel: Kernel, work: Asked) -> Made:
         "threadIdx."
     ),
 )
-def all_in_every_thread(make: Make, kernel: Kernel, work: Asked) -> Made:
+def loops_over_the_whole_output(make: MakeCandidate, kernel: Kernel, exercise: ExerciseFacts) -> Candidates:
     """A store whose indices are all counted by loops from 0: then every thread stores all of the output."""
-    loops = [node for node in kernel.every(ast.For) if is_short_range(node.iter)]
+    loops = [node for node in kernel.nodes_of(ast.For) if is_short_range(node.iter)]
     counted = {node.target.id for node in loops if isinstance(node.target, ast.Name)}
-    for node in kernel.every(ast.Subscript):
-        if isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == work.output:
+    for node in kernel.nodes_of(ast.Subscript):
+        if isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == exercise.output:
             used = {each.id for each in names_in(node.slice)}
             if used and used <= counted:
                 shown = " and ".join(sorted(used))
-                yield make("all-in-every-thread", node, names=shown, output=work.output)
+                yield make("all-in-every-thread", node, names=shown, output=exercise.output)
 
 
 @row(
@@ -255,10 +251,10 @@ def all_in_every_thread(make: Make, kernel: Kernel, work: Asked) -> Made:
         "same direction."
     ),
 )
-def mixed_directions(make: Make, kernel: Kernel, _: Any) -> Made:
+def mixed_directions(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """``blockIdx.y * blockDim.x``, which is correct only if blocks are square."""
     found, changes = [], []
-    for node in kernel.every(ast.BinOp):
+    for node in kernel.nodes_of(ast.BinOp):
         if isinstance(node.op, ast.Mult):
             sides = {
                 ast.unparse(side).split(".")[-2]: side for side in (node.left, node.right) if "." in ast.unparse(side)
@@ -283,10 +279,10 @@ def mixed_directions(make: Make, kernel: Kernel, _: Any) -> Made:
         "through its elements in a loop."
     ),
 )
-def one_direction(make: Make, kernel: Kernel, work: Asked) -> Made:
+def directions_that_are_missing(make: MakeCandidate, kernel: Kernel, exercise: ExerciseFacts) -> Candidates:
     """A kernel for two directions, where the launch has one; that is for the caller to know."""
-    whole = {n.id for n in kernel.every(ast.Name) if isinstance(n.ctx, ast.Load)}
-    across = any("threadIdx.x" in ast.unparse(node) for node in kernel.every(ast.Attribute))
+    whole = {n.id for n in kernel.nodes_of(ast.Name) if isinstance(n.ctx, ast.Load)}
+    across = any("threadIdx.x" in ast.unparse(node) for node in kernel.nodes_of(ast.Attribute))
     for node in kernel.statements:
         if not isinstance(node, ast.Assign):
             continue
@@ -301,8 +297,8 @@ def one_direction(make: Make, kernel: Kernel, work: Asked) -> Made:
                 part = "the second number of cuda.grid(2)"
                 bound = bound.elts[-1] if isinstance(bound, ast.Tuple) else bound
             named = isinstance(bound, ast.Name) and bound.id in whole
-            if part and named and work.several and (across or "grid" in text):
-                yield make("loop-for-a-direction", node, part=part, output=work.output, name=ast.unparse(bound))
+            if part and named and exercise.several_elements and (across or "grid" in text):
+                yield make("loop-for-a-direction", node, part=part, output=exercise.output, name=ast.unparse(bound))
             elif part:
                 yield make("one-direction", node, part=part)
 
@@ -316,17 +312,17 @@ def one_direction(make: Make, kernel: Kernel, work: Asked) -> Made:
         hint="`{old}` gives True or False, which is no index: a number that is 0 or 1 becomes the other by `{new}`."
     ),
 )
-def no_whole_number(make: Make, kernel: Kernel, _: Any) -> Made:
+def indices_that_are_not_integers(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A fraction or a truth value where a whole number is needed."""
-    divided = [node for node in kernel.every(ast.BinOp) if isinstance(node.op, ast.Div)]
+    divided = [node for node in kernel.nodes_of(ast.BinOp) if isinstance(node.op, ast.Div)]
     changes = [(node, ast.BinOp(node.left, ast.FloorDiv(), node.right)) for node in divided]
-    halves = [node for node in kernel.every(ast.AugAssign) if isinstance(node.op, ast.Div)]
+    halves = [node for node in kernel.nodes_of(ast.AugAssign) if isinstance(node.op, ast.Div)]
     whole = [(node, ast.AugAssign(node.target, ast.FloorDiv(), node.value)) for node in halves]
     for chosen in [[each] for each in (*changes, *whole)] + [[*changes, *whole]]:
         if chosen:
             old, new = chosen[0]
             yield make("true-division", old, *chosen, new=ast.unparse(new))
-    for node in kernel.every(ast.UnaryOp):
+    for node in kernel.nodes_of(ast.UnaryOp):
         if isinstance(node.op, ast.Not):
             other = ast.BinOp(ast.Constant(1), ast.Sub(), node.operand)
             yield make("truth-value", node, (node, other), old=ast.unparse(node), new=ast.unparse(other))
@@ -338,17 +334,17 @@ def is_short_range(called: ast.expr) -> TypeGuard[ast.Call]:
 
 
 ROWS = (
-    without_parentheses,
-    cuda_c,
+    calls_without_parentheses,
+    names_of_cuda_c,
     misspelt_parts,
     unknown_names,
-    number_missing,
-    whole_arrays,
-    no_effect,
-    endless,
-    array_renamed,
-    all_in_every_thread,
+    missing_indices,
+    array_operations,
+    statements_without_effect,
+    endless_loops,
+    renamed_arrays,
+    loops_over_the_whole_output,
     mixed_directions,
-    one_direction,
-    no_whole_number,
+    directions_that_are_missing,
+    indices_that_are_not_integers,
 )

@@ -6,32 +6,30 @@ Each is tried at every place where it can be made, after the likely mistakes, an
 import ast
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeGuard
 
 from ....simulator.edits import Change, expression
 from ....simulator.repairs.kernel_syntax import (
     Kernel,
     array_of,
+    bound_names,
+    first_line,
+    if_or_loop,
     in_lines,
     indices,
     is_number,
     is_shape,
-    kind_of,
-    name,
+    load_name,
     names_in,
-    same,
-    shown,
-    stores,
+    same_text,
     subscripts,
 )
-from ....simulator.repairs.table import Candidate, Texts, row
+from ....simulator.repairs.table import Candidates, MakeCandidate, Texts, row
 from .formulas import OPERATORS, term_of
-from .in_text import Asked
-from .likely import exchanged, turned
+from .in_text import ExerciseFacts
+from .likely_mistakes import exchanged, other_direction
 
-Make = Callable[..., Candidate]
-Made = Iterator[Candidate]
 Changes = tuple[Change, ...]
 
 
@@ -48,7 +46,7 @@ Changes = tuple[Change, ...]
         "is missing."
     ),
 )
-def guards_of_accesses(make: Make, kernel: Kernel, finding: Any) -> Made:
+def unguarded_loads(make: MakeCandidate, kernel: Kernel, finding: Any) -> Candidates:
     """A load of a matrix whose condition does not test what it indexes: 0 outside, as zeros do no harm to a sum."""
     for node in kernel.statements:
         if not isinstance(node, ast.Assign):
@@ -73,16 +71,16 @@ def guards_of_accesses(make: Make, kernel: Kernel, finding: Any) -> Made:
         else:
             written, changes = None, ((place, ast.IfExp(full, place, zero)),)
         tested = set() if written is None else {ast.unparse(n) for n in ast.walk(written) if isinstance(n, ast.expr)}
-        said = {"place": ast.unparse(place), "array": array, "at": ""}
+        values = {"place": ast.unparse(place), "array": array, "at": ""}
         lacking = [t for t, index in zip(tests, indices(place), strict=True) if ast.unparse(index) not in tested]
         id = "guard-lacks-an-index" if written is not None else "index-without-guard"
         if lacking or written is None:
-            yield make(id, node, *changes, missing=" and ".join(f"`{t}`" for t in lacking or tests), **said)
+            yield make(id, node, *changes, missing=" and ".join(f"`{t}`" for t in lacking or tests), **values)
         if written is None:
             continue
         # the whole of the condition, with other sizes or other comparisons than it has
         wrong = [t for t in tests if t not in lacking]
-        yield make(id, node, *changes, missing=" and ".join(f"`{t}`" for t in lacking or wrong), **said)
+        yield make(id, node, *changes, missing=" and ".join(f"`{t}`" for t in lacking or wrong), **values)
 
 
 @row(
@@ -92,7 +90,7 @@ def guards_of_accesses(make: Make, kernel: Kernel, finding: Any) -> Made:
         "is missing."
     ),
 )
-def guards_of_stores(make: Make, kernel: Kernel, finding: Any) -> Made:
+def unguarded_stores(make: MakeCandidate, kernel: Kernel, finding: Any) -> Candidates:
     """A store whose if tests one of its indices, and not the other."""
     node = kernel.statement(finding.line)
     owner = kernel.parents[node] if node is not None else None
@@ -107,8 +105,8 @@ def guards_of_stores(make: Make, kernel: Kernel, finding: Any) -> Made:
         lacking = [test for index, test in tests.items() if index not in tested]
         if array in kernel.arrays and len(lacking) == 1 < len(tests):
             both = ast.BoolOp(ast.And(), [owner.test, expression(lacking[0])])
-            said = {"place": ast.unparse(place), "array": array, "missing": f"`{lacking[0]}`"}
-            yield make("guard-lacks-an-index", owner, (owner.test, both), at=f" (line {owner.lineno})", **said)
+            values = {"place": ast.unparse(place), "array": array, "missing": f"`{lacking[0]}`"}
+            yield make("guard-lacks-an-index", owner, (owner.test, both), at=f" (line {owner.lineno})", **values)
 
 
 @row(
@@ -117,13 +115,13 @@ def guards_of_stores(make: Make, kernel: Kernel, finding: Any) -> Made:
         hint="in the last threads `{end}` is beyond `{size}`, and no thread may go beyond that."
     ),
 )
-def ends_of_shares(make: Make, kernel: Kernel, finding: Any) -> Made:
+def ranges_beyond_sizes(make: MakeCandidate, kernel: Kernel, finding: Any) -> Candidates:
     """A range that begins and ends with a thread's number: the last threads' shares are shorter."""
     named = [size for size in kernel.sizes if size.isidentifier()]
     products = [f"{one} * {other}" for one, other in itertools.combinations(named, 2)]
-    for loop in kernel.every(ast.For):
+    for loop in kernel.nodes_of(ast.For):
         match loop.iter:
-            case ast.Call(ast.Name("range"), [_, end, *_]) if kernel.of_the_grid & {n.id for n in names_in(end)}:
+            case ast.Call(ast.Name("range"), [_, end, *_]) if kernel.thread_numbers & {n.id for n in names_in(end)}:
                 for size in (*products, *kernel.sizes):
                     new = expression(f"min({ast.unparse(end)}, {size})")
                     yield make("range-beyond-the-size", loop, (end, new), end=ast.unparse(end), size=size)
@@ -133,11 +131,11 @@ def ends_of_shares(make: Make, kernel: Kernel, finding: Any) -> Made:
     "uninitialized-read",
     never_filled=Texts(hint="{array} is read here, and no line stores anything into it{like}."),
 )
-def never_filled(make: Make, kernel: Kernel, finding: Any) -> Made:
+def arrays_never_filled(make: MakeCandidate, kernel: Kernel, finding: Any) -> Candidates:
     """A shared array into which nothing is stored: the text shows it."""
-    used = [n for n in kernel.every(ast.Name) if n.id == finding.array]
+    used = [n for n in kernel.nodes_of(ast.Name) if n.id == finding.array]
     handed_on = any(not isinstance(kernel.parents[n], ast.Subscript) for n in used if isinstance(n.ctx, ast.Load))
-    stored = {array_of(p) for p in kernel.every(ast.Subscript) if isinstance(p.ctx, ast.Store)}
+    stored = {array_of(p) for p in kernel.nodes_of(ast.Subscript) if isinstance(p.ctx, ast.Store)}
     if finding.array in kernel.shared - stored and not handed_on:
         like = "".join(
             f": fill it, as line {fill.statement.lineno} fills {array_of(fill.target)}" for fill in kernel.fills[:1]
@@ -149,11 +147,11 @@ def never_filled(make: Make, kernel: Kernel, finding: Any) -> Made:
     "wrong",
     half_a_guard=Texts(hint="`{test}` does not test {name}: a thread whose {name} is outside comes here, too."),
 )
-def half_guards(make: Make, kernel: Kernel, _: Any) -> Made:
+def incomplete_guards(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A condition that tests one of a thread's two numbers."""
-    for guard in kernel.every(ast.If):
+    for guard in kernel.nodes_of(ast.If):
         tested = {n.id for n in names_in(guard.test)}
-        for lacking in sorted(kernel.of_the_grid - tested) if tested & kernel.of_the_grid else ():
+        for lacking in sorted(kernel.thread_numbers - tested) if tested & kernel.thread_numbers else ():
             for size in kernel.sizes:
                 both = ast.BoolOp(ast.And(), [guard.test, expression(f"{lacking} < {size}")])
                 yield make("half-a-guard", guard, (guard.test, both), test=ast.unparse(guard.test), name=lacking)
@@ -165,9 +163,9 @@ def half_guards(make: Make, kernel: Kernel, _: Any) -> Made:
         hint="what this if does happens where `{written}` holds, and it must happen where that does not hold."
     ),
 )
-def turned_conditions(make: Make, kernel: Kernel, _: Any) -> Made:
+def negated_conditions(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A condition that must hold where it does not."""
-    for guard in kernel.every(ast.If):
+    for guard in kernel.nodes_of(ast.If):
         others = ast.UnaryOp(ast.Not(), guard.test)
         yield make("for-the-others", guard, (guard.test, others), written=ast.unparse(guard.test))
 
@@ -184,20 +182,20 @@ def turned_conditions(make: Make, kernel: Kernel, _: Any) -> Made:
     compared_with_another_size=Texts(hint="`{written}` compares with {size}, which is {of}{used}."),
     sizes_exchanged=Texts(hint="{size} in `{written}` and {other} in `{beside}` are in each other's place."),
 )
-def comparisons(make: Make, kernel: Kernel, _: Any) -> Made:
+def wrong_comparisons(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """Conditions: or instead of and, <= instead of <, and other sizes, one or two of them exchanged."""
-    for test in kernel.every(ast.BoolOp):
+    for test in kernel.nodes_of(ast.BoolOp):
         if isinstance(test.op, ast.Or):
             yield make("or-for-and", test, (test, ast.BoolOp(ast.And(), test.values)), test=ast.unparse(test))
     wider: list[tuple[ast.Compare, ast.Compare, str]] = []
-    for node in kernel.every(ast.Compare):
+    for node in kernel.nodes_of(ast.Compare):
         for old, new, id in _OTHER_SIGNS:
             if any(isinstance(op, old) for op in node.ops):
                 signs = [new() if isinstance(op, old) else op for op in node.ops]
                 changed = ast.Compare(node.left, signs, node.comparators)
                 wider += [(node, changed, id)]
-                said = {"written": ast.unparse(node), "new": ast.unparse(changed), "holds": "holds"}
-                yield make(id, node, (node, changed), **said)
+                values = {"written": ast.unparse(node), "new": ast.unparse(changed), "holds": "holds"}
+                yield make(id, node, (node, changed), **values)
     several = [each for each in wider if each[2] == "too-many-by-one"]
     if len(several) > 1:
         node = several[0][0]
@@ -208,28 +206,28 @@ def comparisons(make: Make, kernel: Kernel, _: Any) -> Made:
     sizes = named if len(named) > 1 else kernel.sizes
     compared = [
         (node, part)
-        for node in kernel.every(ast.Compare)
+        for node in kernel.nodes_of(ast.Compare)
         for part in (node.left, *node.comparators)
         if ast.unparse(part) in sizes
     ]
     for node, part in compared:
         for size in sizes:
             if size != ast.unparse(part):
-                said = {"written": ast.unparse(node), "size": ast.unparse(part)}
-                said["of"] = _size_of(kernel, ast.unparse(part)) or "the size of something else"
-                said["used"] = _used_as(kernel, node)
-                yield make("compared-with-another-size", node, (part, expression(size)), **said)
+                values = {"written": ast.unparse(node), "size": ast.unparse(part)}
+                values["of"] = _size_of(kernel, ast.unparse(part)) or "the size of something else"
+                values["used"] = _used_as(kernel, node)
+                yield make("compared-with-another-size", node, (part, expression(size)), **values)
     for (node, part), (beside, other) in itertools.combinations(compared, 2):
-        if not same(part, other):
-            said = {"written": ast.unparse(node), "size": ast.unparse(part)}
-            said |= {"beside": ast.unparse(beside), "other": ast.unparse(other)}
+        if not same_text(part, other):
+            values = {"written": ast.unparse(node), "size": ast.unparse(part)}
+            values |= {"beside": ast.unparse(beside), "other": ast.unparse(other)}
             exchange = [(part, expression(ast.unparse(other))), (other, expression(ast.unparse(part)))]
-            yield make("sizes-exchanged", node, *exchange, **said)
+            yield make("sizes-exchanged", node, *exchange, **values)
 
 
 def _size_of(kernel: Kernel, size: str) -> str:
     """What a size is the number of, in words: the columns of B; empty if the text does not show it."""
-    for node in kernel.every(ast.Assign):
+    for node in kernel.nodes_of(ast.Assign):
         target, value = node.targets[0], node.value
         pairs = [(target, value)]
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
@@ -283,44 +281,44 @@ _OTHER_SIGNS: tuple[tuple[type[ast.cmpop], type[ast.cmpop], str], ...] = (
     comes_too_early=Texts(hint="`{statement}` comes too early: it belongs after line {at}{outside}."),
     not_needed=Texts(hint="`{statement}` does harm: without this line the result is right."),
 )
-def misplaced(make: Make, kernel: Kernel, _: Any) -> Made:
+def misplaced_statements(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A statement that belongs elsewhere: into or out of a loop or an if, or before or after others."""
-    bound = Counter(n.id for n in stores(kernel.tree))
+    bound = Counter(n.id for n in bound_names(kernel.tree))
     twice = {name for name, times in bound.items() if times > 1}
     for node in kernel.statements:
         if not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr) or "shared.array" in ast.unparse(node):
             continue
-        chain = kernel.chain(node)
+        chain = kernel.enclosing_bodies(node)
         body, i, _ = chain[0]
-        said = {"statement": shown(node)}
+        values = {"statement": first_line(node)}
         alone = ast.Pass() if len(body) == 1 else ()
         after = body[i + 1] if i + 1 < len(body) else None
         if isinstance(after, ast.For | ast.While):
             first = after.body[0]
-            yield make("belongs-inside", node, (first, (node, first)), (node, alone), at=after.lineno, **said)
+            yield make("belongs-inside", node, (first, (node, first)), (node, alone), at=after.lineno, **values)
         late = _until_needed(node, reversed(body[:i]), twice)
         early = _until_needed(node, body[i + 1 :], twice)
-        for before, behind in itertools.zip_longest(late, early):  # the shortest way first
-            if behind is not None:
-                end = behind.end_lineno or behind.lineno
-                holds = isinstance(behind, ast.For | ast.While | ast.If)
-                outside = f", outside the {kind_of(behind)} of line {behind.lineno}" if holds else ""
-                said["outside"] = outside
-                yield make("comes-too-early", node, (behind, (behind, node)), (node, ()), at=end, **said)
-            if before is not None:
-                yield make("comes-too-late", node, (before, (node, before)), (node, ()), at=before.lineno, **said)
+        for earlier, later in itertools.zip_longest(late, early):  # the shortest way first
+            if later is not None:
+                end = later.end_lineno or later.lineno
+                holds = isinstance(later, ast.For | ast.While | ast.If)
+                outside = f", outside the {if_or_loop(later)} of line {later.lineno}" if holds else ""
+                values["outside"] = outside
+                yield make("comes-too-early", node, (later, (later, node)), (node, ()), at=end, **values)
+            if earlier is not None:
+                yield make("comes-too-late", node, (earlier, (node, earlier)), (node, ()), at=earlier.lineno, **values)
         for _, _, around in chain[:-1]:
-            kind, at = kind_of(around), around.lineno  # type: ignore[attr-defined]
-            yield make("belongs-after", node, *_moved(around, node, after=True), owner=kind, at=at, **said)
-            yield make("belongs-before", node, *_moved(around, node, after=False), owner=kind, at=at, **said)
+            kind, at = if_or_loop(around), around.lineno  # type: ignore[attr-defined]
+            yield make("belongs-after", node, *_moved(around, node, after=True), owner=kind, at=at, **values)
+            yield make("belongs-before", node, *_moved(around, node, after=False), owner=kind, at=at, **values)
         above = body[i - 1] if i else None
         while isinstance(above, ast.For | ast.While | ast.If):
             last = above.body[-1]
             changes: Changes = ((last, (last, node)), (node, alone))
-            yield make("belongs-into", node, *changes, owner=kind_of(above), at=above.lineno, **said)
+            yield make("belongs-into", node, *changes, owner=if_or_loop(above), at=above.lineno, **values)
             above = last
-        if not {n.id for n in stores(node)} - twice:
-            yield make("not-needed", node, (node, alone), **said)
+        if not {n.id for n in bound_names(node)} - twice:
+            yield make("not-needed", node, (node, alone), **values)
 
 
 def _until_needed(node: ast.stmt, others: Iterable[ast.stmt], twice: set[str]) -> Iterator[ast.stmt]:
@@ -332,7 +330,7 @@ def _until_needed(node: ast.stmt, others: Iterable[ast.stmt], twice: set[str]) -
     own, used = _stored(node), _used(node)
     for other in others:
         theirs = _stored(other)
-        bound = {n.id for n in stores(other)} & used | {n.id for n in stores(node)} & _used(other)
+        bound = {n.id for n in bound_names(other)} & used | {n.id for n in bound_names(node)} & _used(other)
         if bound - twice:
             return
         if theirs & used or own & _used(other) or "sync" in ast.unparse(other) or "sync" in ast.unparse(node):
@@ -342,7 +340,7 @@ def _until_needed(node: ast.stmt, others: Iterable[ast.stmt], twice: set[str]) -
 def _stored(node: ast.stmt) -> set[str]:
     """The variables and arrays that a statement stores to."""
     places = (n for n in ast.walk(node) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
-    return {*(n.id for n in stores(node)), *map(array_of, places)}
+    return {*(n.id for n in bound_names(node)), *map(array_of, places)}
 
 
 def _used(node: ast.stmt) -> set[str]:
@@ -388,23 +386,23 @@ _INSTEAD: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     other_operator=Texts(hint="`{part}`: {sign} makes this {gives}, and what is needed here is {needed}."),
     subtracted=Texts(hint="`{name} -= …` subtracts; a sum needs `{name} += …`."),
 )
-def operators(make: Make, kernel: Kernel, _: Any) -> Made:
+def wrong_operators(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """Another operator, in one place or in all that look alike."""
-    for sum in kernel.every(ast.AugAssign):
+    for sum in kernel.nodes_of(ast.AugAssign):
         if isinstance(sum.op, ast.Sub):
             added = ast.AugAssign(sum.target, ast.Add(), sum.value)
             yield make("subtracted", sum, (sum, added), name=ast.unparse(sum.target))
-    found = [node for node in kernel.every(ast.BinOp) if type(node.op) in _INSTEAD]
+    found = [node for node in kernel.nodes_of(ast.BinOp) if type(node.op) in _INSTEAD]
     for node in found:
         alike = [each for each in found if type(each.op) is type(node.op) and _alike(each, node)]
         for other in _INSTEAD[type(node.op)]:
             operator = OPERATORS[type(node.op)]
-            said = {"part": ast.unparse(node), "sign": operator.sign, "gives": operator.gives}
-            said["needed"] = OPERATORS[other].gives
-            yield make("other-operator", node, (node, ast.BinOp(node.left, other(), node.right)), **said)
+            values = {"part": ast.unparse(node), "sign": operator.sign, "gives": operator.gives}
+            values["needed"] = OPERATORS[other].gives
+            yield make("other-operator", node, (node, ast.BinOp(node.left, other(), node.right)), **values)
             if len(alike) > 1 and alike[0] is node:
                 changes = [(each, ast.BinOp(each.left, other(), each.right)) for each in alike]
-                yield make("other-operator", node, *changes, **said)
+                yield make("other-operator", node, *changes, **values)
 
 
 def _alike(one: ast.AST, other: ast.AST) -> bool:
@@ -417,29 +415,29 @@ def _alike(one: ast.AST, other: ast.AST) -> bool:
     "wrong",
     one_term_too_many=Texts(hint="`{part}` has one {term} too many: `{left}` alone is what is needed."),
 )
-def dropped(make: Make, kernel: Kernel, _: Any) -> Made:
+def surplus_terms(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A term or a factor too many, in one place or in all places where it is written."""
-    found = kernel.every(ast.BinOp)
+    found = kernel.nodes_of(ast.BinOp)
     done = set()
     for node in found:
-        alike = [each for each in found if same(each, node)]
+        alike = [each for each in found if same_text(each, node)]
         for left in (node.left, node.right) if not subscripts(node) else ():
-            said = {"part": ast.unparse(node), "left": ast.unparse(left), "term": term_of(node)}
-            yield make("one-term-too-many", node, (node, left), **said)
+            values = {"part": ast.unparse(node), "left": ast.unparse(left), "term": term_of(node)}
+            yield make("one-term-too-many", node, (node, left), **values)
         text = ast.unparse(node)
         if text not in done and len(alike) > 1:
             done.add(text)
             for side in ("left", "right"):
                 changes = [(each, getattr(each, side)) for each in alike]
-                said = {"part": text, "left": ast.unparse(getattr(node, side)), "term": term_of(node)}
-                yield make("one-term-too-many", node, *changes, **said)
+                values = {"part": text, "left": ast.unparse(getattr(node, side)), "term": term_of(node)}
+                yield make("one-term-too-many", node, *changes, **values)
 
 
 @row(
     "wrong",
     offset_of_another_index=Texts(hint="`{place}`: the {offset} belongs to the other index, that of the {kind}."),
 )
-def offsets(make: Make, kernel: Kernel, _: Any) -> Made:
+def offsets_of_other_indices(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A number that is added to a row instead of a column, or the other way round."""
     for place in subscripts(kernel.tree):
         own = indices(place)
@@ -448,9 +446,9 @@ def offsets(make: Make, kernel: Kernel, _: Any) -> Made:
                 case ast.BinOp(left, ast.Add() | ast.Sub() as op, ast.Constant() as right):
                     moved = [ast.BinOp(own[1 - n], op, right), left]
                     new = ast.Tuple(moved if n else moved[::-1], ast.Load())
-                    said = {"place": ast.unparse(place), "kind": ("column", "row")[n]}
-                    said["offset"] = f"{OPERATORS[type(op)].sign} {ast.unparse(right)}"
-                    yield make("offset-of-another-index", place, (place.slice, new), **said)
+                    values = {"place": ast.unparse(place), "kind": ("column", "row")[n]}
+                    values["offset"] = f"{OPERATORS[type(op)].sign} {ast.unparse(right)}"
+                    yield make("offset-of-another-index", place, (place.slice, new), **values)
 
 
 @row(
@@ -460,33 +458,33 @@ def offsets(make: Make, kernel: Kernel, _: Any) -> Made:
         "quotient is its row, and the remainder its column."
     ),
 )
-def lengths_of_rows(make: Make, kernel: Kernel, _: Any) -> Made:
+def wrong_row_lengths(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """``i // M`` and ``i % M`` with another size than the length of a row."""
-    divided = [n for n in kernel.every(ast.BinOp) if isinstance(n.op, ast.FloorDiv)]
-    left_over = [n for n in kernel.every(ast.BinOp) if isinstance(n.op, ast.Mod)]
+    divided = [n for n in kernel.nodes_of(ast.BinOp) if isinstance(n.op, ast.FloorDiv)]
+    left_over = [n for n in kernel.nodes_of(ast.BinOp) if isinstance(n.op, ast.Mod)]
     for row_, column in itertools.product(divided, left_over):
         written = ast.unparse(row_.right)
-        if same(row_.left, column.left) and same(row_.right, column.right) and written in kernel.sizes:
+        if same_text(row_.left, column.left) and same_text(row_.right, column.right) and written in kernel.sizes:
             for size in kernel.sizes if written in kernel.sizes else ():
                 changes = (row_.right, expression(size)), (column.right, expression(size))
-                said = {"row": ast.unparse(row_), "column": ast.unparse(column), "written": written}
+                values = {"row": ast.unparse(row_), "column": ast.unparse(column), "written": written}
                 known = _size_of(kernel, written)
-                said["which"] = known and f", which is {known}"
+                values["which"] = known and f", which is {known}"
                 if size != written:
-                    yield make("length-of-a-row", row_, *changes, **said)
+                    yield make("length-of-a-row", row_, *changes, **values)
 
 
 @row(
     "wrong",
     same_element_twice=Texts(hint="`{part}` is added twice here, and another element not at all."),
 )
-def same_elements(make: Make, kernel: Kernel, _: Any) -> Made:
+def elements_added_twice(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """An element that a sum of a few has twice, in the place of a neighbour."""
-    statements: list[ast.Assign | ast.AugAssign] = [*kernel.every(ast.Assign), *kernel.every(ast.AugAssign)]
+    statements: list[ast.Assign | ast.AugAssign] = [*kernel.nodes_of(ast.Assign), *kernel.nodes_of(ast.AugAssign)]
     for statement in statements:
         terms = [term for term in _terms(statement.value) if isinstance(term, ast.Subscript)]
         for one, other in itertools.combinations(terms, 2):
-            for n, index in enumerate(indices(other)) if same(one, other) else ():
+            for n, index in enumerate(indices(other)) if same_text(one, other) else ():
                 for by in ("1", "2", "-1", "-2"):
                     changed = [*indices(other)]
                     changed[n] = ast.BinOp(index, ast.Add(), expression(by))
@@ -507,11 +505,11 @@ def _terms(value: ast.expr) -> Iterator[ast.expr]:
     "fractions",
     cut_to_whole_numbers=Texts(hint="`{part}` cuts off the digits after the point, and the elements may be fractions."),
 )
-def cut(make: Make, kernel: Kernel, _: Any) -> Made:
+def fractions_cut_off(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A conversion of elements to whole numbers."""
-    for node in kernel.every(ast.Call):
+    for node in kernel.nodes_of(ast.Call):
         if ast.unparse(node.func) in ("int", "round", "math.floor", "math.ceil", "int32", "int64") and node.args:
-            alike = [each for each in kernel.every(ast.Call) if same(each.func, node.func) and each.args]
+            alike = [each for each in kernel.nodes_of(ast.Call) if same_text(each.func, node.func) and each.args]
             if alike[0] is node and any(isinstance(n, ast.Subscript) for n in ast.walk(node)):
                 changes = [(each, each.args[0]) for each in alike]
                 yield make("cut-to-whole-numbers", node, *changes, part=ast.unparse(node))
@@ -525,9 +523,9 @@ def cut(make: Make, kernel: Kernel, _: Any) -> Made:
     thread_and_block=Texts(hint="`{part}`: {old} is {is_now}, and {wanted} is needed in its place: {new}."),
     in_each_others_place=Texts(hint="`{part}`: {old} and {new} are in each other's place."),
 )
-def numbers_of_threads(make: Make, kernel: Kernel, _: Any) -> Made:
+def exchanged_thread_numbers(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """blockIdx, blockDim, gridDim and threadIdx in each other's place, in one statement or in all."""
-    parts = [n for n in kernel.every(ast.Attribute) if n.attr in "xyz" and _number(n)]
+    parts = [n for n in kernel.nodes_of(ast.Attribute) if n.attr in "xyz" and _number(n)]
     pairs = [("blockIdx", "threadIdx"), ("blockDim", "gridDim"), ("blockDim", "blockIdx")]
     if any(_number(part) == "gridDim" for part in parts):  # the one that few kernels need
         pairs.sort(key=lambda pair: "gridDim" not in pair)
@@ -541,9 +539,15 @@ def numbers_of_threads(make: Make, kernel: Kernel, _: Any) -> Made:
             changes = [(part, _renamed(part, other if _number(part) == one else one)) for part in chosen]
             for part in chosen[:1]:
                 at, old, new = kernel.statement_of(part), _number(part), _number(changes[0][1])
-                said = {"part": shown(at), "old": old, "new": new, "is_now": _NUMBERS[old], "wanted": _NUMBERS[new]}
+                values = {
+                    "part": first_line(at),
+                    "old": old,
+                    "new": new,
+                    "is_now": _NUMBERS[old],
+                    "wanted": _NUMBERS[new],
+                }
                 id = "thread-and-block" if {_number(p) for p in chosen} == {old} else "in-each-others-place"
-                yield make(id, at, *changes, **said)
+                yield make(id, at, *changes, **values)
 
 
 _NUMBERS = {
@@ -562,25 +566,27 @@ def _number(part: ast.Attribute) -> str:
 
 def _renamed(part: ast.Attribute, new: str) -> ast.Attribute:
     base = part.value
-    made: ast.expr = ast.Attribute(base.value, new, ast.Load()) if isinstance(base, ast.Attribute) else name(new)
-    return ast.Attribute(made, part.attr, ast.Load())
+    renamed: ast.expr = (
+        ast.Attribute(base.value, new, ast.Load()) if isinstance(base, ast.Attribute) else load_name(new)
+    )
+    return ast.Attribute(renamed, part.attr, ast.Load())
 
 
 @row(
     "wrong",
     sums_exchanged=Texts(hint="lines {first} and {second}: `{one}` and `{other}` are in each other's place."),
 )
-def sums_exchanged(make: Make, kernel: Kernel, _: Any) -> Made:
+def exchanged_sums(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """Two sums that grow by each other's products."""
     for body in kernel.all_bodies:
         sums = [node for node in body if isinstance(node, ast.AugAssign)]
         for one, other in itertools.combinations(sums, 2):
-            if not same(one.target, other.target):
+            if not same_text(one.target, other.target):
                 changes = [
                     (node, ast.AugAssign(new.target, node.op, node.value)) for node, new in ((one, other), (other, one))
                 ]
-                said = {"one": ast.unparse(one.target), "other": ast.unparse(other.target)}
-                yield make("sums-exchanged", one, *changes, first=one.lineno, second=other.lineno, **said)
+                values = {"one": ast.unparse(one.target), "other": ast.unparse(other.target)}
+                yield make("sums-exchanged", one, *changes, first=one.lineno, second=other.lineno, **values)
 
 
 @row(
@@ -590,9 +596,9 @@ def sums_exchanged(make: Make, kernel: Kernel, _: Any) -> Made:
         "uses the same elements."
     ),
 )
-def starts(make: Make, kernel: Kernel, _: Any) -> Made:
+def tile_starts_missing(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """The counter of a loop over tiles is missing from the loads, and from their guards: in a statement, or in all."""
-    for loop in kernel.every(ast.For):
+    for loop in kernel.nodes_of(ast.For):
         if not isinstance(loop.target, ast.Name):
             continue
         counter = loop.target.id
@@ -607,19 +613,19 @@ def starts(make: Make, kernel: Kernel, _: Any) -> Made:
             options = []
             for used in dict.fromkeys(n.id for p in places for n in names_in(p.slice)):
                 inside = [n for part in _read(node) for n in names_in(part) if n.id == used]
-                changes: list[Change] = [(n, ast.BinOp(name(counter), ast.Add(), name(used))) for n in inside]
+                changes: list[Change] = [(n, ast.BinOp(load_name(counter), ast.Add(), load_name(used))) for n in inside]
                 options.append(changes)
             lacking.append((node, places[0], options))
         for chosen in [[each] for each in lacking] + ([lacking] if len(lacking) > 1 else []):
             for combined in itertools.islice(itertools.product(*(options for _, _, options in chosen)), 30):
                 place = chosen[0][1]
-                said = {"name": counter, "loop": loop.lineno}
-                said["places"] = " and ".join(f"`{ast.unparse(each)}`" for _, each, _ in chosen)
+                values = {"name": counter, "loop": loop.lineno}
+                values["places"] = " and ".join(f"`{ast.unparse(each)}`" for _, each, _ in chosen)
                 guarded = any(isinstance(each, ast.If | ast.IfExp) for one, *_ in chosen for each in ast.walk(one))
-                said["conditions"] = ", and from their conditions" if guarded else ""
+                values["conditions"] = ", and from their conditions" if guarded else ""
                 lines = tuple(each.lineno for _, each, _ in chosen)
                 all_changes = [c for each in combined for c in each]
-                yield make("start-of-the-tile", place, *all_changes, also=lines, **said)
+                yield make("start-of-the-tile", place, *all_changes, more_lines=lines, **values)
 
 
 def _depends_on(counter: str, loop: ast.For) -> set[str]:
@@ -627,7 +633,7 @@ def _depends_on(counter: str, loop: ast.For) -> set[str]:
     found = {counter}
     for node in _in_loops(loop):
         if isinstance(node, ast.Assign | ast.AugAssign) and found & {n.id for n in names_in(node.value)}:
-            found |= {n.id for n in stores(node)}
+            found |= {n.id for n in bound_names(node)}
     return found
 
 
@@ -646,28 +652,28 @@ def _in_loops(loop: ast.For) -> Iterator[ast.stmt]:
         "belongs into the loop, and depends on {counter}."
     ),
 )
-def loaded_before_the_loop(make: Make, kernel: Kernel, _: Any) -> Made:
+def loads_before_loops(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """An element that is loaded once before a loop, and is needed anew in each iteration."""
-    for loop in kernel.every(ast.For):
-        body, i, _ = kernel.chain(loop)[0]
+    for loop in kernel.nodes_of(ast.For):
+        body, i, _ = kernel.enclosing_bodies(loop)[0]
         counter = ast.unparse(loop.target)
         used = {n.id for n in names_in(loop)}
         for node in body[:i] if counter.isidentifier() else ():
             match node:
                 case ast.Assign([ast.Name(held)], ast.Subscript() as place) if held in used and not is_shape(place):
-                    said = {"statement": shown(node), "loop": loop.lineno, "name": held, "counter": counter}
+                    values = {"statement": first_line(node), "loop": loop.lineno, "name": held, "counter": counter}
                     first = loop.body[0]
                     for new in _counted(place, counter):
                         inside = ast.Assign([ast.Name(held, ast.Store())], new)
                         changes = (node, ast.Pass()), (first, (inside, first))
-                        yield make("the-same-in-every-iteration", node, *changes, **said)
+                        yield make("the-same-in-every-iteration", node, *changes, **values)
 
 
 def _counted(place: ast.Subscript, counter: str) -> Iterator[ast.expr]:
     """An element with the counter of a loop in the place of one of its indices."""
     own = indices(place)
     for n in range(len(own)):
-        parts = [*own[:n], name(counter), *own[n + 1 :]]
+        parts = [*own[:n], load_name(counter), *own[n + 1 :]]
         index = parts[0] if len(parts) == 1 else ast.Tuple(parts, ast.Load())
         yield ast.Subscript(place.value, index, ast.Load())
 
@@ -688,9 +694,9 @@ def _read(node: ast.stmt) -> list[ast.AST]:
     indices_of_a_statement=Texts(hint="the order of the indices is wrong in {places}."),
     names_exchanged=Texts(hint="look at `{place}`: {one} and {other} are in each other's place."),
 )
-def throughout(make: Make, kernel: Kernel, _: Any) -> Made:
+def exchanges_in_statements(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """In all of a statement: indices that are exchanged, or two names."""
-    for node in kernel.every(ast.Assign, ast.AugAssign):
+    for node in kernel.nodes_of(ast.Assign, ast.AugAssign):
         pairs = [p for p in subscripts(node) if len(indices(p)) == 2]
         read = [p for p in pairs if isinstance(p.ctx, ast.Load)]
         for chosen in (pairs, read):
@@ -703,29 +709,29 @@ def throughout(make: Make, kernel: Kernel, _: Any) -> Made:
             in_indices = {n.id for n in names_in(node.value)} & kernel.locals - kernel.arrays
         for one, other in itertools.combinations(sorted(in_indices), 2):
             changes = _exchange([node], one, other)
-            yield make("names-exchanged", node, *changes, place=shown(node), one=one, other=other)
+            yield make("names-exchanged", node, *changes, place=first_line(node), one=one, other=other)
     for body in kernel.all_bodies:
         nodes = [n for n in body if isinstance(n, ast.Assign | ast.AugAssign) and subscripts(n)]
         in_indices = {n.id for node in nodes for p in subscripts(node) for n in names_in(p.slice)}
         for one, other in itertools.combinations(sorted(in_indices), 2) if len(nodes) > 1 else ():
             changes = _exchange(nodes, one, other)
             first = kernel.statement_of(changes[0][0])
-            yield make("names-exchanged", first, *changes, place=shown(first), one=one, other=other)
+            yield make("names-exchanged", first, *changes, place=first_line(first), one=one, other=other)
 
 
 def _exchange(nodes: Sequence[ast.stmt], one: str, other: str) -> list[Change]:
     """The exchange of two names where these statements read them."""
     both = [n for node in nodes for n in names_in(node) if isinstance(n.ctx, ast.Load) and n.id in (one, other)]
-    return [(n, name(other if n.id == one else one)) for n in both]
+    return [(n, load_name(other if n.id == one else one)) for n in both]
 
 
 @row(
     "wrong",
     names_of_a_place=Texts(hint="{which}. The number of a row is multiplied by the length of a row."),
 )
-def places_in_memory(make: Make, kernel: Kernel, _: Any) -> Made:
+def names_of_addresses(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """The names in places like ``row * width + k`` in each other's places, in each array of a statement by itself."""
-    for node in kernel.every(ast.Assign, ast.AugAssign):
+    for node in kernel.nodes_of(ast.Assign, ast.AugAssign):
         options = [
             _permuted(place.slice)
             for place in subscripts(node)
@@ -733,7 +739,7 @@ def places_in_memory(make: Make, kernel: Kernel, _: Any) -> Made:
         ]
         combinations = sorted(itertools.product(*options), key=lambda each: sum(len(changes) for _, changes in each))
         for combined in combinations if len(options) <= 2 else ():
-            if which := "; ".join(said for said, _ in combined if said):
+            if which := "; ".join(sentence for sentence, _ in combined if sentence):
                 yield make("names-of-a-place", node, *(c for _, each in combined for c in each), which=which)
 
 
@@ -742,7 +748,7 @@ def _permuted(index: ast.expr) -> list[tuple[str, Changes]]:
     names = sorted(names_in(index), key=lambda node: node.col_offset)
     found: list[tuple[str, Changes]] = []
     for order in itertools.permutations([n.id for n in names]):
-        changes = tuple((n, name(new)) for n, new in zip(names, order, strict=True) if n.id != new)
+        changes = tuple((n, load_name(new)) for n, new in zip(names, order, strict=True) if n.id != new)
         moved = " and ".join(n.id for n in names if any(n is old for old, _ in changes))
         place = "in each other's place" if len(changes) == 2 else "in the wrong order"
         found.append((f"in `{ast.unparse(index)}` {moved} are {place}" if changes else "", changes))
@@ -754,7 +760,7 @@ def _permuted(index: ast.expr) -> list[tuple[str, Changes]]:
     order_of_indices=Texts(hint="look at `{place}`: its indices are not in the right order."),
     one_name_or_number=Texts(hint="look at `{place}`: {old} is {wrong}{needed}."),
 )
-def one_name_or_number(make: Make, kernel: Kernel, _: Any) -> Made:
+def one_name_or_number(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """One name or number of an index, a guard or a statement; kinds of changes that are few come first."""
     places = subscripts(kernel.tree)
     arrays = {place.value.id for place in places if isinstance(place.value, ast.Name)}
@@ -763,13 +769,14 @@ def one_name_or_number(make: Make, kernel: Kernel, _: Any) -> Made:
     counted = _counters(kernel)
     # the parts of the kernel in which a number may be one too many
     parts: list[ast.expr | ast.stmt] = []
-    for node in kernel.every(ast.For, ast.If, ast.Assign, ast.AugAssign):
+    for node in kernel.nodes_of(ast.For, ast.If, ast.Assign, ast.AugAssign):
         parts.append(node.iter if isinstance(node, ast.For) else node.test if isinstance(node, ast.If) else node)
     sums = _sums(kernel)
-    tests = [(node, part) for node in kernel.every(ast.IfExp) for part in [node.test]]
-    numbers = {n.value for n in kernel.every(ast.Constant) if type(n.value) is int and n.value > 1}
-    products = [place for node in kernel.every(ast.AugAssign) for place in subscripts(node.value)]
-    factors = sorted({n.id for node in kernel.every(ast.AugAssign) for n in names_in(node.value)} - {*names, *arrays})
+    tests = [(node, part) for node in kernel.nodes_of(ast.IfExp) for part in [node.test]]
+    numbers = {n.value for n in kernel.nodes_of(ast.Constant) if type(n.value) is int and n.value > 1}
+    products = [place for node in kernel.nodes_of(ast.AugAssign) for place in subscripts(node.value)]
+    added = {used.id for node in kernel.nodes_of(ast.AugAssign) for used in names_in(node.value)}
+    factors = sorted(added - {*names, *arrays})
     first: list[tuple[ast.expr | ast.stmt, Changes]] = [
         *(
             (place, change)
@@ -781,10 +788,10 @@ def one_name_or_number(make: Make, kernel: Kernel, _: Any) -> Made:
     ]
     kinds: list[list[tuple[ast.expr | ast.stmt, Changes]]] = [
         [(place, (exchanged(place),)) for place in places if len(indices(place)) == 2],
-        [(p, ((p.value, name(array)),)) for p in places for array in read if array != ast.unparse(p.value)],
-        [(n, change) for n in kernel.every(ast.AugAssign) for change in _other_names(n.value, factors)],
+        [(p, ((p.value, load_name(array)),)) for p in places for array in read if array != ast.unparse(p.value)],
+        [(n, change) for n in kernel.nodes_of(ast.AugAssign) for change in _other_names(n.value, factors)],
         [(part, change) for part in parts for change in _other_names(part, sums, (ast.Load, ast.Store))],
-        [(part, (turned(node),)) for part in parts for node in ast.walk(part) if _is_direction(node)],
+        [(part, (other_direction(node),)) for part in parts for node in ast.walk(part) if _is_direction(node)],
         [(part, change) for part in parts for change in _other_names(_without_arrays(part), names)],
         [(place, change) for place in places for change in _other_names(place.slice, names)],
         [(part, change) for part in parts for change in _other_name_throughout(part, names)],
@@ -797,9 +804,9 @@ def one_name_or_number(make: Make, kernel: Kernel, _: Any) -> Made:
             old, new = changes[0]
             id = "order-of-indices" if isinstance(new, ast.Tuple) else "one-name-or-number"
             assert isinstance(old, ast.expr) and isinstance(new, ast.expr)
-            said = {"place": shown(place), "old": _what(old, new), "wrong": _how_wrong(old, new)}
-            said["needed"] = _where_set(kernel, place, new) or _as_stored(kernel, place, new)
-            yield make(id, place, *changes, **said)
+            values = {"place": first_line(place), "old": _what(old, new), "wrong": _how_wrong(old, new)}
+            values["needed"] = _where_set(kernel, place, new) or _as_stored(kernel, place, new)
+            yield make(id, place, *changes, **values)
 
 
 def _what(old: ast.expr, new: ast.expr) -> str:
@@ -835,9 +842,9 @@ def _where_set(kernel: Kernel, place: ast.AST, new: ast.expr) -> str:
     if not isinstance(new, ast.Name):
         return ""
     for loop in kernel.loops_around(place):
-        if isinstance(loop, ast.For) and new.id in {n.id for n in stores(loop.target)}:
+        if isinstance(loop, ast.For) and new.id in {n.id for n in bound_names(loop.target)}:
             return f": what the loop of line {loop.lineno} counts is"
-    lines = {n.lineno for n in stores(kernel.tree) if n.id == new.id}
+    lines = {n.lineno for n in bound_names(kernel.tree) if n.id == new.id}
     return f": another name is, which line {min(lines)} sets" if len(lines) == 1 else ""
 
 
@@ -848,7 +855,7 @@ def _is_counted(change: Changes, counted: list[str]) -> bool:
 
 
 def _counters(kernel: Kernel) -> list[str]:
-    return [loop.target.id for loop in kernel.every(ast.For) if isinstance(loop.target, ast.Name)]
+    return [loop.target.id for loop in kernel.nodes_of(ast.For) if isinstance(loop.target, ast.Name)]
 
 
 def _other_names(part: ast.AST | None, names: list[str], uses: tuple[type, ...] = (ast.Load,)) -> Iterator[Changes]:
@@ -867,13 +874,13 @@ def _other_name_throughout(part: ast.AST, names: list[str]) -> Iterator[Changes]
         places = [node for node in used if node.id == one]
         for other in names if len(places) > 1 else ():
             if other != one:
-                yield tuple((node, name(other)) for node in places)
+                yield tuple((node, load_name(other)) for node in places)
 
 
 def _sums(kernel: Kernel) -> list[str]:
     """The variables that are added to."""
-    stored = [node.id for node in kernel.every(ast.Name) if isinstance(node.ctx, ast.Store)]
-    loaded = {node.value.id for node in kernel.every(ast.Assign) if isinstance(node.value, ast.Name)}
+    stored = [node.id for node in kernel.nodes_of(ast.Name) if isinstance(node.ctx, ast.Store)]
+    loaded = {node.value.id for node in kernel.nodes_of(ast.Assign) if isinstance(node.value, ast.Name)}
     return sorted({each for each in stored if stored.count(each) > 1} | loaded & set(stored))
 
 
@@ -891,7 +898,7 @@ def _counter_added(place: ast.Subscript, counted: list[str]) -> Iterator[Change]
     for index in indices(place):
         for counter in counted:
             if counter not in used:
-                yield index, ast.BinOp(name(counter), ast.Add(), index)
+                yield index, ast.BinOp(load_name(counter), ast.Add(), index)
 
 
 def _other_numbers(part: ast.AST, numbers: set[int]) -> Iterator[Change]:
@@ -921,10 +928,10 @@ def _is_direction(node: ast.AST) -> TypeGuard[ast.Attribute]:
         "belongs after that loop, so that the block waits once."
     ),
 )
-def barriers_too_many(make: Make, kernel: Kernel, _: Any) -> Made:
+def surplus_barriers(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """Barriers that order nothing, or as often as an inner loop runs."""
     for node in kernel.barriers():
-        chain = kernel.chain(node)
+        chain = kernel.enclosing_bodies(node)
         yield make("barrier-not-needed", node, (node, ast.Pass() if len(chain[0][0]) == 1 else ()))
         for (_, _, around), _ in itertools.pairwise(chain):
             if isinstance(around, ast.For | ast.While):
@@ -939,22 +946,22 @@ def barriers_too_many(make: Make, kernel: Kernel, _: Any) -> Made:
     ),
     loaded_twice=Texts(hint="lines {one} and {other} both load `{place}`: load it once, into a variable."),
 )
-def loaded_twice(make: Make, kernel: Kernel, _: Any) -> Made:
+def repeated_loads(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """An element that two loops over the same numbers load, or two statements after each other: the text shows it."""
     for body in kernel.all_bodies:
         for one, other in itertools.combinations(body, 2):
             loops = isinstance(one, ast.For) and isinstance(other, ast.For)
             if isinstance(one, ast.For) and isinstance(other, ast.For):
-                if not (same(one.iter, other.iter) and same(one.target, other.target)):
+                if not (same_text(one.iter, other.iter) and same_text(one.target, other.target)):
                     continue
             elif not (isinstance(one, _PLAIN) and isinstance(other, _PLAIN)):
                 continue
             loaded = [{ast.unparse(p) for p in subscripts(n) if _is_loaded(kernel, p)} for n in (one, other)]
             between = body[body.index(one) : body.index(other)]
-            bound = {n.id for each in between for n in stores(each)}
+            bound = {n.id for each in between for n in bound_names(each)}
             for place in sorted(loaded[0] & loaded[1]):
                 inside = {n.id for n in names_in(expression(place))}
-                counted = {n.id for n in stores(one.target)} if isinstance(one, ast.For) else set()
+                counted = {n.id for n in bound_names(one.target)} if isinstance(one, ast.For) else set()
                 if not inside & bound - counted:
                     id = "one-loop-for-both" if loops else "loaded-twice"
                     yield make(id, other, certain=True, one=one.lineno, other=other.lineno, place=place)
@@ -970,14 +977,14 @@ _PLAIN = (ast.Assign, ast.AugAssign)
         "indentation of line {loop}."
     ),
 )
-def stored_in_the_loop(make: Make, kernel: Kernel, work: Asked) -> Made:
+def stores_in_loops(make: MakeCandidate, kernel: Kernel, exercise: ExerciseFacts) -> Candidates:
     """A store of the output in a loop that adds to its sum."""
-    for node in kernel.every(ast.Assign):
+    for node in kernel.nodes_of(ast.Assign):
         loops = kernel.loops_around(node)
-        if array_of(node.targets[0]) == work.output and isinstance(node.targets[0], ast.Subscript):
+        if array_of(node.targets[0]) == exercise.output and isinstance(node.targets[0], ast.Subscript):
             for loop in loops[:1]:
                 changes = _moved(loop, node, after=True)
-                yield make("stored-in-the-loop", node, *changes, output=work.output, loop=loop.lineno)
+                yield make("stored-in-the-loop", node, *changes, output=exercise.output, loop=loop.lineno)
 
 
 @row(
@@ -986,16 +993,20 @@ def stored_in_the_loop(make: Make, kernel: Kernel, work: Asked) -> Made:
         hint="`{place} += …` loads {output} first, and `{sum}` is the whole sum already: store it by `=`{again}."
     ),
 )
-def whole_sum_added(make: Make, kernel: Kernel, work: Asked) -> Made:
+def sums_added_twice(make: MakeCandidate, kernel: Kernel, exercise: ExerciseFacts) -> Candidates:
     """``C[row, col] += acc`` in the place of ``=``, below a store of 0."""
-    for node in kernel.every(ast.AugAssign):
+    for node in kernel.nodes_of(ast.AugAssign):
         match node:
-            case ast.AugAssign(ast.Subscript() as place, ast.Add(), ast.Name(sum)) if array_of(place) == work.output:
-                begun = [n for n in kernel.every(ast.Assign) if same(n.targets[0], place) and is_number(n.value)]
+            case ast.AugAssign(ast.Subscript() as place, ast.Add(), ast.Name(sum)) if (
+                array_of(place) == exercise.output
+            ):
+                begun = [
+                    n for n in kernel.nodes_of(ast.Assign) if same_text(n.targets[0], place) and is_number(n.value)
+                ]
                 again = f", and take {in_lines([n.lineno for n in begun])} away" if begun else ""
                 changes = [(node, ast.Assign([place], node.value)), *((each, ()) for each in begun)]
-                said = {"place": ast.unparse(place), "output": work.output, "sum": sum, "again": again}
-                yield make("whole-sum-added", node, *changes, **said)
+                values = {"place": ast.unparse(place), "output": exercise.output, "sum": sum, "again": again}
+                yield make("whole-sum-added", node, *changes, **values)
 
 
 def _is_loaded(kernel: Kernel, place: ast.Subscript) -> bool:
@@ -1004,29 +1015,29 @@ def _is_loaded(kernel: Kernel, place: ast.Subscript) -> bool:
 
 
 ROWS = (
-    guards_of_accesses,
-    guards_of_stores,
-    ends_of_shares,
-    never_filled,
-    half_guards,
-    sums_exchanged,
-    throughout,
-    turned_conditions,
-    comparisons,
-    cut,
-    same_elements,
-    starts,
-    loaded_before_the_loop,
-    offsets,
-    lengths_of_rows,
-    dropped,
-    operators,
-    places_in_memory,
-    misplaced,
-    numbers_of_threads,
+    unguarded_loads,
+    unguarded_stores,
+    ranges_beyond_sizes,
+    arrays_never_filled,
+    incomplete_guards,
+    exchanged_sums,
+    exchanges_in_statements,
+    negated_conditions,
+    wrong_comparisons,
+    fractions_cut_off,
+    elements_added_twice,
+    tile_starts_missing,
+    loads_before_loops,
+    offsets_of_other_indices,
+    wrong_row_lengths,
+    surplus_terms,
+    wrong_operators,
+    names_of_addresses,
+    misplaced_statements,
+    exchanged_thread_numbers,
     one_name_or_number,
-    barriers_too_many,
-    loaded_twice,
-    stored_in_the_loop,
-    whole_sum_added,
+    surplus_barriers,
+    repeated_loads,
+    stores_in_loops,
+    sums_added_twice,
 )

@@ -1,16 +1,12 @@
 """Rows of likely mistakes in what variables hold: sums of two variables, sizes that change, buffers that do not."""
 
 import ast
-from collections.abc import Callable, Iterator
 from typing import Any
 
 from ....simulator.edits import Change, expression
-from ....simulator.repairs.kernel_syntax import Kernel, array_of, indices, is_number, name, names_in, stores
-from ....simulator.repairs.table import Candidate, Texts, row
-from .in_text import Asked
-
-Make = Callable[..., Candidate]
-Made = Iterator[Candidate]
+from ....simulator.repairs.kernel_syntax import Kernel, array_of, bound_names, indices, is_number, load_name, names_in
+from ....simulator.repairs.table import Candidates, MakeCandidate, Texts, row
+from .in_text import ExerciseFacts
 
 
 def added_to(node: ast.stmt) -> str:
@@ -34,14 +30,14 @@ def _begun(kernel: Kernel) -> dict[str, ast.Assign]:
     """The variables that are set to a number, each with a statement that does it."""
     return {
         node.targets[0].id: node
-        for node in kernel.every(ast.Assign)
+        for node in kernel.nodes_of(ast.Assign)
         if isinstance(node.targets[0], ast.Name) and is_number(node.value)
     }
 
 
 def _never_used(kernel: Kernel) -> list[str]:
     """The variables that are set to a number, and neither read nor added to: a sum has another name there."""
-    read = {n.id for n in kernel.every(ast.Name) if isinstance(n.ctx, ast.Load)}
+    read = {n.id for n in kernel.nodes_of(ast.Name) if isinstance(n.ctx, ast.Load)}
     return sorted(_begun(kernel).keys() - read - _added(kernel).keys())
 
 
@@ -55,16 +51,16 @@ def _never_used(kernel: Kernel) -> list[str]:
         "name."
     ),
 )
-def two_names_of_a_sum(make: Make, kernel: Kernel, work: Asked) -> Made:
+def sums_with_two_names(make: MakeCandidate, kernel: Kernel, exercise: ExerciseFacts) -> Candidates:
     """A sum that begins as one variable, or is stored as one, and grows as another."""
     added, begun = _added(kernel), _begun(kernel)
     for first in _never_used(kernel):
         for other in sorted(added.keys() - begun.keys()):
-            renamed = [(n, ast.Name(other, n.ctx)) for n in kernel.every(ast.Name) if n.id == first]
-            said = {"grown": other, "begun": first, "at": begun[first].lineno}
-            yield make("begun-as-another", added[other], *renamed, **said)
-    for store in kernel.every(ast.Assign):
-        if array_of(store.targets[0]) != work.output or not isinstance(store.targets[0], ast.Subscript):
+            renamed = [(n, ast.Name(other, n.ctx)) for n in kernel.nodes_of(ast.Name) if n.id == first]
+            values = {"grown": other, "begun": first, "at": begun[first].lineno}
+            yield make("begun-as-another", added[other], *renamed, **values)
+    for store in kernel.nodes_of(ast.Assign):
+        if array_of(store.targets[0]) != exercise.output or not isinstance(store.targets[0], ast.Subscript):
             continue
         for stored in dict.fromkeys(n.id for n in names_in(store.value)):
             if stored in added or stored in kernel.arrays:
@@ -72,9 +68,9 @@ def two_names_of_a_sum(make: Make, kernel: Kernel, work: Asked) -> Made:
             for other, node in added.items():
                 # the one of the two that begins as a number is meant
                 old, new = (other, stored) if stored in begun and other not in begun else (stored, other)
-                changes: list[Change] = [(n, ast.Name(new, n.ctx)) for n in kernel.every(ast.Name) if n.id == old]
-                said = {"grown": other, "stored": stored, "at": store.lineno}
-                yield make("two-names-of-a-sum", node, *changes, **said)
+                changes: list[Change] = [(n, ast.Name(new, n.ctx)) for n in kernel.nodes_of(ast.Name) if n.id == old]
+                values = {"grown": other, "stored": stored, "at": store.lineno}
+                yield make("two-names-of-a-sum", node, *changes, **values)
 
 
 @row(
@@ -83,24 +79,24 @@ def two_names_of_a_sum(make: Make, kernel: Kernel, work: Asked) -> Made:
         hint="nothing gives `{name}` a first value: a sum begins with 0, before the loop of line {loop}."
     ),
 )
-def no_first_value(make: Make, kernel: Kernel, _: Any) -> Made:
+def sums_without_start(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A sum that grows in a loop, and that no line begins, not even under another name."""
     if _never_used(kernel):
         return
-    bound = [n.id for n in stores(kernel.tree)]
-    for node in kernel.every(ast.AugAssign):
+    bound = [n.id for n in bound_names(kernel.tree)]
+    for node in kernel.nodes_of(ast.AugAssign):
         if isinstance(node.target, ast.Name) and bound.count(node.target.id) == 1:
             for loop in kernel.loops_around(node):
                 begun = ast.Assign([ast.Name(node.target.id, ast.Store())], ast.Constant(0.0))
-                said = {"name": node.target.id, "loop": loop.lineno}
-                yield make("no-first-value", node, (loop, (begun, loop)), **said)
+                values = {"name": node.target.id, "loop": loop.lineno}
+                yield make("no-first-value", node, (loop, (begun, loop)), **values)
 
 
 @row(
     "likely",
     never_added_to=Texts(hint="{others} grow{s} here, and nothing is ever added to `{never}`, which is needed, too."),
 )
-def never_added_to(make: Make, kernel: Kernel, work: Asked) -> Made:
+def sums_never_added_to(make: MakeCandidate, kernel: Kernel, exercise: ExerciseFacts) -> Candidates:
     """One of several sums that stays at its first value, where the others grow: the text shows it."""
     grown, begun = dict[str, ast.stmt](), set[str]()
     for node in kernel.statements:
@@ -118,13 +114,13 @@ def never_added_to(make: Make, kernel: Kernel, work: Asked) -> Made:
             places = [t for t in _targets(kernel) if isinstance(t, ast.Subscript) and array_of(t) == array_of(tree)]
             stored = all(map(_has_fixed_place, places))
         else:
-            stored = work.output in {array_of(t) for n in _uses(kernel, never) for t in n.targets}
+            stored = exercise.output in {array_of(t) for n in _uses(kernel, never) for t in n.targets}
         if alike and stored:
             last = max((grown[sum] for sum in alike), key=lambda node: node.lineno)
             *before, end = (f"`{sum}`" for sum in alike)
             others = f"{', '.join(before)} and {end}" if before else end
-            said = {"never": never, "others": others, "s": "s" * (len(alike) == 1)}
-            yield make("never-added-to", last, certain=True, **said)
+            values = {"never": never, "others": others, "s": "s" * (len(alike) == 1)}
+            yield make("never-added-to", last, certain=True, **values)
 
 
 @row(
@@ -134,7 +130,7 @@ def never_added_to(make: Make, kernel: Kernel, work: Asked) -> Made:
         "its own."
     ),
 )
-def same_products(make: Make, kernel: Kernel, _: Any) -> Made:
+def repeated_products(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """Two sums that grow by the same product, one after the other: the text shows it."""
     for body in kernel.all_bodies:
         added = [n for n in body if isinstance(n, ast.AugAssign) and isinstance(n.op, ast.Add)]
@@ -151,13 +147,13 @@ def same_products(make: Make, kernel: Kernel, _: Any) -> Made:
 
 
 def _uses(kernel: Kernel, variable: str) -> list[ast.Assign]:
-    return [n for n in kernel.every(ast.Assign) if variable in {each.id for each in names_in(n.value)}]
+    return [n for n in kernel.nodes_of(ast.Assign) if variable in {each.id for each in names_in(n.value)}]
 
 
 def _targets(kernel: Kernel) -> list[ast.expr]:
     """The places of all assignments."""
-    plain = [target for node in kernel.every(ast.Assign) for target in node.targets]
-    return [*plain, *(node.target for node in kernel.every(ast.AugAssign))]
+    plain = [target for node in kernel.nodes_of(ast.Assign) for target in node.targets]
+    return [*plain, *(node.target for node in kernel.nodes_of(ast.AugAssign))]
 
 
 def _has_fixed_place(target: ast.expr) -> bool:
@@ -179,28 +175,28 @@ def _is_sibling(one: ast.expr, other: ast.expr) -> bool:
         "each other's place."
     ),
 )
-def sizes(make: Make, kernel: Kernel, _: Any) -> Made:
+def wrong_sizes(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A size that gets a second, wrong value, or that is taken from another dimension or matrix."""
     first: dict[str, ast.Assign] = {}
-    for node in kernel.every(ast.Assign):
-        bound = {n.id for target in node.targets for n in stores(target)}
+    for node in kernel.nodes_of(ast.Assign):
+        bound = {n.id for target in node.targets for n in bound_names(target)}
         if ".shape" not in ast.unparse(node.value):
             continue
         for again in sorted(bound & first.keys()):
-            said = {"statement": _as_written(kernel, node), "name": again, "at": first[again].lineno}
-            yield make("size-overwritten", node, (node, ()), **said)
+            values = {"statement": _as_written(kernel, node), "name": again, "at": first[again].lineno}
+            yield make("size-overwritten", node, (node, ()), **values)
         first |= {id: node for id in bound if id not in first}
     shapes = [f"{array}.shape[{n}]" for array in kernel.arguments for n in (0, 1)]
-    for node in kernel.every(ast.Assign):
+    for node in kernel.nodes_of(ast.Assign):
         for target, value in _pairs(node):
             if isinstance(target, ast.Name) and ast.unparse(value) in shapes:
-                said = {"statement": _as_written(kernel, node), "name": target.id, "written": ast.unparse(value)}
+                values = {"statement": _as_written(kernel, node), "name": target.id, "written": ast.unparse(value)}
                 others = [shape for shape in shapes if shape != ast.unparse(value)]
-                yield from (make("other-size", node, (value, expression(shape)), **said) for shape in others)
+                yield from (make("other-size", node, (value, expression(shape)), **values) for shape in others)
         match node:
             case ast.Assign([ast.Tuple([ast.Name(one), ast.Name(two)]) as names], ast.Attribute(attr="shape")):
-                said = {"statement": _as_written(kernel, node), "name": one, "other": two}
-                yield make("sizes-of-a-shape", node, (names, ast.Tuple(names.elts[::-1], ast.Store())), **said)
+                values = {"statement": _as_written(kernel, node), "name": one, "other": two}
+                yield make("sizes-of-a-shape", node, (names, ast.Tuple(names.elts[::-1], ast.Store())), **values)
 
 
 def _as_written(kernel: Kernel, node: ast.stmt) -> str:
@@ -229,11 +225,11 @@ def _pairs(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
         hint="`{statement}` does not let the buffers take turns: from iteration to iteration {name} must be {numbers}"
     ),
 )
-def buffers_in_turn(make: Make, kernel: Kernel, _: Any) -> Made:
+def buffers_not_alternating(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """The number of a buffer, an index of a shared array, that does not alternate from iteration to iteration."""
     buffers = {
         index.id: kernel.shapes[array_of(place)][0]
-        for place in kernel.every(ast.Subscript)
+        for place in kernel.nodes_of(ast.Subscript)
         if array_of(place) in kernel.shapes and len(kernel.shapes[array_of(place)]) == len(indices(place)) > 1
         for index in indices(place)[:1]
         if isinstance(index, ast.Name)
@@ -247,9 +243,9 @@ def buffers_in_turn(make: Make, kernel: Kernel, _: Any) -> Made:
         fixed = isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
         id = "the-same-buffer" if fixed else "buffers-in-turn"
         change = (node, _in_turn(target.id, buffers[target.id]))
-        said = {"statement": ast.unparse(node), "name": target.id, "numbers": _numbers_in_turn(buffers[target.id])}
-        yield make(id, node, change, **said)
-    changed = {n.id for loop in kernel.loops for n in stores(loop)}
+        values = {"statement": ast.unparse(node), "name": target.id, "numbers": _numbers_in_turn(buffers[target.id])}
+        yield make(id, node, change, **values)
+    changed = {n.id for loop in kernel.loops for n in bound_names(loop)}
     for index in sorted(buffers.keys() - changed):
         for fill in kernel.fills:
             if any(n.id == index for n in names_in(fill.target.slice)) and kernel.loops_around(fill.statement):
@@ -267,8 +263,15 @@ def _numbers_in_turn(buffers: ast.expr) -> str:
 
 def _in_turn(index: str, buffers: ast.expr) -> ast.Assign:
     """A statement that gives the number of the next of the buffers to a variable."""
-    following = ast.BinOp(name(index), ast.Add(), ast.Constant(1))
+    following = ast.BinOp(load_name(index), ast.Add(), ast.Constant(1))
     return ast.Assign([ast.Name(index, ast.Store())], ast.BinOp(following, ast.Mod(), buffers))
 
 
-ROWS = (two_names_of_a_sum, no_first_value, never_added_to, same_products, sizes, buffers_in_turn)
+ROWS = (
+    sums_with_two_names,
+    sums_without_start,
+    sums_never_added_to,
+    repeated_products,
+    wrong_sizes,
+    buffers_not_alternating,
+)

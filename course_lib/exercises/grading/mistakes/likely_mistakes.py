@@ -2,26 +2,22 @@
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterator
 from typing import Any
 
 from ....simulator.edits import Change, expression
 from ....simulator.repairs.kernel_syntax import (
     Kernel,
     array_of,
+    first_line,
     indices,
     is_number,
-    name,
+    load_name,
     names_in,
-    same,
-    shown,
+    same_text,
     subscripts,
 )
-from ....simulator.repairs.table import Candidate, Texts, row
+from ....simulator.repairs.table import Candidate, Candidates, MakeCandidate, Texts, row
 from .in_text import is_short_range
-
-Make = Callable[..., Candidate]
-Made = Iterator[Candidate]
 
 
 @row(
@@ -31,9 +27,9 @@ Made = Iterator[Candidate]
         "Between two conditions write {word}."
     ),
 )
-def bits_for_and(make: Make, kernel: Kernel, _: Any) -> Made:
+def bit_operators_in_conditions(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """``a < m & b < n``, which compares ``m & b``, instead of ``a < m and b < n``."""
-    for node in kernel.every(ast.Compare):
+    for node in kernel.nodes_of(ast.Compare):
         for part in (parts := [node.left, *node.comparators]):
             if isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitAnd | ast.BitOr):
                 sign, word = ("&", "and") if isinstance(part.op, ast.BitAnd) else ("|", "or")
@@ -57,13 +53,13 @@ def _conditions(parts: list[ast.expr], ops: list[ast.cmpop]) -> ast.expr:
     sum_replaced=Texts(hint="`{name} = …` replaces the sum in every iteration; add to it with `{name} += …`."),
     sum_begins_again=Texts(hint="{name} starts again in every iteration: {advice}."),
 )
-def forgotten_sums(make: Make, kernel: Kernel, _: Any) -> Made:
+def sums_replaced(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """``acc = a * b`` in a loop instead of ``acc += a * b``: one of them, or all."""
     inside = {inner for loop in kernel.loops for inner in ast.walk(loop)}
-    places: list[ast.Name | ast.Subscript] = [*kernel.every(ast.Name), *kernel.every(ast.Subscript)]
+    places: list[ast.Name | ast.Subscript] = [*kernel.nodes_of(ast.Name), *kernel.nodes_of(ast.Subscript)]
     stored = Counter(array_of(node) for node in places if isinstance(node.ctx, ast.Store))
     found: dict[str, list[Candidate]] = {}
-    for node in kernel.every(ast.Assign):
+    for node in kernel.nodes_of(ast.Assign):
         target = node.targets[0]
         if node in inside and isinstance(target, ast.Name | ast.Subscript):
             # A sum is also set to zero; a variable that is assigned only once is not a sum.
@@ -75,8 +71,8 @@ def forgotten_sums(make: Make, kernel: Kernel, _: Any) -> Made:
                 continue  # the sums of an array are set to zero in a loop
             added = ast.AugAssign(target, ast.Add(), node.value)
             id = "sum-replaced" if computed else "sum-begins-again"
-            said = {"name": ast.unparse(target), "advice": _begun_before(kernel, node)}
-            found.setdefault(base, []).append(make(id, node, (node, added), **said))
+            values = {"name": ast.unparse(target), "advice": _begun_before(kernel, node)}
+            found.setdefault(base, []).append(make(id, node, (node, added), **values))
     alone = [each for several in found.values() for each in several]
     yield from alone
     for several in [*found.values(), alone]:
@@ -87,8 +83,8 @@ def forgotten_sums(make: Make, kernel: Kernel, _: Any) -> Made:
 def _begun_before(kernel: Kernel, node: ast.Assign) -> str:
     """What to do about a sum that a line in a loop begins again, in words: a line before the loop may begin it, too."""
     loop = kernel.loops_around(node)[-1]
-    for other in kernel.every(ast.Assign):
-        if same(other.targets[0], node.targets[0]) and is_number(other.value) and other.lineno < loop.lineno:
+    for other in kernel.nodes_of(ast.Assign):
+        if same_text(other.targets[0], node.targets[0]) and is_number(other.value) and other.lineno < loop.lineno:
             return f"line {other.lineno} sets it to zero before the loop, so take this line away"
     return "set it to zero once, before the loop"
 
@@ -97,7 +93,7 @@ def _begun_before(kernel: Kernel, node: ast.Assign) -> str:
     "likely",
     sum_begins_again=Texts(hint="{name} starts again in every iteration: set it to zero once, before the loop."),
 )
-def sums_begun_in_the_loop(make: Make, kernel: Kernel, _: Any) -> Made:
+def sums_restarted(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """``acc = 0`` only in the loop that adds to acc, not before it."""
     first = kernel.tree.body[0]
     for loop in kernel.loops:
@@ -110,17 +106,18 @@ def sums_begun_in_the_loop(make: Make, kernel: Kernel, _: Any) -> Made:
 
 
 @row("likely", other_width=Texts(hint="{other} is {value}; these tiles are {width} = {wide} wide."))
-def other_widths(make: Make, kernel: Kernel, _: Any) -> Made:
+def wrong_tile_widths(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """Another constant of the notebook instead of the width of the tiles."""
     width, known = kernel.width, kernel.names
     if width is None or not isinstance(known.get(width), int):
         return
-    found = [node for node in kernel.every(ast.Name) if isinstance(node.ctx, ast.Load)]
+    found = [node for node in kernel.nodes_of(ast.Name) if isinstance(node.ctx, ast.Load)]
     others = {node.id for node in found if type(known.get(node.id)) is int and known[node.id] != known[width]}
     for other in sorted(others - {width}):
         places = [node for node in found if node.id == other]
-        said = {"other": other, "value": known[other], "width": width, "wide": known[width]}
-        yield make("other-width", min(place.lineno for place in places), *((p, name(width)) for p in places), **said)
+        values = {"other": other, "value": known[other], "width": width, "wide": known[width]}
+        changes = [(place, load_name(width)) for place in places]
+        yield make("other-width", min(place.lineno for place in places), *changes, **values)
 
 
 @row(
@@ -141,10 +138,10 @@ def other_widths(make: Make, kernel: Kernel, _: Any) -> Made:
         "of line {outer}: inside a tile it is range({width})."
     ),
 )
-def too_long_ranges(make: Make, kernel: Kernel, _: Any) -> Made:
+def wrong_tile_ranges(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A loop inside the loop over tiles that does not run over exactly one tile."""
     widths = list(dict.fromkeys(ast.unparse(size) for shape in kernel.shapes.values() for size in shape))
-    for outer in kernel.every(ast.For):
+    for outer in kernel.nodes_of(ast.For):
         for loop in ast.walk(outer):
             if loop is outer or not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
                 continue
@@ -157,14 +154,14 @@ def too_long_ranges(make: Make, kernel: Kernel, _: Any) -> Made:
                 id = id if first == "0" else "begins-inside-the-tile"
                 if written != width:
                     new = ast.Call(loop.iter.func, [expression(width)], [])
-                    said = {"written": written, "width": width, "first": first, "outer": outer.lineno}
-                    yield make(id, loop, (loop.iter, new), **said)
+                    values = {"written": written, "width": width, "first": first, "outer": outer.lineno}
+                    yield make(id, loop, (loop.iter, new), **values)
             match outer.iter:
                 case ast.Call(args=[_, _, step]) if not widths and is_short_range(loop.iter):
-                    if loop.iter.args[0] in kernel.every(ast.Name):
+                    if loop.iter.args[0] in kernel.nodes_of(ast.Name):
                         new = ast.Call(loop.iter.func, [step], [])
-                        said = {"written": written, "width": ast.unparse(step), "outer": outer.lineno}
-                        yield make("longer-than-the-step", loop, (loop.iter, new), **said)
+                        values = {"written": written, "width": ast.unparse(step), "outer": outer.lineno}
+                        yield make("longer-than-the-step", loop, (loop.iter, new), **values)
 
 
 def _filled(kernel: Kernel, array: str) -> str:
@@ -218,7 +215,7 @@ def _same_names(kernel: Kernel, stored: ast.Subscript) -> str:
         hint="the indices of {places} are the wrong way round for the way in which this kernel stores the tile{filled}."
     ),
 )
-def swapped_indices(make: Make, kernel: Kernel, _: Any) -> Made:
+def exchanged_indices(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """Two indices of a shared array exchanged: in one place, in every place of one statement, or in all stores."""
     statements = [n for n in kernel.nodes if isinstance(n, ast.Assign | ast.AugAssign)]
     all_stores: list[ast.Subscript] = []
@@ -229,17 +226,17 @@ def swapped_indices(make: Make, kernel: Kernel, _: Any) -> Made:
             changes = [exchanged(place) for place in chosen]
             if isinstance(statement, ast.Assign) and places == chosen == [statement.targets[0]]:
                 all_stores.append(places[0])
-                said, copy = _sides(kernel, places), _same_names(kernel, places[0])
+                values, copy = _sides(kernel, places), _same_names(kernel, places[0])
                 id = "two-orders-in-a-copy" if copy else "sides-do-not-match"
-                yield make(id, statement, *changes, copy=copy, **said)
+                yield make(id, statement, *changes, copy=copy, **values)
             else:
                 shown = " and ".join(f"`{ast.unparse(place)}`" for place in chosen)
                 filled = _filled(kernel, array_of(chosen[0]))
                 yield make("swapped-indices", statement, *changes, places=shown, filled=filled and f": {filled}")
     if len(all_stores) > 1:
         lines = tuple(kernel.statement_of(place).lineno for place in all_stores)
-        said = _sides(kernel, all_stores)
-        yield make("sides-do-not-match", min(lines), *map(exchanged, all_stores), also=lines, **said)
+        values = _sides(kernel, all_stores)
+        yield make("sides-do-not-match", min(lines), *map(exchanged, all_stores), more_lines=lines, **values)
 
 
 def _target(node: ast.Assign | ast.AugAssign) -> ast.expr:
@@ -261,9 +258,9 @@ def exchanged(place: ast.Subscript) -> Change:
         hint="{number} is right for some matrices only: other matrices have other sizes, so use {size}."
     ),
 )
-def written_sizes(make: Make, kernel: Kernel, _: Any) -> Made:
+def literal_sizes(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A number in a loop, a guard or a product instead of a size of the matrices, right only for one launch."""
-    for place in kernel.every(ast.Call, ast.Compare, ast.BinOp):
+    for place in kernel.nodes_of(ast.Call, ast.Compare, ast.BinOp):
         numbers: list[ast.expr] = []
         if isinstance(place, ast.Call) and ast.unparse(place.func) == "range":
             numbers = place.args
@@ -283,44 +280,44 @@ def written_sizes(make: Make, kernel: Kernel, _: Any) -> Made:
     swapped_directions=Texts(hint="x and y are exchanged here: x counts columns and y counts rows."),
     directions_of_a_statement=Texts(hint="`{part}`: x and y of {number} are in each other's place."),
 )
-def swapped_directions(make: Make, kernel: Kernel, _: Any) -> Made:
+def exchanged_directions(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """x and y exchanged: in ``row, col = cuda.grid(2)``, in blockIdx, or in all of blockIdx, blockDim and threadIdx."""
-    for node in kernel.every(ast.Assign):
+    for node in kernel.nodes_of(ast.Assign):
         match node.targets:
             case [ast.Tuple([ast.Name(x), ast.Name(y)]) as both] if ast.unparse(node.value) == "cuda.grid(2)":
                 yield make("grid-by-rows", node, (both, ast.Tuple(both.elts[::-1], ast.Store())), x=x, y=y)
-    nodes = [node for node in kernel.every(ast.Attribute) if node.attr in ("x", "y")]
+    nodes = [node for node in kernel.nodes_of(ast.Attribute) if node.attr in ("x", "y")]
     for asked in (["cuda.blockIdx"], ["cuda.blockIdx", "cuda.blockDim", "cuda.threadIdx"]):
         places = [node for node in nodes if ast.unparse(node.value) in asked]
         if {place.attr for place in places} == {"x", "y"}:
-            yield make("swapped-directions", min(place.lineno for place in places), *map(turned, places))
+            yield make("swapped-directions", min(place.lineno for place in places), *map(other_direction, places))
     for statement in dict.fromkeys(map(kernel.statement_of, nodes)):
         for number in ("blockIdx", "threadIdx"):
             places = [node for node in nodes if ast.unparse(node.value) == f"cuda.{number}"]
             places = [node for node in places if kernel.statement_of(node) is statement]
             if {place.attr for place in places} == {"x", "y"}:
-                said = {"part": shown(statement), "number": number}
-                yield make("directions-of-a-statement", statement, *map(turned, places), **said)
+                values = {"part": first_line(statement), "number": number}
+                yield make("directions-of-a-statement", statement, *map(other_direction, places), **values)
 
 
-def turned(node: ast.Attribute) -> Change:
+def other_direction(node: ast.Attribute) -> Change:
     """The change of x to y, or of y to x."""
     return node, ast.Attribute(node.value, "y" if node.attr == "x" else "x", ast.Load())
 
 
 @row("likely", counted_from_one=Texts(hint="this loop counts from 1 to {size}, and indices go from 0 to {size} - 1."))
-def counted_from_one(make: Make, kernel: Kernel, _: Any) -> Made:
+def loops_from_one(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """``range(1, n + 1)`` with a counter that is an index."""
-    for loop in kernel.every(ast.For):
+    for loop in kernel.nodes_of(ast.For):
         match loop.iter:
             case ast.Call(func, [ast.Constant(1), ast.BinOp(size, ast.Add(), ast.Constant(1))]):
                 yield make("counted-from-one", loop, (loop.iter, ast.Call(func, [size], [])), size=ast.unparse(size))
 
 
 @row("lengths", other_length=Texts(hint="this loop goes over {written}, and must go over {size}."))
-def other_lengths(make: Make, kernel: Kernel, _: Any) -> Made:
+def wrong_loop_ends(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """Another size of the matrices as the end of a loop."""
-    for loop in kernel.every(ast.For):
+    for loop in kernel.nodes_of(ast.For):
         if is_short_range(loop.iter):
             length, written = loop.iter.args[0], ast.unparse(loop.iter.args[0])
             for size in kernel.sizes if written in kernel.sizes else ():
@@ -335,11 +332,11 @@ def other_lengths(make: Make, kernel: Kernel, _: Any) -> Made:
         "number: add `{missing}`{same}."
     ),
 )
-def numbers_without_blocks(make: Make, kernel: Kernel, _: Any) -> Made:
+def numbers_without_blocks(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A thread's number made of threadIdx alone: in one direction, or in all."""
     found = [
         node
-        for node in kernel.every(ast.Attribute)
+        for node in kernel.nodes_of(ast.Attribute)
         if node.attr in ("x", "y") and ast.unparse(node.value) == "cuda.threadIdx"
     ]
     found = [node for node in found if "blockIdx" not in ast.unparse(kernel.statement_of(node))]
@@ -360,10 +357,10 @@ def numbers_without_blocks(make: Make, kernel: Kernel, _: Any) -> Made:
         hint="`{name}` counts tiles here, 0, 1, 2, …, and is used as the place where a tile begins: 0, {width}, …"
     ),
 )
-def counted_tiles(make: Make, kernel: Kernel, _: Any) -> Made:
+def counters_of_tiles(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """``range(K // TILE)`` with a counter that is used as if it went from tile to tile."""
     width = kernel.width
-    for loop in kernel.every(ast.For):
+    for loop in kernel.nodes_of(ast.For):
         if width and is_short_range(loop.iter) and f"// {width}" in ast.unparse(loop.iter):
             for size in kernel.sizes:
                 new = expression(f"range(0, {size}, {width})")
@@ -371,16 +368,16 @@ def counted_tiles(make: Make, kernel: Kernel, _: Any) -> Made:
 
 
 ROWS = (
-    bits_for_and,
-    forgotten_sums,
-    sums_begun_in_the_loop,
-    other_widths,
-    too_long_ranges,
-    swapped_indices,
-    written_sizes,
-    swapped_directions,
+    bit_operators_in_conditions,
+    sums_replaced,
+    sums_restarted,
+    wrong_tile_widths,
+    wrong_tile_ranges,
+    exchanged_indices,
+    literal_sizes,
+    exchanged_directions,
     numbers_without_blocks,
-    counted_tiles,
-    counted_from_one,
-    other_lengths,
+    counters_of_tiles,
+    loops_from_one,
+    wrong_loop_ends,
 )
