@@ -236,7 +236,7 @@ def test_a_repair_writes_a_name_whose_value_is_sure(name, tmp_path):
     done = Launches(Profiler(repair_seconds=100))
     with without_device(done.launch, print):
         assert not load(path).failures
-    profiles = [each.verdict for each in done.nodes_of]
+    profiles = [each.verdict for each in done.every]
     repair = next(each.repair for each in profiles if each.verdict().word == "SLOW")
     said = " ".join(change.text for change in repair.changes) if repair else ""
     assert [*re.findall(r"([\w.]+)\(", said)][:1] == [wanted] * bool(wanted)
