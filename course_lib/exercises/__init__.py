@@ -18,7 +18,7 @@ from .grading.exercise import Exercise
 from .grading.explain import Explanation, compare
 from .grading.grades import grade
 from .grading.routines import Routine, judge
-from .grading.stepper_at import explained
+from .grading.stepper_at import panels_explained_by
 from .grading.verdict import NOT_YET, Verdict
 from .predict import predict
 from .progress import score
@@ -66,7 +66,7 @@ def check(name: str, kernel: Any, *, seed: int | None = None) -> Verdict:
         verdict = grade(exercise, kernel, seed)
         if verdict.passed:
             verdict = replace(verdict, remarks=(*verdict.remarks, *measured.remarks(exercise)))
-    return _counted(replace(verdict, views=explained(_LESSON[name])))
+    return _counted(replace(verdict, views=panels_explained_by(_LESSON[name])))
 
 
 def explain(name: str, answer: str, found: Collection[int] | None = None) -> Verdict:

@@ -357,11 +357,11 @@ def exercise(tile: Size, threads: Size, seed: int = 0) -> Exercise:
     drawn = np.random.default_rng([seed, down, across])
     most = (2 * down, 2 * across, 40) + drawn.integers(1, (down + 1, across + 1, 40))
     results = ceil_div(down * across, x * y)
-    task = PRODUCT.but(
+    task = PRODUCT.replace(
         shapes=((down + 3, across + 5, 21), (2 * down, across, 64), (5, 7, 3), (1, 1, 1), tuple(most.tolist())),
-        grows="one",
+        larger_sizes="one",
         launch=grid_over(down, across, block=(x, y)),
-        share=lambda M, N, K: results,
+        elements_per_thread=lambda M, N, K: results,
         max_steps=most_steps(tile, threads, 320),
     )
     hints = {

@@ -15,7 +15,7 @@ import numpy as np
 
 import course_lib.exercises
 from course_lib.classroom import teach
-from course_lib.exercises.grading.routines import digest
+from course_lib.exercises.grading.routines import digest_of_result
 from course_lib.simulator.hardware import BANKS, ceil_div
 from course_lib.simulator.occupancy import occupancy
 
@@ -153,7 +153,8 @@ def texts():
     calls = {name: _calls(name) for name in ORACLES}
     drawn = {name: found[:STORED] for name, found in calls.items()}
     digests = {
-        name: [(each, digest(json.dumps(each), want)) for each, want in found[STORED:]] for name, found in calls.items()
+        name: [(each, digest_of_result(json.dumps(each), want)) for each, want in found[STORED:]]
+        for name, found in calls.items()
     }
     return {DRAWN: _text(drawn), DIGESTS: _text(digests)}
 

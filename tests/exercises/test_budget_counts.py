@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numba import cuda, float32
 
-from course_lib.exercises.grading.budget_counts import Counts
+from course_lib.exercises.grading.budget_counts import BudgetCounts
 from course_lib.exercises.grading.source import read
 from course_lib.trace.simulate import simulate
 
@@ -33,7 +33,7 @@ def kernel(A, C):
 
 
 def test_counts_are_those_of_the_trace():
-    launches = (Counts(), False), (Counts(), True)
+    launches = (BudgetCounts(), False), (BudgetCounts(), True)
     for counts, trace in launches:
         launched = replace(simulate(kernel, strict=False, trace=trace), watching=(counts,))[3, 40]
         run = launched(np.ones(70, np.float32), np.zeros(70, np.float32))
@@ -44,9 +44,9 @@ def test_counts_are_those_of_the_trace():
             seen[each, step.block, step.warp] += 1
     most = [max(many for (each, *_), many in seen.items() if each == what) for what in ("for", "while", "barrier")]
     source = read(kernel)
-    inner, outer = ({n for n in source.loops if source.lines[n].strip().startswith(word)} for word in ("for", "while"))
+    inner, outer = ({n for n in source.loop_lines if source.lines[n].strip().startswith(word)} for word in ("for", "while"))
     for counts, _ in launches:
         assert [*map(counts.most_iterations, (inner, outer)), counts.most_barriers()] == most == [6, 3, 2]
-        assert counts.most_iterations(source.loops) == 9 and counts.most_iterations(()) == 0
+        assert counts.most_iterations(source.loop_lines) == 9 and counts.most_iterations(()) == 0
         found = [counts.most_sectors(name, op) for name in ("A", "C", "tile") for op in ("load", "store")]
         assert (found, counts.shared_elements()) == ([3, 0, 0, 4, 0, 0], 40)

@@ -194,7 +194,7 @@ def test_a_solution_in_other_words_passes(case, tmp_path):
     assert verdict, f"{text}\n{verdict}"
 
 
-@pytest.mark.parametrize("case", EXERCISES["free-paddings"].cases[2:], ids=EXERCISES["free-paddings"].said)
+@pytest.mark.parametrize("case", EXERCISES["free-paddings"].cases[2:], ids=EXERCISES["free-paddings"].describe)
 def test_paddings_without_conflict_are_those_of_the_kernel(case):
     """Counted again as wavefronts of `padded`, for matrices that are one tile."""
     (T, most), free = case.arguments, 0
@@ -214,7 +214,7 @@ def _holds(exercise, kernel, shapes):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    "name", [n for n in KERNELS if isinstance(EXERCISES[n], Exercise) and EXERCISES[n].task.grows == "every"]
+    "name", [n for n in KERNELS if isinstance(EXERCISES[n], Exercise) and EXERCISES[n].task.larger_sizes == "every"]
 )
 def test_what_passes_holds_at_further_sizes(name, tmp_path):
     """No mutant of a solution passes that fails at other sizes: a check needs no more launches than it makes."""

@@ -17,7 +17,7 @@ from course_lib.exercises import EXERCISES, check
 from course_lib.exercises.grading.baselines import naive
 from course_lib.exercises.grading.exercise import Exercise
 from course_lib.exercises.grading.grades import grade
-from course_lib.exercises.grading.routines import digest, fits, judge, more_calls
+from course_lib.exercises.grading.routines import digest_of_result, further_calls, judge, matches_digest
 
 _IDLE = "nothing = 0\n"
 
@@ -57,7 +57,7 @@ def texts(name):
     """The texts without the idea of an exercise: {what: texts of that kind}."""
     found = {"untouched": [skeletons()[name]], "given + no-op": [_given_and_idle(name)]}
     if isinstance(exercise := EXERCISES[name], Exercise):
-        idle = [naive(exercise, True)] if any(budget.least for budget in exercise.budgets) else []
+        idle = [naive(exercise, True)] if any(budget.minimum for budget in exercise.budgets) else []
         return found | {"naive": [naive(exercise), *idle], "up to the tested sizes": [_up_to_tested(name)]}
     cases = exercise.cases
     less = [_table(name, [c for c in cases if c is not left]) for left in (cases[0], cases[-1])]
@@ -107,8 +107,12 @@ def _graded(name, function, seed):
 
 @pytest.mark.parametrize("want", [1 / 3, 0.0, 98765432.1, -7, 9.999999995, True])
 def test_a_digest_fits_what_rounding_made_of_a_result(want):
-    fit = partial(fits, "f(1)", digest("f(1)", want))
-    assert not fit(not want) and not fits("f(2)", digest("f(1)", want), want) and not fit(want * (1 + 1e-6) + 1e-6)
+    fit = partial(matches_digest, "f(1)", digest_of_result("f(1)", want))
+    assert (
+        not fit(not want)
+        and not matches_digest("f(2)", digest_of_result("f(1)", want), want)
+        and not fit(want * (1 + 1e-6) + 1e-6)
+    )
     assert fit(True) if want is True else all(fit(want * (1 + step * 1e-10)) for step in range(-9, 10))
 
 
@@ -131,13 +135,13 @@ def test_sizes_are_drawn_beyond_all_others_and_of_the_same_kind():
     """Where an exercise promises a divisor or equal sizes, they stay; other seeds draw other sizes."""
     for name, exercise in EXERCISES.items():
         if isinstance(exercise, Exercise):
-            drawn, launches = [exercise.drawn(seed) for seed in range(12)], exercise.task.launches
-            if exercise.task.grows == "every":
+            drawn, launches = [exercise.draw_shape(seed) for seed in range(12)], exercise.task.launches
+            if exercise.task.larger_sizes == "every":
                 assert all(size > max(sizes) for shape in drawn for size, *sizes in zip(shape, *launches, strict=True))
             assert len(set(drawn)) > 1 or name == "to-shared-memory", name
             for *sizes, shape_sizes in zip(*launches, zip(*drawn, strict=True), strict=True):
                 assert not any(size % math.gcd(*sizes) for size in shape_sizes), name
-    assert all(M == N for M, N, K in map(EXERCISES["gram"].drawn, range(12)))
+    assert all(M == N for M, N, K in map(EXERCISES["gram"].draw_shape, range(12)))
 
 
 @pytest.mark.parametrize("name", oracles.ORACLES)
@@ -151,7 +155,7 @@ def test_the_stored_calls_are_those_of_the_oracles():
     for file, text in oracles.texts().items():
         assert file.read_text(encoding="utf-8") == text, "run tests/exercises/oracles.py"
     for name in oracles.ORACLES:
-        checked = [arguments for arguments, _ in more_calls(name)]
+        checked = [arguments for arguments, _ in further_calls(name)]
         assert len(checked) == oracles.CHECKED and not any(
             call in checked for seed in range(9) for call, _ in drawn(name, seed)
         )

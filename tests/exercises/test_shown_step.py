@@ -43,7 +43,7 @@ def expect_true(name, kernel, opened):
     wrong = int(np.flatnonzero(outcome.differs)[0])
     stepper = opened.stepper
     step = stepper.timeline.step(stepper.step) if stepper.step else None
-    output = outcome.own(exercise.task.output)
+    output = outcome.own_name(exercise.task.output)
     accesses = stepper.timeline.accesses(output)
     if opened.kind == "start":
         assert step is None and wrong not in accesses.element[accesses.store]
@@ -57,11 +57,11 @@ def expect_true(name, kernel, opened):
     else:
         assert isinstance(found, Misread)
         places = {each: place for place, each in enumerate(exercise.parameters)}
-        used = [found.strange] if found.strange else [*found.operands]
+        used = [found.unneeded] if found.unneeded else [*found.operands]
         operands = [(places[array], number) for array, number in used]
 
         def by_kernel(inputs):
-            return float(launch(exercise, kernel, outcome.shape, on=inputs).got.flat[wrong])
+            return float(launch(exercise, kernel, outcome.shape, inputs=inputs).got.flat[wrong])
 
         def by_formula(inputs):
             return float(exercise.task.answer(*(array.astype(np.float64) for array in inputs)).flat[wrong])
@@ -69,7 +69,7 @@ def expect_true(name, kernel, opened):
         if len(set(operands)) == len(operands):
             got = coefficient(by_kernel, outcome.inputs, operands)
             wanted = coefficient(by_formula, outcome.inputs, operands)
-            assert got != wanted and wanted == found.again
+            assert got != wanted and wanted == found.repeated
         arrays = {outcome.names[array] for array, _ in found.operands}
         shared = {a for a, array in outcome.run.trace.arrays.items() if array.space != "global"}
         assert {access.array for access in step.accesses if access.op == "load"} & (arrays | shared)

@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_lib.exercises.grading.stepper_at import explained
+from course_lib.exercises.grading.stepper_at import panels_explained_by
 from course_lib.trace.viewer.stepper import PANELS
 
 NOTEBOOKS = sorted(Path(__file__).parents[2].joinpath("notebooks").glob("[0-9]*.ipynb"))
@@ -25,7 +25,7 @@ def steppers(path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_views_are_explained_before_they_are_offered(path):
-    taught = explained(int(path.name[:2]))
+    taught = panels_explained_by(int(path.name[:2]))
     for call in steppers(path):
         given = [ast.literal_eval(word.value) for word in call.keywords if word.arg == "panels"]
         early = [name for name in (given[0] if given else PANELS) if name not in taught]

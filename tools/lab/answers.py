@@ -61,7 +61,7 @@ class Version:
     @property
     def about(self) -> Result:
         """What distinguishes this version from the exercise's others: the entries of its result that say so."""
-        params = {"version": self.version, "wider": self.wider, "sizes": self.task.named(self.shape)}
+        params = {"version": self.version, "wider": self.wider, "sizes": self.task.sizes_by_name(self.shape)}
         return {"exercise": self.exercise, "params": params}
 
     @property
@@ -104,7 +104,7 @@ def versions(names: Names = None) -> Iterator[Version]:
         if names and name not in names:
             continue
         answer = dict(lesson_cells(_lesson(name), SOLUTIONS))[f"exercise-{name}"].rpartition("\n\n\ncheck(")[0]
-        number = len(_EXERCISES[name].task.named(_EXERCISES[name].task.shapes[0]))
+        number = len(_EXERCISES[name].task.sizes_by_name(_EXERCISES[name].task.shapes[0]))
         for launch in entry.get("launches", ({},)):
             for version in ({"is": "answer", "changes": ()}, *entry["others"]):
                 other = version.get("kernel", _EXERCISES[name].given).lstrip()

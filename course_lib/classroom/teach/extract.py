@@ -18,8 +18,8 @@ from typing import Any
 from numba import cuda
 
 from ...exercises.grading.explain import Explanation
-from ...exercises.grading.routines import Routine, Run
-from ...exercises.grading.source import written
+from ...exercises.grading.routines import CallRunner, Routine
+from ...exercises.grading.source import statement_lines
 from ...simulator.language.source.reading import defined
 from ...simulator.language.source.reading import parsed as parsed_as
 from ...simulator.line_limit import bounded
@@ -46,7 +46,7 @@ class Extracted:
     that it calls, and remarks."""
 
     function: Any
-    run: Run
+    run: CallRunner
     trees: tuple[ast.FunctionDef, ...]
     remarks: tuple[str, ...]
 
@@ -83,7 +83,7 @@ def extract(lesson: str, place: ExerciseCell, answer: Answer) -> Extracted | Non
         used = set().union(*map(names_used, (tree, *helpers)))
         last |= dict.fromkeys(used - last.keys() - BUILTINS.keys(), last["*"])
     if isinstance(exercise, Routine):
-        run: Run = _interpreted(tree, names, helpers, set(last))
+        run: CallRunner = _interpreted(tree, names, helpers, set(last))
         function = _compiled(tree, place.exercise, source, {"__builtins__": {}})
     else:
         _refuse_unread(tree, names.keys(), last, _last_bound(given).keys() - names_of(given).keys())
@@ -230,7 +230,7 @@ def _compiled(tree: ast.FunctionDef, title: str, source: str, names: dict[str, A
     text = ["\n"] * (bare.lineno - 1) + ast.unparse(bare).splitlines(True)  # by which the compiler knows the kernel
     linecache.cache[function.__code__.co_filename] = len(text), None, text, function.__code__.co_filename
     lines = tuple(enumerate(_LINES.split(source), 1))[tree.lineno - 1 : tree.end_lineno]
-    parsed_as(function, bare, lines or written(bare))
+    parsed_as(function, bare, lines or statement_lines(bare))
     return function
 
 

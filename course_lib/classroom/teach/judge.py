@@ -14,7 +14,7 @@ from ...exercises import LESSONS, check
 from ...exercises.grading.exercise import Exercise
 from ...exercises.grading.explain import Explanation, compare
 from ...exercises.grading.grades import passed_by_baselines
-from ...exercises.grading.routines import Call, Routine
+from ...exercises.grading.routines import Routine, StoredCall
 from ...exercises.grading.routines import judge as call
 from ...exercises.grading.verdict import FAILED, NOT_YET, Verdict
 from . import capstone
@@ -128,10 +128,10 @@ def _function(name: str, lesson: str, answer: Answer, seed: int | None) -> Judge
     )
 
 
-def drawn(name: str, seed: int) -> list[Call]:
+def drawn(name: str, seed: int) -> list[StoredCall]:
     """Draw calls of a routine from those that only the grader has. Of answers that are truths there are both."""
     stored = json.loads(Path(__file__).with_name("drawn.json").read_text(encoding="utf-8"))[name]
-    rng, chosen = np.random.default_rng(seed), list[Call]()
+    rng, chosen = np.random.default_rng(seed), list[StoredCall]()
     while len({want for _, want in chosen}) < 2:
         chosen = [stored[i] for i in rng.choice(len(stored), CALLS, replace=False)]
     return chosen

@@ -12,7 +12,7 @@ from .exercise import Exercise
 from .source import Submission
 
 #: The number of a thread among all threads of the launch, and how many there are.
-_THREAD = """\
+_LOOP_OVER_ELEMENTS = """\
 here = cuda.threadIdx.x + cuda.blockDim.x * (cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)
 block = cuda.blockIdx.x + cuda.gridDim.x * (cuda.blockIdx.y + cuda.gridDim.y * cuda.blockIdx.z)
 size = cuda.blockDim.x * cuda.blockDim.y * cuda.blockDim.z
@@ -22,7 +22,7 @@ for place in range(block * size + here, {output}.size, blocks * size):
 
 
 #: Meets the lower limits for barriers and for shared memory, and is no use.
-_IDLE = """\
+_IDLE_SHARED_MEMORY = """\
 spare = cuda.shared.array(1024, float32)
 mine = cuda.threadIdx.x + cuda.blockDim.x * (cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)
 spare[mine] = 0
@@ -54,28 +54,30 @@ def naive(exercise: Exercise, idle: bool = False) -> str:
         element = element.replace(ast.unparse(total), "acc")
         element = f"acc = float32(0)\n{head}\n    acc += {ast.unparse(terms.elt)}\n{element}"
     grid, threads = exercise.task.launch(*exercise.task.shapes[0])
-    one_each = all(exercise.task.share(*shape) == 1 for shape in exercise.task.launches)
+    one_each = all(exercise.task.elements_per_thread(*shape) == 1 for shape in exercise.task.launches)
     if one_each and names[-2:] == ["row", "col"] and len(names) == max(len(grid), len(threads)):
         guard = " and ".join(f"{name} < {output}.shape[{i}]" for i, name in enumerate(names))
         begin = f"{', '.join(reversed(names))} = cuda.grid({len(names)})\nif {guard}:\n"
     else:
-        begin, rest = _THREAD.format(output=output), "place"
+        begin, rest = _LOOP_OVER_ELEMENTS.format(output=output), "place"
         for i, name in reversed(list(enumerate(names))):
             begin += f"    {name} = {rest} % {output}.shape[{i}]\n"
             rest = f"{rest} // {output}.shape[{i}]"
-    body = _IDLE * idle + begin + textwrap.indent(element, "    ")
+    body = _IDLE_SHARED_MEMORY * idle + begin + textwrap.indent(element, "    ")
     return f"def naive({', '.join(exercise.parameters)}):\n{textwrap.indent(body, '    ')}\n"
 
 
 #: The names that every baseline may use.
-KNOWN = {"cuda": cuda, "float32": float32, "int": int, "min": min}
+NAMES_OF_BASELINES = {"cuda": cuda, "float32": float32, "int": int, "min": min}
 
 
 def baselines(exercise: Exercise, names: Mapping[str, Any]) -> list[Submission]:
     """Return the naive kernel, with idle stores and barriers where the exercise asks for such, and the one that is
     given, which uses ``names`` of the lesson."""
-    idle = [naive(exercise, True)] if any(budget.least for budget in exercise.budgets) else []
-    return [_submission(text, {**names, **KNOWN}) for text in (naive(exercise), *idle, exercise.given) if text]
+    idle = [naive(exercise, True)] if any(budget.minimum for budget in exercise.budgets) else []
+    return [
+        _submission(text, {**names, **NAMES_OF_BASELINES}) for text in (naive(exercise), *idle, exercise.given) if text
+    ]
 
 
 def _submission(text: str, names: dict[str, Any]) -> Submission:

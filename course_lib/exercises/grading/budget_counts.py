@@ -19,7 +19,7 @@ from ...simulator.runtime.warp import WarpVector
 _BARRIERS = 0
 
 
-class Counts(Observer):
+class BudgetCounts(Observer):
     """Counts the steps of each warp, and keeps what each request to global memory accessed."""
 
     def start(self, prepared: Prepared) -> None:

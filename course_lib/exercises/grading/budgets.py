@@ -3,12 +3,19 @@
 from collections.abc import Mapping
 from functools import partial
 
-from . import lines
-from .exercise import Budget, Outcome, Where, everywhere
+from .exercise import Budget, Outcome, ShapeTest, every_shape
+from .lines import (
+    barrier_lines,
+    index_computation_lines,
+    innermost_sum_loops,
+    lines_with_most_accesses,
+    lines_with_most_sectors,
+    union_of_lines,
+)
 
 
-def global_loads(formula: str, hint: str, limit: str = "", known: Mapping[str, str] | None = None) -> Budget:
-    """Global loads of the thread with the most of them; ``known`` as in `Budget`."""
+def global_loads(formula: str, hint: str, limit: str = "", known_costs: Mapping[str, str] | None = None) -> Budget:
+    """Global loads of the thread with the most of them; ``known_costs`` as in `Budget`."""
     loads = "global loads per thread"
     return Budget(
         loads,
@@ -16,23 +23,23 @@ def global_loads(formula: str, hint: str, limit: str = "", known: Mapping[str, s
         lambda outcome: outcome.most_per_thread("global", "load"),
         hint,
         limit,
-        known=known or {},
-        at=lines.most("global", "load"),
+        known_costs=known_costs or {},
+        lines=lines_with_most_accesses("global", "load"),
     )
 
 
 def global_stores(formula: str, hint: str, limit: str = "", array: str = "C") -> Budget:
     """Stores to one array, by all threads together."""
-    at = lines.most("global", "store", arrays=(array,))
+    counted = lines_with_most_accesses("global", "store", arrays=(array,))
     measure = partial(Outcome.count, what="accesses", op="store", array=array)
-    return Budget(f"stores of {array}", formula, measure, hint, limit, at=at)
+    return Budget(f"stores of {array}", formula, measure, hint, limit, lines=counted)
 
 
 def sectors_per_request(
     array: str,
     formula: str,
     hint: str,
-    where: Where = everywhere,
+    where: ShapeTest = every_shape,
     limit: str = "",
     op: str = "load",
     *,
@@ -43,30 +50,30 @@ def sectors_per_request(
     A mean would let many cheap requests hide a costly one. ``places``: the hint also names the lines that compute the
     indices, as the reader writes those.
     """
-    accesses = lines.most_sectors(array, op)
+    accesses = lines_with_most_sectors(array, op)
     name = f"sectors per {op} request of {array}"
     return Budget(
         name,
         formula,
-        lambda outcome: outcome.counts.most_sectors(outcome.own(array), op),
+        lambda outcome: outcome.counts.most_sectors(outcome.own_name(array), op),
         hint,
         limit,
         where,
-        at=lines.together(lines.computed(accesses, threads=True), accesses) if places else accesses,
+        lines=union_of_lines(index_computation_lines(accesses, threads=True), accesses) if places else accesses,
     )
 
 
 def shared_loads(formula: str, hint: str) -> Budget:
     """Loads from shared memory of the thread with the most of them."""
-    measure, at = partial(Outcome.most_per_thread, space="shared", op="load"), lines.most("shared", "load")
-    return Budget("shared loads per thread", formula, measure, hint, at=at)
+    measure = partial(Outcome.most_per_thread, space="shared", op="load")
+    return Budget("shared loads per thread", formula, measure, hint, lines=lines_with_most_accesses("shared", "load"))
 
 
 def shared_stores(formula: str, hint: str) -> Budget:
     """Stores to shared memory of the thread with the most of them; an atomic counts as a store."""
     few = "the kernel stores nothing into shared memory: the exercise is on a kernel that keeps its tiles there."
-    at = lines.most("shared", "store", "atomic")
-    return Budget("shared stores per thread", formula, _shared_stores, hint, least=1, too_few=few, at=at)
+    counted = lines_with_most_accesses("shared", "store", "atomic")
+    return Budget("shared stores per thread", formula, _shared_stores, hint, minimum=1, too_few=few, lines=counted)
 
 
 def _shared_stores(outcome: Outcome) -> int:
@@ -87,20 +94,20 @@ def barriers(formula: str, hint: str, limit: str = "") -> Budget:
         lambda outcome: outcome.counts.most_barriers(),
         hint,
         limit,
-        least=1,
+        minimum=1,
         too_few=few,
-        at=lines.barriers,
+        lines=barrier_lines,
     )
 
 
 def iterations(formula: str, hint: str, limit: str = "") -> Budget:
     """Iterations of all loops of one warp; an iteration that skips its work counts, too."""
-    return Budget("loop iterations", formula, Outcome.iterations, hint, limit, at=lines.loops_of_sums)
+    return Budget("loop iterations", formula, Outcome.iterations, hint, limit, lines=innermost_sum_loops)
 
 
-def iterations_left(formula: str, hint: str) -> Budget:
+def iterations_not_unrolled(formula: str, hint: str) -> Budget:
     """Iterations of all loops of one warp, except inner loops of constant length, which a compiler unrolls."""
-    return Budget("loop iterations", formula, Outcome.iterations_left, hint, at=lines.loops_of_sums)
+    return Budget("loop iterations", formula, Outcome.iterations_not_unrolled, hint, lines=innermost_sum_loops)
 
 
 def unsigned_indices(hint: str) -> Budget:
@@ -110,5 +117,5 @@ def unsigned_indices(hint: str) -> Budget:
         "none",
         lambda outcome: outcome.counts.signed_loads(tuple(outcome.names.values())),
         hint,
-        at=lines.most("global", "load"),
+        lines=lines_with_most_accesses("global", "load"),
     )

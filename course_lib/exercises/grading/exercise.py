@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...simulator.hardware import WARP_SIZE
 from ...simulator.repairs.table import RepairRow
-from .budget_counts import Counts
+from .budget_counts import BudgetCounts
 from .source import Submission
 
 #: The sizes that a launch is made from: (M, N, K), unless the exercise names others.
@@ -42,11 +42,11 @@ class Outcome:
     got: Array
     want: Array
     run: Any
-    counts: Counts
+    counts: BudgetCounts
     names: Mapping[str, str]
     source: Submission | None = None
 
-    def own(self, array: str) -> str:
+    def own_name(self, array: str) -> str:
         """The kernel's name for an array of the exercise."""
         return self.names.get(array, array)
 
@@ -60,17 +60,17 @@ class Outcome:
         return sum(
             getattr(row, what)
             for row in self.run.traffic.rows
-            if (row.space, row.op) == (space, op) and (array is None or self.own(array) == row.array)
+            if (row.space, row.op) == (space, op) and (array is None or self.own_name(array) == row.array)
         )
 
     def most_per_thread(self, space: str, op: str, array: str | None = None) -> int:
         """The accesses of this kind, to one array or to all, by the thread with the most of them."""
         if not self.count("accesses", op, array, space):
             return 0
-        own = None if array is None else self.own(array)
+        own = None if array is None else self.own_name(array)
         return int(self.run.traffic.per_thread(space=space, op=op, array=own).max(initial=0))
 
-    def stored_elsewhere(self) -> tuple[str, int] | None:
+    def store_to_input(self) -> tuple[str, int] | None:
         """A global array other than the output that the kernel stores into, and the line of the store; else None."""
         *inputs, _ = self.names.values()
         for row in self.run.traffic.rows:
@@ -80,30 +80,32 @@ class Outcome:
 
     def iterations(self) -> int:
         """The iterations of all loops, also inner ones, in the warp with the most of them."""
-        return self.counts.most_iterations(self.source.loops if self.source else ())
+        return self.counts.most_iterations(self.source.loop_lines if self.source else ())
 
-    def iterations_left(self) -> int:
+    def iterations_not_unrolled(self) -> int:
         """The iterations without the loops that a compiler unrolls."""
-        return self.counts.most_iterations(self.source.loops - self.source.unrolled if self.source else ())
+        return self.counts.most_iterations(
+            self.source.loop_lines - self.source.unrolled_loop_lines if self.source else ()
+        )
 
 
 #: Whether a budget counts for a launch of this shape.
-Where = Callable[[Shape], bool]
+ShapeTest = Callable[[Shape], bool]
 
 
-def everywhere(shape: Shape) -> bool:
+def every_shape(shape: Shape) -> bool:
     return True
 
 
-def in_digits(value: float, digits: int = 4) -> str:
+def format_number(value: float, digits: int = 4) -> str:
     """A number as a finding shows it: a fraction has so many digits."""
     return f"{value:g}" if float(value).is_integer() else f"{value:.{digits}g}"
 
 
-def apart(one: float, other: float) -> tuple[str, str]:
+def distinguishable(one: float, other: float) -> tuple[str, str]:
     """Two numbers as a finding shows them: with more digits where fewer do not tell them apart."""
-    shown = in_digits(one), in_digits(other)
-    return shown if shown[0] != shown[1] else (in_digits(one, 6), in_digits(other, 6))
+    shown = format_number(one), format_number(other)
+    return shown if shown[0] != shown[1] else (format_number(one, 6), format_number(other, 6))
 
 
 #: The signs of formulas that Python writes in another way.
@@ -116,10 +118,10 @@ class Budget:
 
     ``name`` says what is counted, ``formula`` is the limit as the exercise states it, from the sizes of a launch and
     the width T of the tiles; ``limit`` is the formula where the exercise states the limit in words. Launches for which
-    ``where(shape)`` is false are not measured. ``traced``: ``measure`` needs the trace. Below ``least`` the student
-    reads ``too_few``: a kernel that does without what it counts is not cheaper, but another one. ``known`` are the
-    costs of known mistakes, as formulas like ``formula``, each with the advice in place of ``hint``. ``at`` are the
-    lines of an outcome that the hint names.
+    ``where(shape)`` is false are not measured. ``traced``: ``measure`` needs the trace. Below ``minimum`` the student
+    reads ``too_few``: a kernel that does without what it counts is not cheaper, but another one. ``known_costs`` are
+    those of known mistakes, as formulas like ``formula``, each with the advice in place of ``hint``. ``lines`` finds
+    the lines of an outcome that the hint names.
     """
 
     name: str
@@ -127,12 +129,12 @@ class Budget:
     measure: Callable[[Outcome], float]
     hint: str
     limit: str = ""
-    where: Where = everywhere
+    where: ShapeTest = every_shape
     traced: bool = False
-    least: int = 0
+    minimum: int = 0
     too_few: str = ""
-    known: Mapping[str, str] = field(default_factory=dict)
-    at: Callable[[Outcome], Iterable[int]] = lambda outcome: ()
+    known_costs: Mapping[str, str] = field(default_factory=dict)
+    lines: Callable[[Outcome], Iterable[int]] = lambda outcome: ()
 
     def allowed(self, sizes: Mapping[str, int]) -> float:
         """The limit for a launch of these sizes, by their names."""
@@ -140,10 +142,10 @@ class Budget:
 
     def advice(self, costs: Sequence[tuple[float, Mapping[str, int]]]) -> str:
         """The advice for costs, each with the sizes of its launch: that of a mistake that costs as much in each."""
-        found = (
-            said for formula, said in self.known.items() if all(got == _value(formula, sizes) for got, sizes in costs)
-        )
-        return next(found, self.hint)
+        for formula, advice in self.known_costs.items():
+            if all(cost == _value(formula, sizes) for cost, sizes in costs):
+                return advice
+        return self.hint
 
 
 def _value(formula: str, sizes: Mapping[str, int]) -> float:
@@ -154,10 +156,10 @@ def _value(formula: str, sizes: Mapping[str, int]) -> float:
 
 #: How much the last size of the additional launch exceeds that of the others: more than a constant that a student may
 #: have guessed, such as 32 or 64, since the others are about 20.
-_FURTHER = 40
+_BEYOND_OTHER_LAUNCHES = 40
 #: How much a size that is drawn exceeds those of all other launches, at most, or by how many of its multiples, if these
 #: are more; and how many times the work of the largest of them the drawn launch has, at most.
-_FARTHEST, _MULTIPLES, MOST_WORK = 64, 8, 3
+_MOST_BEYOND, _MOST_MULTIPLES, MOST_WORK = 64, 8, 3
 
 
 @dataclass(frozen=True)
@@ -167,11 +169,11 @@ class Task:
     ``inputs(rng, *shape)`` makes the arrays that the kernel reads, ``answer(*inputs)`` the output that it must
     store; ``launch(*shape)`` is (grid, block). The output is the last of ``parameters`` and starts full of NaN.
     ``element`` says in Python how one element of the output is computed; the naive kernel follows from it.
-    ``share(*shape)`` is the number of elements of the output that a thread stores, if the work is divided as the
-    exercise says. ``grows`` says which sizes may be larger than those of ``shapes``: "every" one, in a further launch
-    and in the drawn one; "one", in the drawn one alone; or "none". ``max_steps`` is the limit for the loop iterations
-    of one warp. ``finished(*shape)`` is one more launch for an answer that passes, where ``launch`` also serves the
-    given kernel.
+    ``elements_per_thread(*shape)`` is the number of elements of the output that a thread stores, if the work is divided
+    as the exercise says. ``larger_sizes`` says which sizes may be larger than those of ``shapes``: "every" one, in a
+    further launch and in the drawn one; "one", in the drawn one alone; or "none". ``max_steps`` is the limit for the
+    loop iterations of one warp. ``finished_launch(*shape)`` is one more launch for an answer that passes, where
+    ``launch`` also serves the given kernel.
     """
 
     parameters: tuple[str, ...]
@@ -181,16 +183,16 @@ class Task:
     shapes: tuple[Shape, ...]
     element: str
     sizes: str = "(M, N, K)"
-    share: Callable[..., int] = lambda *shape: 1
-    grows: str = "every"
+    elements_per_thread: Callable[..., int] = lambda *shape: 1
+    larger_sizes: str = "every"
     max_steps: int = 3_000
-    finished: Callable[..., GridAndBlock] | None = None
+    finished_launch: Callable[..., GridAndBlock] | None = None
 
-    def named(self, shape: Shape) -> dict[str, int]:
+    def sizes_by_name(self, shape: Shape) -> dict[str, int]:
         """Return the sizes of a launch by their names in ``sizes``."""
         return dict(zip(re.findall(r"\w+", self.sizes), shape, strict=True))
 
-    def but(self, **changes: Any) -> "Task":
+    def replace(self, **changes: Any) -> "Task":
         """Return the task with the given fields changed."""
         return replace(self, **changes)
 
@@ -206,13 +208,13 @@ class Task:
         It fails a kernel that works only for the sizes of ``shapes``. A number that divides a size in all of them
         divides it in the additional one, and sizes that are equal in all of them are equal there.
         """
-        if self.grows != "every":
+        if self.larger_sizes != "every":
             return self.shapes
         sizes = tuple(zip(*self.shapes, strict=True))
         step = {size: math.gcd(*size) for size in sizes}
         far = {size: max(size) + step[size] for size in sizes}
         last = sizes[-1]
-        far[last] = max(last) + step[last] * -(-_FURTHER // step[last])
+        far[last] = max(last) + step[last] * -(-_BEYOND_OTHER_LAUNCHES // step[last])
         return (*self.shapes, tuple(far[size] for size in sizes))
 
 
@@ -239,10 +241,10 @@ class Exercise:
 
     The first advice of ``diagnoses`` is shown; that of ``symptoms``, which say where values are wrong and not why, only
     if no change is proven. ``given`` is the kernel as the lesson shows it, if the exercise changes
-    one; in other exercises, three dots mark the lines to write. ``fixed`` are the lesson's lines beside those dots,
-    which no hint may blame. ``rows`` are mistakes of its own, which come before those of the table. ``why`` is said
-    after the times that were measured of its solution (`measured`), where they alone would not show what the exercise
-    saves. Each of the functions below makes one kind of exercise.
+    one; in other exercises, three dots mark the lines to write. ``given_lines`` are the lesson's lines beside those
+    dots, which no hint may blame. ``rows`` are mistakes of its own, which come before those of the table. ``why`` is
+    said after the times that were measured of its solution (`measured`), where they alone would not show what the
+    exercise saves. Each of the functions below makes one kind of exercise.
     """
 
     name: str
@@ -252,7 +254,7 @@ class Exercise:
     diagnoses: tuple[Diagnosis, ...] = ()
     symptoms: tuple[Diagnosis, ...] = ()
     given: str = ""
-    fixed: tuple[str, ...] = ()
+    given_lines: tuple[str, ...] = ()
     rows: tuple[RepairRow, ...] = ()
     why: str = ""
     kind: str = WRITE
@@ -262,8 +264,8 @@ class Exercise:
         """The parameters of the kernel."""
         return self.task.parameters
 
-    def drawn(self, seed: int) -> Shape:
-        """Draw the sizes of one more launch, larger than all others if the task ``grows``, or one of them.
+    def draw_shape(self, seed: int) -> Shape:
+        """Draw the sizes of one more launch, larger than all others if the task ``larger_sizes``, or one of them.
 
         As in `Task.launches`, divisors and equal sizes stay. If a budget is measured for some shapes only, every second
         seed gives multiples of a warp's width, which all of them measure.
@@ -271,16 +273,20 @@ class Exercise:
         task, rng = self.task, np.random.default_rng([zlib.crc32(self.name.encode()), seed])
         sizes = tuple(zip(*task.launches, strict=True))
         step = {size: math.gcd(*size) for size in sizes}
-        if task.grows == "every" and any(budget.where is not everywhere for budget in self.budgets) and rng.integers(2):
+        some_shapes_only = any(budget.where is not every_shape for budget in self.budgets)
+        if task.larger_sizes == "every" and some_shapes_only and rng.integers(2):
             step = {size: math.lcm(each, WARP_SIZE) for size, each in step.items()}
-        larger = {"every": sizes, "one": (sizes[rng.integers(len(sizes))],), "none": ()}[task.grows]
+        larger = {"every": sizes, "one": (sizes[rng.integers(len(sizes))],), "none": ()}[task.larger_sizes]
         most = MOST_WORK * max(map(math.prod, task.launches))
         for tries in range(5_000):  # half as many sizes after each hundred, until one is not too much work
             chosen = {}
             for size, each in step.items():
-                first = max(size) // each + 1 if size in larger else 1
-                many = max(_FARTHEST // each, _MULTIPLES) >> tries // 100 if size in larger else max(size) // each
-                chosen[size] = each * (first + int(rng.integers(max(many, 1))))
+                if size in larger:
+                    first = max(size) // each + 1
+                    count = max(_MOST_BEYOND // each, _MOST_MULTIPLES) >> tries // 100
+                else:
+                    first, count = 1, max(size) // each
+                chosen[size] = each * (first + int(rng.integers(max(count, 1))))
             shape = tuple(chosen[size] for size in sizes)
             grid, block = task.launch(*shape)
             if math.prod(shape) <= min(most, task.max_steps // 2 * math.prod((*grid, *block))):

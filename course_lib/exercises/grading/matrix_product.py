@@ -9,7 +9,15 @@ from ...simulator.hardware import ceil_div
 from .budgets import iterations
 from .exercise import TILE, Array, Diagnosis, GridAndBlock, Outcome, Task
 from .grades import whole_numbers
-from .lines import Lines, at, begun_again, loops_of_sums, outer_loops, stores, sums
+from .lines import (
+    LineFinder,
+    innermost_sum_loops,
+    outermost_sum_loops,
+    restarted_sum_lines,
+    store_lines,
+    sum_lines,
+    with_lines,
+)
 
 
 def product_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, Array]:
@@ -55,7 +63,7 @@ PRODUCT = Task(
 )
 
 #: C = A·Bᵀ, with B of N×K.
-PRODUCT_OF_ROWS = PRODUCT.but(
+PRODUCT_OF_ROWS = PRODUCT.replace(
     inputs=lambda rng, M, N, K: (whole_numbers(rng, M, K), whole_numbers(rng, N, K)),
     answer=lambda A, B: A @ B.T,
     element="C[row, col] = sum(A[row, k] * B[col, k] for k in range(A.shape[1]))",
@@ -76,7 +84,7 @@ Advice = str | Callable[[Outcome], str]
 
 
 def result_is(
-    wrong: Callable[..., Array | None], advice: Advice, id: str = "diagnosis", lines: Lines = sums
+    wrong: Callable[..., Array | None], advice: Advice, id: str = "diagnosis", lines: LineFinder = sum_lines
 ) -> Diagnosis:
     """Recognise a result that equals ``wrong(*inputs)``, which is None for inputs that do not show the mistake.
 
@@ -93,7 +101,7 @@ def result_is(
     return diagnosis
 
 
-def shows(condition: Callable[[Outcome], object], advice: str, lines: Lines = sums) -> Diagnosis:
+def shows(condition: Callable[[Outcome], object], advice: str, lines: LineFinder = sum_lines) -> Diagnosis:
     """Recognise a mistake by what is true of a wrong outcome; the advice names the ``lines``."""
 
     def diagnosis(outcome: Outcome) -> str | None:
@@ -102,13 +110,16 @@ def shows(condition: Callable[[Outcome], object], advice: str, lines: Lines = su
     return diagnosis
 
 
-def _named(lines: Lines, outcome: Outcome, advice: str) -> str:
+def _named(lines: LineFinder, outcome: Outcome, advice: str) -> str:
     """Advice with these lines, or with those of the stores if there are none of the others."""
-    return at(list(lines(outcome)) or stores(outcome), advice)
+    return with_lines(list(lines(outcome)) or store_lines(outcome), advice)
 
 
 def sums_take(
-    terms: Callable[[int], Sequence[int] | None], advice: Advice, id: str = "diagnosis", lines: Lines = loops_of_sums
+    terms: Callable[[int], Sequence[int] | None],
+    advice: Advice,
+    id: str = "diagnosis",
+    lines: LineFinder = innermost_sum_loops,
 ) -> Diagnosis:
     """Recognise sums that take only the ``terms(K)`` of 0, …, K - 1, or some of them twice."""
 
@@ -141,7 +152,7 @@ last_term_missing = sums_take(lambda K: range(K - 1) or None, advice_on_the_last
 last_term_alone = sums_take(
     lambda K: [K - 1] if K > 1 else None,
     "only the last product is in each sum: acc is set to zero again in every step of the innermost loop.",
-    lines=begun_again,
+    lines=restarted_sum_lines,
 )
 
 #: The sums stop before the last tile of A and of B.
@@ -149,7 +160,7 @@ last_tile_missing = sums_take(
     lambda K: range((K - 1) // TILE * TILE) or None,
     "the last pair of tiles is missing from every sum: is it multiplied before the loop over the tiles ends, or after "
     "it?",
-    lines=outer_loops,
+    lines=outermost_sum_loops,
 )
 
 #: The sums lack the last column of each of A's tiles.

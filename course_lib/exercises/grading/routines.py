@@ -22,7 +22,7 @@ from ...simulator.line_limit import MOST_LINES, Endless, bounded
 from ...simulator.repairs.kernel_syntax import Kernel
 from ...simulator.repairs.table import Candidate, RepairRow, TryBudget, candidates, first_proven, register
 from .exercise import WRITE, Hint
-from .lines import at
+from .lines import with_lines
 from .mistakes.formulas import ROWS, relation, unused_parameters
 from .source import Submission, dots
 from .source import read as read_source
@@ -33,32 +33,32 @@ register(*ROWS)
 
 #: The budget for the changes that are tried for one hint: how many, and as how many a call counts that does not end,
 #: which takes 0.1 s.
-_MOST_TRIES, _ENDLESS = 600, 20
+_MOST_TRIES, _TRIES_OF_AN_ENDLESS_CALL = 600, 20
 
 
-def digest(call: str, result: bool | float) -> str:
+def digest_of_result(call: str, result: bool | float) -> str:
     """Return what tells a result of a call, as a text, from others, to nine digits, and does not say it."""
     shown = str(result) if isinstance(result, bool) else f"{result + 0.0:.8e}"
     return hashlib.sha256(f"{call} {shown}".encode()).hexdigest()[:16]
 
 
-def fits(call: str, wanted: str, result: bool | float) -> bool:
+def matches_digest(call: str, wanted: str, result: bool | float) -> bool:
     """Return whether a digest is that of a result, or of a number that rounding may have made of it."""
     near = {result} if isinstance(result, bool) else {result * (1 + n * 1e-9) for n in (-1, 0, 1)}
-    return wanted in {digest(call, each) for each in near}
+    return wanted in {digest_of_result(call, each) for each in near}
 
 
 @dataclass(frozen=True)
 class Case:
     """A call; ``want`` is the right result, or says whether one is; ``hint`` is advice for a wrong one.
 
-    ``said`` describes arguments that are too long to be shown.
+    ``description`` stands for arguments that are too long to be shown.
     """
 
     arguments: tuple[Any, ...]
     want: bool | float | Callable[[bool | float], bool]
     hint: str
-    said: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,10 @@ class Routine:
     given: str = ""
     rows: tuple[RepairRow, ...] = ()
 
-    def said(self, case: Case) -> str:
+    def describe(self, case: Case) -> str:
         """How a call of this function is shown."""
         shown = zip(self.parameters, case.arguments, strict=True)
-        return case.said or " ".join(", ".join(f"{name} = {value}" for name, value in shown).split())
+        return case.description or " ".join(", ".join(f"{name} = {value}" for name, value in shown).split())
 
     @property
     def points(self) -> int:
@@ -92,54 +92,63 @@ def routine(name: str, parameters: tuple[str, ...], *cases: Case, **more: Any) -
 
 
 #: How a function is called with arguments.
-Run = Callable[[Any, tuple[Any, ...]], Any]
+CallRunner = Callable[[Any, tuple[Any, ...]], Any]
 
 
 #: No right answer is larger; a whole number may be too large for a float.
 _MOST = 1e300
 #: A call as JSON has it: the arguments, and what is right.
-Call = tuple[list[Any], bool | float | Callable[[bool | float], bool]]
+StoredCall = tuple[list[Any], bool | float | Callable[[bool | float], bool]]
 
 
-def more_calls(name: str) -> list[Call]:
+def further_calls(name: str) -> list[StoredCall]:
     """Return the calls that `check` makes beside an exercise's cases, of whose results it has digests alone."""
     stored = json.loads(Path(__file__).parents[1].joinpath("digests.json").read_text(encoding="utf-8"))[name]
-    return [(arguments, partial(fits, json.dumps(arguments), value)) for arguments, value in stored]
+    return [(arguments, partial(matches_digest, json.dumps(arguments), value)) for arguments, value in stored]
 
 
-def judge(exercise: Routine, function: Any, run: Run = bounded, calls: Iterable[Call] | None = None) -> Verdict:
-    """Make each case's call of ``function`` by ``run``, then ``calls``, or those of `more_calls`; return the Verdict.
+def judge(
+    exercise: Routine, function: Any, run: CallRunner = bounded, calls: Iterable[StoredCall] | None = None
+) -> Verdict:
+    """Make each case's call of ``function`` by ``run``, then ``calls``, or `further_calls`; return the Verdict.
 
     An exception is a failed check. There are no points unless all calls are right.
     """
     source = validate_submission(exercise, function, "function")
     if isinstance(source, Verdict):
         left = read_source(function)
-        if left is None or left.tree is None or not dots(left.tree) or not _right(exercise, left.function, run):
+        if (
+            left is None
+            or left.tree is None
+            or not dots(left.tree)
+            or not _passes_all_cases(exercise, left.function, run)
+        ):
             return source
         source = left  # dots that are left below right lines do nothing
-    more = [_case(*call) for call in (more_calls(exercise.name) if calls is None else calls)]
+    more = [_case(*call) for call in (further_calls(exercise.name) if calls is None else calls)]
     called = []
     for case in exercise.cases:
-        called.append(_called(source.function, case, exercise.said(case), run))
+        called.append(_check_call(source.function, case, exercise.describe(case), run))
         if getattr(called[-1][1], "id", "") == "endless":  # the next call may take as long
             break
     checks = tuple(check for check, *_ in called)
     hints = [hint for check, hint, _ in called if not check.passed]  # a wrong result says more than most exceptions
     hint = min(hints, key=lambda hint: getattr(hint, "id", "") == "raised", default="")
-    if getattr(hint, "id", "") not in _SAID and hint:
+    if getattr(hint, "id", "") not in _IDS_THAT_NAME_THE_MISTAKE and hint:
         named = hint.startswith("line ")
-        hint = _mistake(exercise, source, called, run, more) or (hint if named else at(_only_line(source), hint))
+        hint = _mistake(exercise, source, called, run, more) or (
+            hint if named else with_lines(_only_line(source), hint)
+        )
     for case in () if hint else more:
-        check, *_ = _called(source.function, case, exercise.said(case), run)
+        check, *_ = _check_call(source.function, case, exercise.describe(case), run)
         if not check.passed:
             checks = (*checks, check)
             hint = Hint(
                 "right in the calls above, and wrong in another: compute the answer from the arguments.", "other-calls"
             )
             break
-    points = 0 if hint else exercise.points
-    return Verdict(exercise.name, FAILED if hint else PASSED, checks, hint or None, (), points, exercise.points)
+    status, points = (FAILED, 0) if hint else (PASSED, exercise.points)
+    return Verdict(exercise.name, status, checks, hint or None, (), points, exercise.points)
 
 
 def _case(stored: list[Any], want: Any) -> Case:
@@ -159,19 +168,19 @@ def _is_text(node: ast.stmt) -> bool:
 
 
 #: Hints that name the mistake already.
-_SAID = ("endless", "power", "returns-nothing", "returns-text", "returns-many")
+_IDS_THAT_NAME_THE_MISTAKE = ("endless", "power", "returns-nothing", "returns-text", "returns-many")
 
 
-def _right(exercise: Routine, function: Any, run: Run) -> bool:
+def _passes_all_cases(exercise: Routine, function: Any, run: CallRunner) -> bool:
     """Whether a function is right in the exercise's calls."""
-    return all(_called(function, case, "", run)[0].passed for case in exercise.cases)
+    return all(_check_call(function, case, "", run)[0].passed for case in exercise.cases)
 
 
 def _mistake(
     exercise: Routine,
     source: Submission,
     called: Sequence[tuple[Check, str, Any]],
-    run: Run,
+    run: CallRunner,
     more: Sequence[Case],
 ) -> Hint | None:
     """The mistake that the text, all results together, or a proven change show; None if none does."""
@@ -187,8 +196,8 @@ def _mistake(
             return True
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
             changed = kernel.changed(candidate.changes)
-            failed = [*itertools.islice(_failing((*exercise.cases, *more), changed, run, tries), 2)]
-        if len(failed) == 1 and failed[0].hint and len(wrong) >= _SEVERAL:
+            failed = [*itertools.islice(_failed_cases((*exercise.cases, *more), changed, run, tries), 2)]
+        if len(failed) == 1 and failed[0].hint and len(wrong) >= _FEWEST_WRONG_CALLS:
             nearly.append((candidate, failed[0]))
         return not failed
 
@@ -202,11 +211,11 @@ def _mistake(
         if common := relation([(float(got), float(want)) for got, want in results]):  # type: ignore[arg-type]
             advice = wrong[0].hint if common.id == "a-constant-factor" else ""
             said = f"{common} {advice[:1].upper()}{advice[1:]}".rstrip()
-            return Hint(at((node.lineno for node in kernel.nodes_of(ast.Return)), said), common.id)
+            return Hint(with_lines((node.lineno for node in kernel.nodes_of(ast.Return)), said), common.id)
     found = first_proven(candidates(kernel, "formula", rows=exercise.rows), holds, tries)
     if found is not None:
         # where only the place is known, the advice of the first call that is wrong says more
-        return _with_advice(found, wrong[0].hint if found.id in _PLACES else "")
+        return _with_advice(found, wrong[0].hint if found.id in _IDS_OF_A_PLACE else "")
     if nearly:
         return _with_advice(nearly[0][0], f"with that put right, one call is still wrong: {nearly[0][1].hint}")
     if (below := _below_zero(exercise, called)) is not None:
@@ -214,20 +223,20 @@ def _mistake(
     return None
 
 
-def _failing(cases: Iterable[Case], changed: Any, run: Run, tries: TryBudget) -> Iterator[Case]:
+def _failed_cases(cases: Iterable[Case], changed: Any, run: CallRunner, tries: TryBudget) -> Iterator[Case]:
     """The cases in which a changed function is wrong."""
     for case in cases:
-        check, hint, _ = _called(changed, case, "", run)
+        check, hint, _ = _check_call(changed, case, "", run)
         if getattr(hint, "id", "") == "endless":
-            tries.spend(_ENDLESS)
+            tries.spend(_TRIES_OF_AN_ENDLESS_CALL)
         if not check.passed:
             yield case
 
 
 #: So many calls must be wrong if a change after which one of them still is counts as the cause of the others.
-_SEVERAL = 3
-#: Hints that say little beside a place.
-_PLACES = ("one-name-or-number", "two-names-or-numbers", "off-by-one")
+_FEWEST_WRONG_CALLS = 3
+#: Hints that name a place, and little else.
+_IDS_OF_A_PLACE = ("one-name-or-number", "two-names-or-numbers", "off-by-one")
 
 
 def _with_advice(cause: Candidate, advice: str) -> Hint:
@@ -242,18 +251,20 @@ def _below_zero(exercise: Routine, called: Sequence[tuple[Check, str, Any]]) -> 
     if not all(_are_numbers((want,)) and want >= 0 for want in wants):  # type: ignore[operator]
         return None
     for (_, advice, got), case in zip(called, exercise.cases, strict=False):
-        if _are_numbers((got,)) and got < 0 and min(results, key=_plain) is got:
-            said = f"for {exercise.said(case)} the result is {_shown(got)}, and no right one is below zero"
+        if _are_numbers((got,)) and got < 0 and min(results, key=_python_number) is got:
+            said = f"for {exercise.describe(case)} the result is {_in_words(got)}, and no right one is below zero"
             more = f"{advice[:1].upper()}{advice[1:]}"
             return Hint(f"{said}: too much is subtracted there. {more}", "below-zero")
     return None
 
 
 def _are_numbers(values: Iterable[Any]) -> bool:
-    return all(isinstance(_plain(each), int | float) and not isinstance(_plain(each), bool) for each in values)
+    return all(
+        isinstance(_python_number(each), int | float) and not isinstance(_python_number(each), bool) for each in values
+    )
 
 
-def _called(function: Any, case: Case, call: str, run: Run) -> tuple[Check, str, Any]:
+def _check_call(function: Any, case: Case, call: str, run: CallRunner) -> tuple[Check, str, Any]:
     """Check the result of a call; also return advice in case it is wrong, and the result."""
     try:
         got = run(function, copy.deepcopy(case.arguments))
@@ -266,7 +277,7 @@ def _called(function: Any, case: Case, call: str, run: Run) -> tuple[Check, str,
         raised = f"{name}: {said}".rstrip(": ")
         id = "failed-assertion" if name == "AssertionError" else "raised"
         advice = f"the function must return an answer, and for {call} it raised {raised}."
-        hint = Hint(at(_raised_in(function, error), advice), id)
+        hint = Hint(with_lines(_raised_in(function, error), advice), id)
         if "for ^:" in said:
             hint = Hint("^ is not a power in Python: 10⁹ is 10**9, or 1e9.", "power")
         return Check(False, f"{call}: {raised}"), hint, None
@@ -279,10 +290,10 @@ def _called(function: Any, case: Case, call: str, run: Run) -> tuple[Check, str,
         hint = Hint(many, "returns-many")
     else:
         hint = Hint(case.hint, call)
-    right = _same(got, case.want)
-    digits = 4 if right or _shown(got, 4) != _shown(case.want, 4) else 6
-    wanted = "which is wrong" if callable(case.want) else f"wanted {_shown(case.want, digits)}"
-    return Check(right, f"{call}: got {_shown(got, digits)}, {wanted}"), hint, got
+    right = _is_right(got, case.want)
+    digits = 4 if right or _in_words(got, 4) != _in_words(case.want, 4) else 6
+    wanted = "which is wrong" if callable(case.want) else f"wanted {_in_words(case.want, digits)}"
+    return Check(right, f"{call}: got {_in_words(got, digits)}, {wanted}"), hint, got
 
 
 def _raised_in(function: Any, error: Exception) -> list[int]:
@@ -291,9 +302,9 @@ def _raised_in(function: Any, error: Exception) -> list[int]:
     return [line for _, line in frames[-1:]]
 
 
-def _same(got: Any, want: Any) -> bool:
+def _is_right(got: Any, want: Any) -> bool:
     """Whether ``got`` is the wanted answer: equal for a bool, equal except for rounding for a number."""
-    value = _plain(got)
+    value = _python_number(got)
     if not isinstance(value, bool | int | float) or abs(value) > _MOST:
         return False
     if callable(want):
@@ -303,14 +314,14 @@ def _same(got: Any, want: Any) -> bool:
     return math.isclose(value, want, rel_tol=1e-9)
 
 
-def _plain(value: Any) -> Any:
+def _python_number(value: Any) -> Any:
     """A number of NumPy's as one of Python's."""
     return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
 
 
-def _shown(value: Any, digits: int = 4) -> str:
+def _in_words(value: Any, digits: int = 4) -> str:
     """A result in words; a fraction has so many digits."""
-    value = _plain(value)
+    value = _python_number(value)
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, int | float):

@@ -26,7 +26,7 @@ class Submission:
     lines: dict[int, str]
 
     @property
-    def known(self) -> dict[str, Any]:
+    def names(self) -> dict[str, Any]:
         """The values of the function's free names."""
         code, closure = self.function.__code__, self.function.__closure__ or ()
         cells = {name: cell.cell_contents for name, cell in zip(code.co_freevars, closure, strict=True)}
@@ -40,16 +40,16 @@ class Submission:
     @cached_property
     def kernel(self) -> Kernel | None:
         """The text, as the rows of repairs ask for it."""
-        return None if self.tree is None else Kernel(self.function, self.tree, self.lines.items(), self.known)
+        return None if self.tree is None else Kernel(self.function, self.tree, self.lines.items(), self.names)
 
     @cached_property
-    def loops(self) -> frozenset[int]:
+    def loop_lines(self) -> frozenset[int]:
         """The first lines of the loops."""
         return frozenset(loop.lineno for loop in self._loops)
 
     @cached_property
-    def unrolled(self) -> frozenset[int]:
-        """The lines of `loops` for inner loops of constant length, which a compiler unrolls."""
+    def unrolled_loop_lines(self) -> frozenset[int]:
+        """The lines of `loop_lines` for inner loops of constant length, which a compiler unrolls."""
         inner = {node for loop in self._loops for node in ast.walk(loop) if node is not loop}
         return frozenset(loop.lineno for loop in self._loops if loop in inner and self._is_constant(loop))
 
@@ -64,12 +64,12 @@ class Submission:
             limits = loop.iter.args if isinstance(loop.iter, ast.Call) else [loop.iter]
         return all(
             isinstance(node, ast.expr_context | ast.operator | ast.unaryop | ast.Constant | ast.BinOp | ast.UnaryOp)
-            or (isinstance(node, ast.Name) and type(self.known.get(node.id)) is int)
+            or (isinstance(node, ast.Name) and type(self.names.get(node.id)) is int)
             for limit in limits
             for node in ast.walk(limit)
         )
 
-    def quoted(self, *numbers: int | None) -> tuple[tuple[int, str], ...]:
+    def numbered_lines(self, *numbers: int | None) -> tuple[tuple[int, str], ...]:
         """The lines of these numbers, each once and in order."""
         return tuple((n, self.lines[n]) for n in sorted({n for n in numbers if n in self.lines}))
 
@@ -98,7 +98,7 @@ def read(kernel: Any) -> Submission | None:
     return Submission(function, decorated, tree if isinstance(tree, ast.FunctionDef) else None, numbered)
 
 
-def written(tree: ast.FunctionDef) -> tuple[tuple[int, str], ...]:
+def statement_lines(tree: ast.FunctionDef) -> tuple[tuple[int, str], ...]:
     """The first line of each statement of a tree, to be shown; it may mean something else when it is parsed again."""
     statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
     return tuple((node.lineno, ast.unparse(node).partition("\n")[0]) for node in statements)

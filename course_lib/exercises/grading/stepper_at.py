@@ -12,19 +12,19 @@ from ...trace.viewer import Stepper
 from ...trace.viewer.stepper import PANELS
 from ...trace.viewer.words import element
 from .exercise import Outcome, Task
-from .wrong_operands import Computation, Launched, Misread, WrongSum, comparable
+from .wrong_operands import Computation, Misread, OutputFor, WrongSum, have_equal_steps
 
 #: The lesson that explains each view: counts by line, sectors, banks, and waiting warps. Fragments are offered only for
 #: kernels with tensor-core instructions.
-EXPLAINED = {"findings": 0, "launch": 1, "warp": 6, "banks": 7, "waits": 5, "fragments": 0}
+LESSON_OF_PANEL = {"findings": 0, "launch": 1, "warp": 6, "banks": 7, "waits": 5, "fragments": 0}
 
 
-def explained(lesson: int) -> tuple[str, ...]:
+def panels_explained_by(lesson: int) -> tuple[str, ...]:
     """The views that the reader of a lesson, 0 to 17, can understand."""
-    return tuple(name for name in PANELS if EXPLAINED[name] <= lesson)
+    return tuple(name for name in PANELS if LESSON_OF_PANEL[name] <= lesson)
 
 
-def fact(finding: Finding) -> str:
+def without_advice(finding: Finding) -> str:
     """What a finding says has happened, without its advice: that is for a kernel of which nothing else is known."""
     said, separator, advice = finding.message.partition("; ")
     return said + separator + advice if advice.startswith(_RULES) else said
@@ -34,7 +34,7 @@ def fact(finding: Finding) -> str:
 _RULES = ("every thread of", "the mask must", "numba wraps")
 
 
-class Opened(NamedTuple):
+class OpenedViewer(NamedTuple):
     """A viewer, and what the step is that it shows; ``kind`` is "finding", "operand", "sum", "store" or "start".
 
     ``found`` is what is wrong with the operands or the sum of the step, and ``outcome`` the launch that is shown.
@@ -42,69 +42,75 @@ class Opened(NamedTuple):
 
     stepper: Stepper
     kind: str
-    says: str
+    description: str
     outcome: Outcome
     found: Misread | WrongSum | None = None
 
 
-def at_finding(outcome: Outcome, finding: Finding, output: str) -> Opened:
+def open_at_finding(outcome: Outcome, finding: Finding, output: str) -> OpenedViewer:
     """The viewer at the step that takes part in the finding, of a race at the later one; else when its block ends."""
     trace = outcome.run.trace
     found = locate(trace, finding)
     last = [Place(at, len(Timeline.of(trace, at)), linear(thread, trace.block)) for at, thread in finding.threads[-1:]]
     where = "the step of this finding" if found else "the end of the block with this finding, of which no step tells"
-    return Opened(_stepper(outcome, output, *(found or last)[:1]), "finding", f"{where}: {fact(finding)}", outcome)
+    return OpenedViewer(
+        _stepper(outcome, output, *(found or last)[:1]), "finding", f"{where}: {without_advice(finding)}", outcome
+    )
 
 
-def at_wrong_value(outcome: Outcome, again: Outcome | None, task: Task, output: str, launched: Launched) -> Opened:
+def open_at_wrong_value(
+    outcome: Outcome, tagged: Outcome | None, task: Task, output: str, output_for: OutputFor
+) -> OpenedViewer:
     """The viewer at the first step that uses something which the first wrong element of the output does not need.
 
-    ``again`` is a launch of the same kernel on tagged numbers, or None if it cannot have one, and ``launched`` returns
-    the output of the kernel for other inputs. Without such a step: at
-    the store of the element, or at the start if it is never stored.
+    ``tagged`` is a launch of the same kernel on tagged numbers, or None if it cannot have one, and ``output_for``
+    returns the output of the kernel for other inputs. Without such a step: at the store of the element, or at the start
+    if it is never stored.
     """
     wrong = int(np.flatnonzero(outcome.differs)[0])
     name = element(output, wrong, outcome.got.shape)
     stored = _store(outcome, output, wrong)
     if stored is None:
-        return Opened(_stepper(outcome, output), "start", f"the start of the launch: {name} is never stored.", outcome)
+        return OpenedViewer(
+            _stepper(outcome, output), "start", f"the start of the launch: {name} is never stored.", outcome
+        )
     says = f"the store of the first wrong element, {name}"
-    computed = _computation(outcome, again, task, stored, wrong, launched)
+    computed = _computation(outcome, tagged, task, stored, wrong, output_for)
     if computed is not None:
         found = computed.first_wrong_step()
         if found:
             kind = "operand" if isinstance(found, Misread) else "sum"
-            said = f"the first wrong step: {_told(found, outcome, name)}."
-            return Opened(_stepper(outcome, output, found.place), kind, said, outcome, found)
-        if computed.read is not None and computed.read < len(computed.terms):
-            says += f": of the {len(computed.terms)} terms that it needs, its thread has read {computed.read}"
-    return Opened(_stepper(outcome, output, stored), "store", f"{says}.", outcome)
+            said = f"the first wrong step: {_describe(found, outcome, name)}."
+            return OpenedViewer(_stepper(outcome, output, found.place), kind, said, outcome, found)
+        if computed.terms_read is not None and computed.terms_read < len(computed.terms):
+            says += f": of the {len(computed.terms)} terms that it needs, its thread has read {computed.terms_read}"
+    return OpenedViewer(_stepper(outcome, output, stored), "store", f"{says}.", outcome)
 
 
 def first_wrong_step(
-    outcome: Outcome, again: Outcome | None, task: Task, output: str, launched: Launched
+    outcome: Outcome, tagged: Outcome | None, task: Task, output: str, output_for: OutputFor
 ) -> tuple[int, str] | None:
     """Return the line of the first step that makes an element wrong, and what is wrong there; None if none is found."""
     wrong = int(np.flatnonzero(outcome.differs)[0])
     stored = _store(outcome, output, wrong)
-    computed = _computation(outcome, again, task, stored, wrong, launched) if stored else None
+    computed = _computation(outcome, tagged, task, stored, wrong, output_for) if stored else None
     found = computed.first_wrong_step() if computed else None
     if found is None:
         return None
     line = Timeline.of(outcome.run.trace, found.place.block).lines[found.place.position - 1]
-    return int(line), _told(found, outcome, element(output, wrong, outcome.got.shape))
+    return int(line), _describe(found, outcome, element(output, wrong, outcome.got.shape))
 
 
 def _computation(
-    outcome: Outcome, again: Outcome | None, task: Task, stored: Place, wrong: int, launched: Launched
+    outcome: Outcome, tagged: Outcome | None, task: Task, stored: Place, wrong: int, output_for: OutputFor
 ) -> Computation | None:
     """How an element was computed; None if that cannot be compared."""
-    if again is None or not comparable(outcome.run.trace, again.run.trace, stored.block):
+    if tagged is None or not have_equal_steps(outcome.run.trace, tagged.run.trace, stored.block):
         return None
-    return Computation(task, outcome, again, stored, wrong, launched)
+    return Computation(task, outcome, tagged, stored, wrong, output_for)
 
 
-def _told(found: Misread | WrongSum, outcome: Outcome, wrong: str) -> str:
+def _describe(found: Misread | WrongSum, outcome: Outcome, wrong: str) -> str:
     """Say what is read or added, and what would be right."""
     if isinstance(found, WrongSum):
         value, right = (f"{each:.6g}" for each in (found.value, found.right))
@@ -112,19 +118,19 @@ def _told(found: Misread | WrongSum, outcome: Outcome, wrong: str) -> str:
     shapes = dict(zip(outcome.names, (array.shape for array in outcome.inputs), strict=False))
     own = {
         each: element(outcome.names[each[0]], each[1], shapes[each[0]])
-        for each in (*found.operands, found.instead)
+        for each in (*found.operands, found.missing)
         if each
     }
-    if found.again:
+    if found.repeated:
         product = " and ".join(own[each] for each in found.operands)
         return f"it adds the product of {product} to {wrong} for the second time"
-    if found.strange is None:
+    if found.unneeded is None:
         product = " by ".join(own[each] for each in found.operands)
         return f"it multiplies {product}, which is no product of {wrong}"
-    if found.instead is None:
-        return f"it uses {own[found.strange]}, and {wrong} does not need it"
-    others = " and ".join(own[each] for each in found.operands if each != found.strange)
-    return f"it multiplies {own[found.strange]} by {others}, and {wrong} needs {own[found.instead]} there"
+    if found.missing is None:
+        return f"it uses {own[found.unneeded]}, and {wrong} does not need it"
+    others = " and ".join(own[each] for each in found.operands if each != found.unneeded)
+    return f"it multiplies {own[found.unneeded]} by {others}, and {wrong} needs {own[found.missing]} there"
 
 
 def _store(outcome: Outcome, output: str, wrong: int) -> Place | None:

@@ -6,7 +6,7 @@ from .source import Submission, is_unfilled, read, same_body
 from .verdict import FAILED, NOT_YET, Check, Verdict
 
 
-class Graded(Protocol):
+class GradedFunction(Protocol):
     """The part of an exercise that describes the function to write."""
 
     @property
@@ -19,14 +19,15 @@ class Graded(Protocol):
     def points(self) -> int: ...
 
 
-def validate_submission(exercise: Graded, thing: Any, noun: str) -> Submission | Verdict:
+def validate_submission(exercise: GradedFunction, answer: Any, noun: str) -> Submission | Verdict:
     """Return the source of the ``noun`` (kernel or function), or a verdict if it cannot be graded."""
-    source = read(thing)
+    source = read(answer)
     if source is None:
-        text = f'check takes the {noun} itself, as in check("{exercise.name}", {noun}), and got {_article(thing)}'
+        text = f'check takes the {noun} itself, as in check("{exercise.name}", {noun}), and got {_type_of(answer)}'
         return Verdict(exercise.name, FAILED, (Check(False, text),), of=exercise.points)
     got, wanted = source.parameters, exercise.parameters
-    if len(got) != len(wanted) or (got != wanted and sorted(got) == sorted(wanted)):  # other names are accepted
+    other_order = got != wanted and sorted(got) == sorted(wanted)  # other names are accepted
+    if len(got) != len(wanted) or other_order:
         takes = f"the {noun} takes ({', '.join(wanted)}), and {source.function.__name__} takes ({', '.join(got)})"
         return Verdict(exercise.name, FAILED, (Check(False, takes),), of=exercise.points)
     if source.tree is not None and is_unfilled(source.tree):
@@ -40,6 +41,6 @@ def validate_submission(exercise: Graded, thing: Any, noun: str) -> Submission |
     return Verdict(exercise.name, NOT_YET, hint=begin, of=exercise.points)
 
 
-def _article(thing: Any) -> str:
-    name = type(thing).__name__
-    return "None" if thing is None else f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+def _type_of(answer: Any) -> str:
+    name = type(answer).__name__
+    return "None" if answer is None else f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"

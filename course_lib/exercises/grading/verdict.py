@@ -11,7 +11,7 @@ from ...trace.notebook_outputs import VIEW
 from ...trace.palette import COLOURS
 from ...trace.viewer.fallback import show_view
 from ...trace.viewer.stepper import PANELS
-from .stepper_at import Opened
+from .stepper_at import OpenedViewer
 
 PASSED, FAILED, NOT_YET, ANSWERED = "passed", "failed", "not yet", "answered"
 _MARKS = {True: "✓", False: "✗", None: "○"}
@@ -53,7 +53,7 @@ class Verdict:
     remarks: tuple[str, ...] = ()
     points: int = 0
     of: int = 0
-    opens: Callable[[], Opened] | None = field(default=None, compare=False)
+    opens: Callable[[], OpenedViewer] | None = field(default=None, compare=False)
     views: tuple[str, ...] = field(default=PANELS, compare=False)
     ticks: Callable[[], Any] | None = field(default=None, compare=False)
 
@@ -73,7 +73,7 @@ class Verdict:
         """The viewer at the step of the mistake; raises ValueError if there is nothing to show."""
         return self.opened().stepper
 
-    def opened(self) -> Opened:
+    def opened(self) -> OpenedViewer:
         """The same, with what the step is."""
         if self.opens is None:
             raise ValueError(f"there is no step to show: {self.exercise} is {self.status!r}")
@@ -129,7 +129,7 @@ def _button(verdict: Verdict) -> Any:
 
     def replace(_: Any) -> None:
         found = verdict.opened()
-        says = ipywidgets.HTML(f"<p><b>Shown</b> is {as_code(found.says)}</p>")
+        says = ipywidgets.HTML(f"<p><b>Shown</b> is {as_code(found.description)}</p>")
         says.add_class("tt-opened")
         box.children = (says, found.stepper)
 

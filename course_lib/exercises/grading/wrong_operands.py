@@ -18,9 +18,9 @@ from ...trace.trace import Dim3, Trace
 from .exercise import Array, Outcome, Task
 
 #: The first tag. Sums, products and multiples of tags are outside the band in which all of them are.
-_BAND = np.float32(1.5)
+_FIRST_TAG = np.float32(1.5)
 #: How many float32 numbers are in the band of tags.
-_MOST = 1 << 15
+_MOST_TAGS = 1 << 15
 
 Operand = tuple[str, int]
 """An array of the exercise, and the row-major number of an element."""
@@ -28,22 +28,23 @@ Term = tuple[Operand, ...]
 """The elements that are multiplied with each other, or the one that is added."""
 
 
-Launched = Callable[[tuple[Array, ...]], Array]
+OutputFor = Callable[[tuple[Array, ...]], Array]
 """The output of the kernel for other inputs of the same shapes."""
 
 
 class Misread(NamedTuple):
     """A step that reads something that the element does not need.
 
-    ``operands`` are what it reads. ``strange`` is the one that no term has, and ``instead`` the one that belongs to the
-    others; without ``strange`` the operands are needed, but not together, or they have been added before: ``again``.
+    ``operands`` are what it reads. ``unneeded`` is the one that no term has, and ``missing`` the one that belongs to
+    the others; without ``unneeded`` the operands are needed, but not together, or they have been added before:
+    ``repeated``.
     """
 
     place: Place
     operands: tuple[Operand, ...]
-    strange: Operand | None = None
-    instead: Operand | None = None
-    again: bool = False
+    unneeded: Operand | None = None
+    missing: Operand | None = None
+    repeated: bool = False
 
 
 class WrongSum(NamedTuple):
@@ -55,49 +56,51 @@ class WrongSum(NamedTuple):
     right: float
 
 
-class _Noted:
+class _ReadRecorder:
     """An array whose elements a formula reads: notes which."""
 
-    def __init__(self, name: str, array: Array, noted: list[Operand]):
-        self._name, self._array, self._noted = name, array, noted
+    def __init__(self, name: str, array: Array, recorded: list[Operand]):
+        self._name, self._array, self._recorded = name, array, recorded
         self.shape, self.size = array.shape, array.size
 
     def __getitem__(self, index: Any) -> Any:
         place = tuple(int(i) for i in np.atleast_1d(index))
-        self._noted.append((self._name, int(np.ravel_multi_index(place, self.shape))))
+        self._recorded.append((self._name, int(np.ravel_multi_index(place, self.shape))))
         return float(self._array[place])
 
 
-def needed(task: Task, inputs: Sequence[Array], shape: tuple[int, ...], element: int) -> list[Term]:
+def needed_terms(task: Task, inputs: Sequence[Array], shape: tuple[int, ...], element: int) -> list[Term]:
     """Return the terms of an element of the output, of this shape, as ``task.element`` computes it."""
     (assigned,) = ast.parse(task.element).body
     assert isinstance(assigned, ast.Assign) and isinstance(assigned.targets[0], ast.Subscript)
     indices = ast.unparse(assigned.targets[0].slice).strip("()").split(", ")
-    noted: list[Operand] = []
+    recorded: list[Operand] = []
     terms: list[Term] = []
 
     def total(summands: Any) -> float:
         result = 0.0
         for each in summands:
-            terms.append(tuple(noted))
-            noted.clear()
+            terms.append(tuple(recorded))
+            recorded.clear()
             result += each
         return result
 
-    arrays = {n: _Noted(n, a, noted) for n, a in zip(task.parameters, (*inputs, np.zeros(shape)), strict=True)}
+    arrays = {
+        n: _ReadRecorder(n, a, recorded) for n, a in zip(task.parameters, (*inputs, np.zeros(shape)), strict=True)
+    }
     place = dict(zip(indices, map(int, np.unravel_index(element, shape)), strict=True))
     names = {"sum": total, "float32": float, "int": int, "min": min, "range": range}
     formula = compile(ast.Expression(assigned.value), "<the exercise's formula>", "eval")
     eval(formula, {"__builtins__": {}, **names, **arrays, **place})
-    return terms + ([tuple(noted)] if noted else [])
+    return terms + ([tuple(recorded)] if recorded else [])
 
 
-def tagged(inputs: Sequence[Array]) -> tuple[Array, ...] | None:
+def with_tags(inputs: Sequence[Array]) -> tuple[Array, ...] | None:
     """Return arrays like ``inputs`` in which no number occurs twice; None if there are too many, or not in float32."""
     size = sum(array.size for array in inputs)
-    if size > _MOST or any(array.dtype != np.float32 for array in inputs):
+    if size > _MOST_TAGS or any(array.dtype != np.float32 for array in inputs):
         return None
-    tags = (_BAND.view(np.uint32) + np.arange(size, dtype=np.uint32)).view(np.float32)
+    tags = (_FIRST_TAG.view(np.uint32) + np.arange(size, dtype=np.uint32)).view(np.float32)
     ends = np.cumsum([array.size for array in inputs])[:-1]
     return tuple(part.reshape(each.shape) for part, each in zip(np.split(tags, ends), inputs, strict=True))
 
@@ -105,36 +108,38 @@ def tagged(inputs: Sequence[Array]) -> tuple[Array, ...] | None:
 class Computation:
     """How the thread of a store has computed the stored element of the output, compared with the exercise's formula.
 
-    ``outcome`` is the traced launch, and ``again`` the same on `tagged` numbers: there, a number says which element it
-    is, wherever it was copied to. ``stored`` is the place of the store. If the thread stores several elements after the
-    same reads, what one of them needs is right; and ``launched``, which returns the output for other inputs, tells
-    whether what none of them needs is in this one.
+    ``outcome`` is the traced launch, and ``tagged`` the same on numbers `with_tags`: there, a number says which element
+    it is, wherever it was copied to. ``stored`` is the place of the store. If the thread stores several elements after
+    the same reads, what one of them needs is right; and ``output_for``, which returns the output for other inputs,
+    tells whether what none of them needs is in this one.
     """
 
-    def __init__(self, task: Task, outcome: Outcome, again: Outcome, stored: Place, element: int, launched: Launched):
+    def __init__(
+        self, task: Task, outcome: Outcome, tagged: Outcome, stored: Place, element: int, output_for: OutputFor
+    ):
         tags = {
             float(tag): (name, number)
-            for name, array in zip(task.parameters, again.inputs, strict=False)
+            for name, array in zip(task.parameters, tagged.inputs, strict=False)
             for number, tag in enumerate(array.flat)
         }
         self.outcome, self.stored = outcome, stored
         self._timeline = Timeline.of(outcome.run.trace, stored.block)
         self._multiplying = _multiplying(outcome.source.tree if outcome.source else None)
-        self._reads = _Reads(Timeline.of(again.run.trace, stored.block), stored.thread, tags, self._multiplying)
-        self._output = outcome.own(task.output)
-        self._begin, elements = self._reads.window(self._output, element)
+        self._reads = _ThreadReads(Timeline.of(tagged.run.trace, stored.block), stored.thread, tags, self._multiplying)
+        self._output = outcome.own_name(task.output)
+        self._begin, elements = self._reads.reads_before(self._output, element)
         shape = outcome.got.shape
-        self.terms = [term for each in sorted(elements) for term in needed(task, outcome.inputs, shape, each)]
-        self._alone = len(elements) == 1
+        self.terms = [term for each in sorted(elements) for term in needed_terms(task, outcome.inputs, shape, each)]
+        self._stores_one_element = len(elements) == 1
         self._values = {
             (name, number): float(value)
             for name, array in zip(task.parameters, outcome.inputs, strict=False)
             for number, value in enumerate(array.flat)
         }
         self._wanted = float(outcome.want.flat[element])
-        self._element, self._launched = element, launched
+        self._element, self._output_for = element, output_for
         self._places = {name: place for place, name in enumerate(task.parameters)}
-        self._known: dict[Term, bool] = {}
+        self._in_element: dict[Term, bool] = {}
 
     @cached_property
     def _steps(self) -> list[tuple[int, list[Operand]]]:
@@ -155,42 +160,42 @@ class Computation:
         for position, read in self._steps:
             place, operands, key = self._at(position), tuple(read), _key(read)
             multiplied = int(self._timeline.lines[position - 1]) in self._multiplying
-            strange = next((each for each in operands if each not in union and self._enters((each,))), None)
-            if strange:
-                rest = Counter(operands) - Counter([strange])
+            unneeded = next((each for each in operands if each not in union and self._is_in_element((each,))), None)
+            if unneeded:
+                rest = Counter(operands) - Counter([unneeded])
                 left = {other for term in terms if multiplied and rest and rest <= term for other in term - rest}
-                fits = [other for other in left if other[0] == strange[0]] or [*left]
-                return Misread(place, operands, strange, fits[0] if len(fits) == 1 else None)
-            if multiplied and not any(Counter(operands) <= term for term in terms) and self._enters(key):
+                fits = [other for other in left if other[0] == unneeded[0]] or [*left]
+                return Misread(place, operands, unneeded, fits[0] if len(fits) == 1 else None)
+            if multiplied and not any(Counter(operands) <= term for term in terms) and self._is_in_element(key):
                 return Misread(place, operands)
-            if self._alone and multiplied and key in wanted:
+            if self._stores_one_element and multiplied and key in wanted:
                 added[key] += 1
                 if added[key] > wanted[key]:
-                    return Misread(place, operands, again=True)
+                    return Misread(place, operands, repeated=True)
         return None
 
-    def _enters(self, operands: Term) -> bool:
+    def _is_in_element(self, operands: Term) -> bool:
         """Whether the product of these operands is in the element: there is a difference, of first or higher order.
 
         That is so if the thread stores nothing else.
         """
-        if self._alone:
+        if self._stores_one_element:
             return True
-        if operands not in self._known:
+        if operands not in self._in_element:
             total = 0.0
             for changed in itertools.product((0, 1), repeat=len(operands)):
                 inputs = tuple(array.copy() for array in self.outcome.inputs)
                 for (name, number), more in zip(operands, changed, strict=True):
                     inputs[self._places[name]].flat[number] += more
-                total += (-1) ** sum(changed) * float(self._launched(inputs).flat[self._element])
-            self._known[operands] = total != 0
-        return self._known[operands]
+                total += (-1) ** sum(changed) * float(self._output_for(inputs).flat[self._element])
+            self._in_element[operands] = total != 0
+        return self._in_element[operands]
 
     @property
-    def read(self) -> int | None:
+    def terms_read(self) -> int | None:
         """How many of the element's terms the thread reads, each in one step; None if it reads them in another way."""
         done = {_key(operands) for _, operands in self._steps} & set(map(_key, self.terms))
-        return len(done) if self._alone and done else None
+        return len(done) if self._stores_one_element and done else None
 
     def _wrong_sum(self) -> WrongSum | None:
         """The first assignment of the stored variable that does not add what its step multiplies.
@@ -200,7 +205,7 @@ class Computation:
         products = {_key(term): math.prod(self._values[operand] for operand in term) for term in self.terms}
         left, name = Counter(map(_key, self.terms)), self._variable
         in_all = sum(products[term] * count for term, count in left.items())
-        if name is None or not self._alone or in_all != self._wanted:
+        if name is None or not self._stores_one_element or in_all != self._wanted:
             return None
         reads, total, unsure, last = dict(self._steps), 0.0, False, self._begin
         for position, value in self._assignments(name):
@@ -273,7 +278,7 @@ def _names(node: ast.AST) -> Iterator[str]:
             yield from _names(child)
 
 
-class _Reads:
+class _ThreadReads:
     """The operands that one thread reads in each step of its block."""
 
     def __init__(self, timeline: Timeline, thread: int, tags: Mapping[float, Operand], multiplying: frozenset[int]):
@@ -284,17 +289,17 @@ class _Reads:
             int(position)
             for name, array in timeline.trace.arrays.items()
             if array.space == "shared"
-            for position in self._mine(name, store=True)
+            for position in self._positions_of_thread(name, store=True)
         }
         for name, array in timeline.trace.arrays.items():
-            self._read(name, array.space, tags)
+            self._record_loads(name, array.space, tags)
 
-    def _mine(self, name: str, store: bool) -> np.ndarray:
+    def _positions_of_thread(self, name: str, store: bool) -> np.ndarray:
         accesses = self.timeline.accesses(name)
         found: np.ndarray = accesses.position[(accesses.thread == self.thread) & (accesses.store == store)]
         return found
 
-    def _read(self, name: str, space: str, tags: Mapping[float, Operand]) -> None:
+    def _record_loads(self, name: str, space: str, tags: Mapping[float, Operand]) -> None:
         """Note the operands of an array's loads; a number is what the element held before the step."""
         accesses, array = self.timeline.accesses(name), self.timeline.trace.arrays[name]
         initial = None if array.initial is None else np.ascontiguousarray(array.initial).reshape(-1)
@@ -332,7 +337,7 @@ class _Reads:
         first, last = (bisect_right(self._used, place, key=itemgetter(0)) for place in (begin, end))
         return self._used[first:last]
 
-    def window(self, output: str, element: int) -> tuple[int, set[int]]:
+    def reads_before(self, output: str, element: int) -> tuple[int, set[int]]:
         """Return the position after which the thread computes ``element``, and what it stores from the same reads."""
         accesses = self.timeline.accesses(output)
         mine = (accesses.thread == self.thread) & accesses.store
@@ -346,7 +351,7 @@ class _Reads:
         return next(group for group in groups if element in group[1])
 
 
-def comparable(one: Trace, other: Trace, block: Dim3) -> bool:
+def have_equal_steps(one: Trace, other: Trace, block: Dim3) -> bool:
     """Whether a block does the same statements in both launches, by the same threads, each of which reads for itself.
 
     In a warp that exchanges values or multiplies matrices, a lane reads for others.

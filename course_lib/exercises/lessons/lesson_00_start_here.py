@@ -7,7 +7,7 @@ import numpy as np
 from ..grading.budgets import global_loads, global_stores
 from ..grading.exercise import Outcome, Task, fill_in, find_bug, write
 from ..grading.explain import Explanation
-from ..grading.lines import around, at, loops_of_sums, stores
+from ..grading.lines import enclosing_lines, innermost_sum_loops, store_lines, with_lines
 from ..grading.matrix_product import PRODUCT, last_term_alone, last_term_missing, one_array, result_is
 
 
@@ -16,7 +16,7 @@ def _first_terms_missing(outcome: Outcome) -> str | None:
     A, B = outcome.inputs
     if any(np.array_equal(outcome.got, A[:, first:] @ B[first:]) for first in range(1, A.shape[1] - 1)):
         advice = "the first products of every sum are missing: with which k does the innermost loop begin?"
-        return at(loops_of_sums(outcome), advice)
+        return with_lines(innermost_sum_loops(outcome), advice)
     return None
 
 
@@ -33,15 +33,15 @@ _ADDED = result_is(
 _ALL_ZERO = result_is(
     lambda A, B: np.zeros((len(A), B.shape[1])),
     "every element is 0: acc stays at zero. Add to acc in the innermost loop; it is stored after the loop.",
-    lines=stores,
+    lines=store_lines,
 )
 
 #: One thread for all of C.
-_ALONE = PRODUCT.but(
+_ALONE = PRODUCT.replace(
     shapes=((2, 4, 3), (5, 3, 4), (3, 7, 6), (1, 1, 1)),
     launch=lambda M, N, K: ((1, 1), (1, 1)),
     max_steps=8_000,
-    share=lambda M, N, K: M * N,
+    elements_per_thread=lambda M, N, K: M * N,
 )
 
 #: The innermost line of the host's product.
@@ -84,10 +84,10 @@ def _one_half_stored(outcome: Outcome) -> str | None:
     half = np.tri(len(stored), dtype=bool)
     if len(stored) > 1 and (np.array_equal(stored, half) or np.array_equal(stored, half.T)):
         advice = "only one half of C was stored: each sum belongs in C[row, col] and in C[col, row]."
-        return at(stores(outcome), advice)
+        return with_lines(store_lines(outcome), advice)
     if len(stored) > 1 and not stored.diagonal().any() and (stored | np.eye(len(stored), dtype=bool)).all():
         advice = "the diagonal was never stored: each row needs the product with itself, too."
-        return at(around(ast.For, stores)(outcome), advice)
+        return with_lines(enclosing_lines(ast.For, store_lines)(outcome), advice)
     return None
 
 
@@ -102,14 +102,14 @@ MIRRORED = write(
         shapes=((2, 3), (5, 4), (3, 7), (1, 1)),
         element="C[row, col] = sum(A[row, k] * A[col, k] for k in range(A.shape[1]))",
         sizes="(M, K)",
-        share=lambda M, K: M * M,
+        elements_per_thread=lambda M, K: M * M,
         max_steps=40_000,
     ),
     global_loads(
         "M·M·K",
         "C[col, row] has the same sum as C[row, col], so compute only one of them. On the diagonal both factors are "
         "the same number: load it once.",
-        known={
+        known_costs={
             "M·(M + 1)·K": "only the diagonal costs too much: there both factors are the same number, so load it once, "
             "and store each of its elements once."
         },

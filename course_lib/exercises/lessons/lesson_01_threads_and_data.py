@@ -15,7 +15,15 @@ from ..grading.budgets import global_loads, global_stores
 from ..grading.exercise import TILE, Array, Outcome, Task, fill_in, find_bug, write
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
-from ..grading.lines import around, at, outer_loops, stores, sums, thread_numbers, together
+from ..grading.lines import (
+    enclosing_lines,
+    outermost_sum_loops,
+    store_lines,
+    sum_lines,
+    thread_number_lines,
+    union_of_lines,
+    with_lines,
+)
 from ..grading.matrix_product import (
     PRODUCT,
     grid_over,
@@ -36,10 +44,10 @@ def _sums_run_on(outcome: Outcome) -> str | None:
     wanted = A @ B
     if wanted.shape[0] > 1 and np.array_equal(outcome.got, np.cumsum(wanted, axis=0)):
         advice = "each sum goes on where the row above ended: set acc to zero in every iteration of the loop over rows."
-        return at(outer_loops(outcome), advice)
+        return with_lines(outermost_sum_loops(outcome), advice)
     if wanted.shape[1] > 1 and np.array_equal(outcome.got, np.cumsum(wanted, axis=1)):
         advice = "each sum goes on where the column before ended: set acc to zero in every iteration of the loop."
-        return at(outer_loops(outcome), advice)
+        return with_lines(outermost_sum_loops(outcome), advice)
     return None
 
 
@@ -53,24 +61,24 @@ def _stored_after_the_loop(outcome: Outcome) -> str | None:
                 f"only the last of the {loop} was stored: the store comes after the loop over the {loop}; move it into "
                 "that loop, after the loop over k."
             )
-            return at(stores(outcome), advice)
+            return with_lines(store_lines(outcome), advice)
     return None
 
 
 _ROWS_LEFT_OUT = shows(
     lambda outcome: np.isfinite(outcome.got[0]).any() and np.isnan(outcome.got).all(axis=1).any(),
     "some rows of C were never stored: the loop over rows has A.shape[0] iterations, one for each row of A.",
-    outer_loops,
+    outermost_sum_loops,
 )
 
 
 #: The loop over the rows, in a thread that has its column.
 COLUMN_THREAD = fill_in(
     "column-thread",
-    PRODUCT.but(
+    PRODUCT.replace(
         shapes=((4, 6, 3), (7, 5, 2), (3, 4, 9), (1, 1, 1)),
         launch=lambda M, N, K: ((1, 1), (N, 1)),
-        share=lambda M, N, K: M,
+        elements_per_thread=lambda M, N, K: M,
     ),
     global_loads("2·K·M", "a thread computes one column: M elements, with K elements of A and K of B for each."),
     _ONE_STORE,
@@ -87,7 +95,7 @@ COLUMN_THREAD = fill_in(
 _THREADS_OF_ONE_BLOCK = shows(
     lambda outcome: np.isnan(outcome.got[4:]).all() and np.isnan(outcome.got[:, 8:]).all() and outcome.got.size > 32,
     "only the first block's elements were stored: add the columns, or rows, of all blocks before this one.",
-    thread_numbers,
+    thread_number_lines,
 )
 
 
@@ -150,7 +158,7 @@ def _read_elsewhere(outcome: Outcome) -> str | None:
 
 def _other_place(outcome: Outcome) -> str | None:
     advice = _read_elsewhere(outcome)
-    return at(sums(outcome), advice) if advice else None
+    return with_lines(sum_lines(outcome), advice) if advice else None
 
 
 #: The inner product on matrices that are lines of memory.
@@ -178,22 +186,22 @@ def _rows_without_thread(outcome: Outcome) -> str | None:
     stored = np.asarray(np.isfinite(outcome.got).any(axis=1))
     if len(stored) > TILE and stored[:TILE].all() and not stored[TILE:].any():
         advice = "only the first block's rows were stored: the number of the block is missing from the row."
-        return at(thread_numbers(outcome), advice)
+        return with_lines(thread_number_lines(outcome), advice)
     if stored[0] and not stored.all():
         advice = (
             "some rows of C were never stored, and M of them exist: which rows do your threads and your guard reach?"
         )
-        return at(thread_numbers(outcome), advice)
+        return with_lines(thread_number_lines(outcome), advice)
     return None
 
 
 #: One thread per row, for any number of rows.
 GUARDED_ROWS = write(
     "guarded-rows",
-    PRODUCT.but(
+    PRODUCT.replace(
         shapes=((8, 8, 8), (13, 6, 5), (21, 3, 4), (1, 1, 1)),
         launch=lambda M, N, K: ((ceil_div(M, TILE), 1), (TILE, 1)),
-        share=lambda M, N, K: N,
+        elements_per_thread=lambda M, N, K: N,
     ),
     global_loads("2·K·N", "2·K for each of the N elements of a row."),
     _ONE_STORE,
@@ -213,14 +221,14 @@ _TOO_MUCH_GUARDED = shows(
     lambda outcome: np.isnan(outcome.got).any() and np.isfinite(outcome.got).any(),
     "some elements of C have no thread that stores them: the guard must let every thread with row < M and col < N do "
     "its work.",
-    around(ast.If, stores),
+    enclosing_lines(ast.If, store_lines),
 )
 
 
 #: The rows are guarded, and the columns are not.
 HALF_A_GUARD = find_bug(
     "half-a-guard",
-    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1))),
+    PRODUCT.replace(shapes=((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1))),
     """@cuda.jit
 def half_a_guard(A, B, C):
     row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
@@ -255,7 +263,7 @@ _FIRST_ELEMENTS_ALONE = shows(
         and np.isnan(outcome.got).ravel().nonzero()[0].tolist() == [*range(_FEW, outcome.got.size)]
     ),
     f"only the first {_FEW} elements were stored: C has more, so a thread needs a loop over its elements.",
-    stores,
+    store_lines,
 )
 
 
@@ -270,7 +278,7 @@ def _run_on(A: Array, B: Array) -> Array:
 _SUMS_RUN_ON_BY_THREAD = result_is(
     _run_on,
     "each sum goes on where the thread's element before ended: set acc to zero for every element.",
-    lines=outer_loops,
+    lines=outermost_sum_loops,
 )
 
 
@@ -293,10 +301,10 @@ def _same_number_in_each_block(make: Any, kernel: Kernel, _: Any) -> Iterator[Ca
 #: A launch of 64 threads for every size: a thread takes several elements, found by their places in memory.
 FEW_THREADS = write(
     "few-threads",
-    PRODUCT.but(
+    PRODUCT.replace(
         shapes=((8, 8, 8), (13, 6, 5), (9, 21, 4), (1, 1, 1)),
         launch=lambda M, N, K: ((_FEW // 32, 1), (32, 1)),
-        share=lambda M, N, K: ceil_div(M * N, _FEW),
+        elements_per_thread=lambda M, N, K: ceil_div(M * N, _FEW),
     ),
     replace(
         global_loads(
@@ -304,7 +312,7 @@ FEW_THREADS = write(
             "some threads have more elements than others: number the elements 0, 1, 2, … along the rows, and divide "
             "these numbers among all 64 threads.",
         ),
-        at=together(outer_loops, around(ast.For, stores)),
+        lines=union_of_lines(outermost_sum_loops, enclosing_lines(ast.For, store_lines)),
     ),
     _ONE_STORE,
     hints={

@@ -8,7 +8,14 @@ import numpy as np
 from ..grading.budgets import global_loads, global_stores
 from ..grading.exercise import TILE, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.lines import around, at, loads, loops_of_sums, stores, thread_numbers
+from ..grading.lines import (
+    enclosing_lines,
+    innermost_sum_loops,
+    load_lines,
+    store_lines,
+    thread_number_lines,
+    with_lines,
+)
 from ..grading.matrix_product import (
     PRODUCT,
     PRODUCT_OF_ROWS,
@@ -26,13 +33,13 @@ _SHAPES = ((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1))
 _LAST_TERM_MISSING = result_is(
     lambda A, B: A[:, :-1] @ B[:, :-1].T if A.shape[1] > 1 else None,
     advice_on_the_last_term,
-    lines=loops_of_sums,
+    lines=innermost_sum_loops,
 )
 
 _NOT_TRANSPOSED = result_is(
     lambda A, B: A @ B if len({*A.shape, *B.shape}) == 1 else None,
     "this is A·B: element (row, col) of A·Bᵀ uses row `col` of B, not column `col`.",
-    lines=loads("B"),
+    lines=load_lines("B"),
 )
 
 
@@ -40,7 +47,7 @@ def _row_and_column_swapped(outcome: Outcome) -> str | None:
     # A warp is 4 rows of 8 threads. With x along columns its store touches at most 2 sectors a row, 8 in all.
     if outcome.count("sectors", "store", "C") > 8 * outcome.count("requests", "store", "C"):
         advice = "x and y look swapped: the column comes from blockIdx.x and threadIdx.x, the row from y."
-        return at(thread_numbers(outcome), advice)
+        return with_lines(thread_number_lines(outcome), advice)
     return None
 
 
@@ -50,14 +57,14 @@ def _part_not_stored(outcome: Outcome) -> str | None:
             "part of C was never stored: C has M rows and N columns, x counts columns, and y counts rows. Which "
             "threads does your guard stop?"
         )
-        return at(around(ast.If, stores)(outcome), advice)
+        return with_lines(enclosing_lines(ast.If, store_lines)(outcome), advice)
     return None
 
 
 #: One thread per element of C = A·Bᵀ, with B stored as N×K.
 TRANSPOSED = fill_in(
     "transposed",
-    PRODUCT_OF_ROWS.but(shapes=_SHAPES),
+    PRODUCT_OF_ROWS.replace(shapes=_SHAPES),
     global_loads("2·K", "one element of A and one of B per step of the loop are enough."),
     global_stores("M·N", "keep the sum in a variable of the thread, and store it once, after the loop."),
     hints={
@@ -72,24 +79,24 @@ TRANSPOSED = fill_in(
 _FIRST_OF_A_ALONE = result_is(
     lambda A, B: A[:, :1] * B.sum(axis=0),
     "every step multiplies with the same element of A: load A[row, k] once in each iteration.",
-    lines=loads("A"),
+    lines=load_lines("A"),
 )
 
 
 _SAME_COLUMN_TWICE = shows(
     lambda outcome: np.array_equal(outcome.got[:, 0::2], outcome.got[:, 1::2]),
     "both columns hold the same sums: the right one needs B[k, left + 1].",
-    loads("B"),
+    load_lines("B"),
 )
 
 
 #: Each thread computes two neighbouring elements of C and loads A only once for both.
 TWO_COLUMNS = fill_in(
     "two-columns",
-    PRODUCT.but(
+    PRODUCT.replace(
         shapes=((16, 16, 16), (13, 22, 10), (19, 6, 5), (1, 2, 1)),  # N is even, as the exercise promises
         launch=grid_over(TILE, 2 * TILE, block=(TILE, TILE)),
-        share=lambda M, N, K: 2,
+        elements_per_thread=lambda M, N, K: 2,
     ),
     global_loads(
         "3·K", "A[row, k] is loaded twice: keep it in a variable, which is in a register, and use it in both sums."
@@ -104,7 +111,7 @@ TWO_COLUMNS = fill_in(
 #: The sum grows in C, in global memory.
 SUM_IN_REGISTER = make_cheaper(
     "sum-in-register",
-    PRODUCT.but(shapes=_SHAPES),
+    PRODUCT.replace(shapes=_SHAPES),
     """@cuda.jit
 def sum_in_C(A, B, C):
     row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
@@ -121,7 +128,7 @@ def sum_in_C(A, B, C):
             "variable that "
             "begins with 0.",
         ),
-        at=loads("C"),
+        lines=load_lines("C"),
     ),
     global_stores(
         "M·N", "C is stored more than once: store it after the loop, with the indentation of the line `for k …`."
@@ -134,13 +141,13 @@ def sum_in_C(A, B, C):
 _ROWS_OF_B = result_is(
     lambda A, B: A @ B.T,
     "this is A·Bᵀ: column y of B is B[k, y], and B[y, k] goes along its row y.",
-    lines=loads("B"),
+    lines=load_lines("B"),
 )
 
 #: The device kernel of Sankar's report: guarded loop, unguarded store, B by rows.
 REPORT_KERNEL = find_bug(
     "report-kernel",
-    PRODUCT.but(shapes=((16, 16, 16), (13, 13, 13), (21, 21, 21), (1, 1, 1))),
+    PRODUCT.replace(shapes=((16, 16, 16), (13, 13, 13), (21, 21, 21), (1, 1, 1))),
     """@cuda.jit
 def mat_mul_dev(A, B, C):
     x = cuda.threadIdx.y + cuda.blockIdx.y * cuda.blockDim.y

@@ -6,7 +6,7 @@ from ...simulator.hardware import ceil_div
 from ..grading.budgets import barriers, global_loads, shared_loads
 from ..grading.exercise import Array, Budget, Task, fill_in, find_bug, write
 from ..grading.explain import Explanation
-from ..grading.lines import loads, stores
+from ..grading.lines import load_lines, store_lines
 from ..grading.matrix_product import PRODUCT, last_term_alone, last_term_missing, one_array, result_is, shows
 
 _WAIT = (
@@ -17,15 +17,15 @@ _WAIT = (
 _BOTH_TRANSPOSED = result_is(
     lambda A, B: A.T @ B.T,
     "both copies are transposed: the two sides of the = must have the same indices, [row, col].",
-    lines=loads("A", "B"),
+    lines=load_lines("A", "B"),
 )
 
 #: Two lines that copy an element of A and one of B to shared memory.
 TO_SHARED_MEMORY = fill_in(
     "to-shared-memory",
-    PRODUCT.but(shapes=((8, 8, 8),), grows="none"),
+    PRODUCT.replace(shapes=((8, 8, 8),), larger_sizes="none"),
     global_loads("2", "each thread copies one element of A and one of B. The other threads copy the other elements."),
-    fixed=("acc += A_shared[row, k] * B_shared[k, col]",),
+    given_lines=("acc += A_shared[row, k] * B_shared[k, col]",),
     hints={
         "uninitialized-read": "an element of a shared array is read, but no thread stored it: each thread copies one "
         "element of A and one of B, to its own place [row, col].",
@@ -51,7 +51,7 @@ _WITHOUT_ENDS = result_is(
     _sums_within_blocks,
     "at the ends of a block the neighbours are missing from the sums: near[0] and near[65] hold the elements of A just "
     "before and just after the block's own.",
-    lines=loads("A"),
+    lines=load_lines("A"),
 )
 
 
@@ -61,7 +61,7 @@ _MOVED = shows(
         and any(np.array_equal(outcome.got[1:-1], np.roll(outcome.want, by)[1:-1]) for by in (1, -1))
     ),
     "every sum is that of the element next to it: element i is at near[t + 1], its neighbours on both sides.",
-    stores,
+    store_lines,
 )
 
 
@@ -82,7 +82,7 @@ NEIGHBOURS = fill_in(
         "n + 2·⌈n/64⌉",
         lambda outcome: outcome.count("accesses", "load", "A"),
         "the neighbours are loaded from A again: read them from near, where another thread has stored them.",
-        at=loads("A"),
+        lines=load_lines("A"),
     ),
     barriers("1", "one barrier is enough: between the stores into the shared array and the reads."),
     hints={
@@ -104,10 +104,10 @@ NEIGHBOURS = fill_in(
 #: The barrier is inside the guard of C.
 DIVERGENT = find_bug(
     "divergent",
-    PRODUCT.but(
+    PRODUCT.replace(
         shapes=((8, 8, 8), (3, 8, 5), (8, 2, 8), (5, 4, 7), (8, 5, 3), (1, 1, 1)),
         launch=lambda M, N, K: ((1, 1), (max(N, K), max(M, K))),
-        grows="none",
+        larger_sizes="none",
     ),
     """@cuda.jit
 def divergent(A, B, C):
@@ -154,7 +154,7 @@ FIRST_BARRIER = Explanation(
 #: A sum over each block in six steps, with a barrier in the loop.
 BLOCK_SUMS = write(
     "block-sums",
-    NEIGHBOURS.task.but(
+    NEIGHBOURS.task.replace(
         answer=lambda A: np.add.reduceat(A, np.arange(0, A.size, 64)),
         element="C[i] = sum(A[k] for k in range(64 * i, min(64 * i + 64, A.size)))",
     ),

@@ -6,7 +6,7 @@ from ..grading.budgets import barriers, global_loads, global_stores, sectors_per
 from ..grading.exercise import TILE, Array, Outcome, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
-from ..grading.lines import computed, loads, outer_loops, together
+from ..grading.lines import index_computation_lines, load_lines, outermost_sum_loops, union_of_lines
 from ..grading.matrix_product import (
     ITERATIONS_OF_TILES,
     PRODUCT,
@@ -21,7 +21,7 @@ from ..grading.matrix_product import (
 _ONLY_LAST_TILE = sums_take(
     lambda K: range((K - 1) // TILE * TILE, K),
     "only the last pair of tiles is in the sums: acc must keep its value from tile to tile.",
-    lines=outer_loops,
+    lines=outermost_sum_loops,
 )
 
 #: The inner loop of the tiled kernel, with exactly the barriers that it needs.
@@ -56,7 +56,7 @@ BARRIERS = fill_in(
 
 def _second_tile(outcome: Outcome) -> list[int]:
     """The line that loads the second tile from A: the last of those that fill a tile."""
-    return [max(loads("A")(outcome), default=0)]
+    return [max(load_lines("A")(outcome), default=0)]
 
 
 _SQUARE = result_is(
@@ -76,7 +76,7 @@ _DIAGONAL_TILES_ONLY = shows(
     _right_on_the_diagonal,
     "only the tiles on the diagonal are right: the second tile holds the rows of A that start at blockIdx.x * T, not "
     "at blockIdx.y * T.",
-    together(computed(_second_tile, threads=True), _second_tile),
+    union_of_lines(index_computation_lines(_second_tile, threads=True), _second_tile),
 )
 
 
@@ -93,7 +93,7 @@ _ONE_ROW_FOR_A_COLUMN_OF_THREADS = result_is(
     _rows_by_column,
     "cols[ty, tx] is filled from row blockIdx.x * TILE + tx: row ty of the second tile holds row blockIdx.x * TILE + "
     "ty of A, so the row must use ty.",
-    lines=together(computed(_second_tile, threads=True), _second_tile),
+    lines=union_of_lines(index_computation_lines(_second_tile, threads=True), _second_tile),
 )
 
 #: C = A·Aᵀ by tiles; both tiles come from A.
@@ -142,7 +142,7 @@ GRAM = fill_in(
 _NOT_TRANSPOSED = result_is(
     lambda At, B: At @ B if At.shape[0] == At.shape[1] else None,
     "At was read as if it were A: element (row, start + tx) of A is at At[start + tx, row].",
-    lines=loads("At"),
+    lines=load_lines("At"),
 )
 
 
@@ -157,14 +157,14 @@ _TRANSPOSED_IN_THE_TILE = result_is(
     _places_exchanged,
     "row depends on ty, so this thread fills [ty, tx]: the element of A in that place is (row, start + tx), and "
     "in At its row is the second index.",
-    lines=loads("At"),
+    lines=load_lines("At"),
 )
 
 _FIRST_PAIR_AGAIN = result_is(
     lambda At, B: At.shape[0] // TILE * (At[:TILE].T @ B[:TILE]),
     "every iteration multiplies the first pair again: start, where the pair of this iteration begins, is missing from "
     "the loads.",
-    lines=loads("At", "B"),
+    lines=load_lines("At", "B"),
 )
 
 
@@ -188,7 +188,7 @@ TILES_OF_TRANSPOSE = fill_in(
     ),
     _LOADS_OF_EVEN,
     _BARRIERS_OF_EVEN,
-    fixed=("acc += A_tile[ty, k] * B_tile[k, tx]",),
+    given_lines=("acc += A_tile[ty, k] * B_tile[k, tx]",),
     hints={
         "out-of-bounds": "At has K rows and M columns: its first index begins at start, its second is the row of C. In "
         "B the first index begins at start, and the second is the column of C.",
@@ -212,7 +212,7 @@ _RACE = {
 #: A barrier in the inner loop, as in the blog post.
 TOO_DEEP = make_cheaper(
     "too-deep",
-    PRODUCT.but(shapes=_EVEN_SHAPES),
+    PRODUCT.replace(shapes=_EVEN_SHAPES),
     """@cuda.jit
 def too_deep(A, B, C):
     A_tile = cuda.shared.array((TILE, TILE), float32)
@@ -238,7 +238,7 @@ def too_deep(A, B, C):
 #: Sankar's tiled kernel: one barrier, and a store for each pair of tiles.
 REPORT_TILED = find_bug(
     "report-tiled",
-    PRODUCT.but(shapes=((16, 16, 16), (8, 8, 8), (24, 24, 24))),
+    PRODUCT.replace(shapes=((16, 16, 16), (8, 8, 8), (24, 24, 24))),
     """@cuda.jit
 def report_tiled(A, B, C):
     As = cuda.shared.array((TILE, TILE), float32)

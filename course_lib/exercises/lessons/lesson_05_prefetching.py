@@ -12,7 +12,16 @@ from ...simulator.repairs.table import Candidate, Texts, row
 from ...trace.warp_schedule import ROWS, slacks, timeline_rows
 from ..grading.budgets import barriers, global_loads, shared_stores
 from ..grading.exercise import FILL_IN, TILE, Budget, Outcome, fill_in, make_cheaper
-from ..grading.lines import around, at, computed, guards, loads, most, stores, together
+from ..grading.lines import (
+    enclosing_lines,
+    guard_lines,
+    index_computation_lines,
+    lines_with_most_accesses,
+    load_lines,
+    store_lines,
+    union_of_lines,
+    with_lines,
+)
 from ..grading.matrix_product import ITERATIONS_OF_TILES, PRODUCT, grid_over, last_tile_missing
 from ..grading.routines import Case, routine
 
@@ -52,7 +61,7 @@ def _used_too_early(outcome: Outcome) -> int:
 
 def _before_use(hint: str) -> Budget:
     name = "loads after the first pair that are used before T multiplications"
-    return Budget(name, "none", _used_too_early, hint, traced=True, at=loads("A", "B"))
+    return Budget(name, "none", _used_too_early, hint, traced=True, lines=load_lines("A", "B"))
 
 
 def _first_tile_missing(outcome: Outcome) -> str | None:
@@ -67,12 +76,14 @@ def _first_tile_missing(outcome: Outcome) -> str | None:
             "the first pair of tiles is missing from every sum: the next pair overwrote it before it was multiplied. "
             "Store a_next and b_next into the tiles after the loop over k."
         )
-        return at((fill.statement.lineno for fill in kernel.fills if fill.statement.lineno < min(products)), advice)
+        return with_lines(
+            (fill.statement.lineno for fill in kernel.fills if fill.statement.lineno < min(products)), advice
+        )
     advice = (
         "the first pair of tiles is missing from every sum: it was never loaded. The iteration with start = 0 loads "
         "the pair that begins at 0."
     )
-    return at(together(guards(loads("A", "B")), loads("A", "B"))(outcome), advice)
+    return with_lines(union_of_lines(guard_lines(load_lines("A", "B")), load_lines("A", "B"))(outcome), advice)
 
 
 @row(
@@ -111,7 +122,7 @@ ONE_BUFFER = fill_in(
     },
     diagnoses=(last_tile_missing, _first_tile_missing),
     rows=(_stored_at_once,),
-    fixed=("acc += A_tile[ty, k] * B_tile[k, tx]",),
+    given_lines=("acc += A_tile[ty, k] * B_tile[k, tx]",),
 )
 
 
@@ -124,7 +135,10 @@ LAST_ITERATION = fill_in(
         shared_stores(
             "2·⌈K/T⌉", "the iteration in which start has reached K has loaded nothing: there is nothing to store."
         ),
-        at=together(around(ast.If, most("shared", "store")), most("shared", "store")),
+        lines=union_of_lines(
+            enclosing_lines(ast.If, lines_with_most_accesses("shared", "store")),
+            lines_with_most_accesses("shared", "store"),
+        ),
     ),
     barriers(
         "⌈K/T⌉",
@@ -156,8 +170,8 @@ def _end_of_first_tile(outcome: Outcome) -> str | None:
     stored = np.asarray(np.isfinite(outcome.got).any(axis=0))
     first = np.arange(stored.size) // TILE % 2 == 0
     if not stored[first].any() or (stored.size > TILE and not stored[~first].any()):
-        return at(
-            together(computed(stores), stores)(outcome),
+        return with_lines(
+            union_of_lines(index_computation_lines(store_lines), store_lines)(outcome),
             "one of the block's two tiles of C was never stored. After the last pair of a tile is multiplied, its sums "
             "must be stored, and then col may already be that of the next tile.",
         )
@@ -167,10 +181,10 @@ def _end_of_first_tile(outcome: Outcome) -> str | None:
         return None
     if np.array_equal(outcome.got, whole + ~first * np.roll(whole, TILE, axis=1)):
         advice = "the sums of the second tile go on where those of the first ended: set acc to zero after the store."
-        return at(stores(outcome), advice)
+        return with_lines(store_lines(outcome), advice)
     if np.array_equal(outcome.got[:, first], A[:, :last] @ B[:last, first]):
-        return at(
-            stores(outcome),
+        return with_lines(
+            store_lines(outcome),
             "the last pair of tiles is missing from the first tile of C: this pair is multiplied in the iteration that "
             "loads the first pair of the second tile. Store the sums after that multiplication.",
         )
@@ -180,10 +194,10 @@ def _end_of_first_tile(outcome: Outcome) -> str | None:
 #: A block computes two tiles of C, and prefetches the first pair of the second one, too.
 ACROSS_TILES = make_cheaper(
     "across-tiles",
-    PRODUCT.but(
+    PRODUCT.replace(
         shapes=((16, 32, 16), (13, 21, 26), (5, 9, 19), (1, 1, 1)),
         launch=grid_over(TILE, 2 * TILE, (TILE, TILE)),
-        share=lambda M, N, K: 2,
+        elements_per_thread=lambda M, N, K: 2,
     ),
     """@cuda.jit
 def two_tiles(A, B, C):

@@ -5,7 +5,7 @@ import numpy as np
 from ..grading.budgets import barriers, sectors_per_request
 from ..grading.exercise import TILE, Array, GridAndBlock, Shape, Task, fill_in, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.lines import stores
+from ..grading.lines import store_lines
 from ..grading.matrix_product import grid_over, one_array, result_is, shows
 from .lesson_01_threads_and_data import OWN_ELEMENT
 from .lesson_04_tiling import GRAM
@@ -19,7 +19,7 @@ def _aligned(shape: Shape) -> bool:
 _ONE_ITERATION_ALONE = shows(
     lambda outcome: np.isfinite(outcome.got).mean() == 1 / 4,
     "only a quarter of the elements is stored: each iteration must use different ones, so the index needs step.",
-    stores,
+    store_lines,
 )
 
 
@@ -39,7 +39,7 @@ SIDE_BY_SIDE = fill_in(
         shapes=((128,), (256,), (384,)),
         element="C[i] = float32(2) * A[i]",
         sizes="n",
-        share=lambda n: 4,
+        elements_per_thread=lambda n: 4,
     ),
     sectors_per_request("A", "4", _FOUR_NEIGHBOURS, places=True),
     sectors_per_request("C", "4", _FOUR_NEIGHBOURS, op="store", places=True),
@@ -59,7 +59,7 @@ SIDE_BY_SIDE = fill_in(
 _TURNED = result_is(
     lambda A: 2 * A.T,
     "this is the transposed matrix: row and col have changed places in one access, and not in the other.",
-    lines=stores,
+    lines=store_lines,
 )
 
 _STILL_DOWN = (
@@ -76,10 +76,10 @@ def _square_grid(rows: int, columns: int) -> GridAndBlock:
 #: A matrix doubled, with x along the rows.
 ALONG_THE_ROW = make_cheaper(
     "along-the-row",
-    OWN_ELEMENT.task.but(
+    OWN_ELEMENT.task.replace(
         launch=_square_grid,
         shapes=((32, 32), (48, 48), (40, 40), (21, 21), (37, 26)),
-        finished=grid_over(16, 16),
+        finished_launch=grid_over(16, 16),
     ),
     """@cuda.jit
 def double(A, C):
@@ -109,7 +109,7 @@ def _tiles_moved(A: Array) -> Array | None:
 _TILES_NOT_TURNED = result_is(
     _tiles_moved,
     "each tile is in its new place, but is not transposed itself: store tile[tx, ty], not tile[ty, tx].",
-    lines=stores,
+    lines=store_lines,
 )
 
 _ALONG_A = "tx must run along a row of A when the tile is loaded: tile[ty, tx] = A[row, col]."
@@ -121,7 +121,7 @@ _ALONG_C = (
 #: C = Aᵀ, with both accesses to global memory coalesced.
 TURN_A_TILE = fill_in(
     "turn-a-tile",
-    OWN_ELEMENT.task.but(
+    OWN_ELEMENT.task.replace(
         answer=lambda A: A.T,
         launch=grid_over(TILE, TILE),
         shapes=((16, 16), (24, 8), (8, 40), (13, 21), (1, 1)),

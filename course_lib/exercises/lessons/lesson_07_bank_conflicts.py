@@ -12,7 +12,7 @@ from ...simulator.repairs.table import Candidate, Texts, row
 from ..grading.budgets import conflicts, global_loads, sectors_per_request, shared_stores
 from ..grading.exercise import FILL_IN, Array, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.lines import Lines, largest_arrays, together, uses_of_largest_arrays
+from ..grading.lines import LineFinder, largest_array_access_lines, largest_array_lines, union_of_lines
 from ..grading.matrix_product import PRODUCT, PRODUCT_OF_ROWS, grid_over, one_array, result_is
 from ..grading.mistakes.likely_mistakes import exchanged
 from ..grading.routines import Case, routine
@@ -36,10 +36,10 @@ WHICH_BANK = routine(
 )
 
 
-def _shared_words(formula: str, hint: str, at: Lines = largest_arrays) -> Budget:
+def _shared_words(formula: str, hint: str, lines: LineFinder = largest_array_lines) -> Budget:
     """Words of shared memory that a block declares."""
     name = "words of shared memory"
-    return Budget(name, formula, lambda outcome: outcome.counts.shared_elements(), hint, at=at)
+    return Budget(name, formula, lambda outcome: outcome.counts.shared_elements(), hint, lines=lines)
 
 
 def _whole(shape: Shape) -> bool:
@@ -135,7 +135,7 @@ def _conflicts_per_request(outcome: Outcome) -> float:
 #: The wrong one of two tiles is padded.
 WRONG_TILE = find_bug(
     "wrong-tile",
-    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)), launch=grid_over(SIDE, SIDE)),
+    PRODUCT.replace(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)), launch=grid_over(SIDE, SIDE)),
     """def wrong_tile(A, B, C):
     A_tile = cuda.shared.array((SIDE, LONGER), float32)
     B_tile = cuda.shared.array((SIDE, SIDE), float32)
@@ -194,12 +194,12 @@ _ANOTHER_COLUMN = result_is(
 #: A·Bᵀ with a tile that is read down its columns, free of conflicts by an exchange of its columns.
 SWIZZLE = fill_in(
     "swizzle",
-    PRODUCT_OF_ROWS.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)), launch=grid_over(SIDE, SIDE)),
+    PRODUCT_OF_ROWS.replace(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)), launch=grid_over(SIDE, SIDE)),
     _shared_words(
         "2·16·16",
         "this time without padding: both tiles stay 16×16, and what avoids the conflicts is the column in which an "
         "element is stored and read.",
-        together(largest_arrays, uses_of_largest_arrays),
+        union_of_lines(largest_array_lines, largest_array_access_lines),
     ),
     conflicts(
         "16 lanes store to, or read from, 16 rows of the tile in one column. Element (n, k) belongs in row n: let its "

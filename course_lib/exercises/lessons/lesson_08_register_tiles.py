@@ -12,7 +12,16 @@ from ...simulator.repairs.table import Candidate, Texts, row
 from ..grading.budgets import barriers, global_loads, global_stores, shared_loads
 from ..grading.exercise import FILL_IN, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.lines import at, computed, guards, loads, stores, sums, tile_reads, together
+from ..grading.lines import (
+    guard_lines,
+    index_computation_lines,
+    load_lines,
+    shared_load_lines,
+    store_lines,
+    sum_lines,
+    union_of_lines,
+    with_lines,
+)
 from ..grading.matrix_product import PRODUCT, grid_over, result_is, sums_take
 from ..grading.routines import Case, routine
 
@@ -74,28 +83,28 @@ USEFUL_SHARE = routine(
 _ONLY_LAST_STEP = sums_take(
     lambda K: range(R - 1, K, R) or None,
     "every row of B but one in eight is missing: b must be loaded again for each k.",
-    lines=loads("B"),
+    lines=load_lines("B"),
 )
 
 _SAME_ROW_OF_B = result_is(
     lambda A, B: A @ B[[k // R * R for k in range(A.shape[1])]],
     "all eight steps of a tile use the same row of B: b is B[start + k, col].",
-    lines=loads("B"),
+    lines=load_lines("B"),
 )
 
 _FIRST_ROWS_OF_B = result_is(
     lambda A, B: A @ B[[k % R for k in range(A.shape[1])]],
     "every tile uses the first eight rows of B: b is B[start + k, col], and its guard asks for start + k, too.",
-    lines=loads("B"),
+    lines=load_lines("B"),
 )
 
 #: The inner loops of the outer product: an element of B in a register is multiplied with a column of A's tile.
 OUTER = fill_in(
     "outer",
-    PRODUCT.but(
+    PRODUCT.replace(
         shapes=((16, 64, 16), (13, 70, 26), (5, 9, 19), (1, 1, 1)),
         launch=grid_over(R, W, block=(W, 1)),
-        share=lambda M, N, K: R,
+        elements_per_thread=lambda M, N, K: R,
         max_steps=6_000,
     ),
     global_loads(
@@ -118,7 +127,7 @@ OUTER = fill_in(
 
 
 #: Four results a thread, 16×16 a block.
-_FOUR_EACH = PRODUCT.but(launch=grid_over(TILE, TILE, block=(SIDE, SIDE)), share=lambda M, N, K: 4)
+_FOUR_EACH = PRODUCT.replace(launch=grid_over(TILE, TILE, block=(SIDE, SIDE)), elements_per_thread=lambda M, N, K: 4)
 
 
 def _quadrants(outcome: Outcome) -> str | None:
@@ -132,8 +141,8 @@ def _quadrants(outcome: Outcome) -> str | None:
         for j in (0, SIDE)
     }
     if right[0, 0] and not all(right.values()):
-        return at(
-            (*sums(outcome), *stores(outcome)),
+        return with_lines(
+            (*sum_lines(outcome), *store_lines(outcome)),
             "the upper left quarter of the tile is right and another is not: result (i, j) is the sum of products of "
             "the elements from row ty + 8·i of the block's part of A and column tx + 8·j of its part of B.",
         )
@@ -146,14 +155,16 @@ def _in_other_places(outcome: Outcome) -> str | None:
     moved = got.size == TILE * TILE and not np.array_equal(got, want)
     if not moved or not np.array_equal(np.sort(got, axis=None), np.sort(want, axis=None)):
         return None
-    reads = {*tile_reads(outcome)}
+    reads = {*shared_load_lines(outcome)}
     kept = [np.array_equal(np.sort(got, axis=axis), np.sort(want, axis=axis)) for axis in (0, 1)]
     which = "row" if kept[0] else "column" if kept[1] else "row and the column"
     advice = (
         f"all results of a tile are right, but not in their places: store acc[i, j] in the {which} that "
         f"{in_lines(reads)} {'reads' if len(reads) == 1 else 'read'} for it."
     )
-    return at(together(computed(stores), guards(stores), stores)(outcome), advice)
+    return with_lines(
+        union_of_lines(index_computation_lines(store_lines), guard_lines(store_lines), store_lines)(outcome), advice
+    )
 
 
 #: A register tile of 2×2: four loads from shared memory for four multiplications.
@@ -180,20 +191,22 @@ TWO_BY_TWO = fill_in(
 def _other_rows(outcome: Outcome) -> str | None:
     """Rows of the right product, each in another place or more than once."""
     if outcome.got.shape[0] == ROWS and outcome.got[:8].any() and not outcome.got[8:].any():
-        return at(sums(outcome), "only one of a thread's four sums is added to: acc[i] is that of row y + 8 * i.")
+        return with_lines(
+            sum_lines(outcome), "only one of a thread's four sums is added to: acc[i] is that of row y + 8 * i."
+        )
     if all((outcome.want == row).all(axis=1).any() for row in outcome.got):
         advice = "each row of C is a right one, but of other rows: acc[i] belongs to row y + 8 * i of the tile of A."
-        return at(sums(outcome), advice)
+        return with_lines(sum_lines(outcome), advice)
     return None
 
 
 #: Four results of a column: B's element is read once for all of them.
 FOUR_ROWS = make_cheaper(
     "four-rows",
-    PRODUCT.but(
+    PRODUCT.replace(
         shapes=((32, 32, 32), (45, 21, 40), (5, 40, 70), (1, 1, 1)),
         launch=grid_over(ROWS, ROWS, block=(ROWS, ROWS // 4)),
-        share=lambda M, N, K: 4,
+        elements_per_thread=lambda M, N, K: 4,
         max_steps=20_000,
     ),
     """def four_rows(A, B, C):
@@ -244,7 +257,7 @@ FOUR_ROWS = make_cheaper(
 #: The results of a register tile are computed for some rows and stored to others.
 SCATTERED = find_bug(
     "scattered",
-    _FOUR_EACH.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1))),
+    _FOUR_EACH.replace(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1))),
     """def scattered(A, B, C):
     A_tile = cuda.shared.array((16, 8), float32)
     B_tile = cuda.shared.array((8, 16), float32)

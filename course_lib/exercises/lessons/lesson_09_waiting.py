@@ -30,7 +30,7 @@ WHERE = Explanation(
         "the busiest part, here the path to shared memory, limits every gain",
         "where warps wait for global memory and no other part is nearly full, it gains",
     ),
-    asked="The measurement is right: what else hides the latency where prefetching gains little?",
+    advice="The measurement is right: what else hides the latency where prefetching gains little?",
 )
 
 

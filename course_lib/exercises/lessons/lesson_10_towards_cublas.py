@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ..grading.budgets import barriers, conflicts, global_loads, global_stores, sectors_per_request, shared_loads
 from ..grading.exercise import FILL_IN, TILE, Diagnosis, Outcome, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.lines import loads
+from ..grading.lines import load_lines
 from ..grading.matrix_product import PRODUCT, grid_over, one_array, result_is, shows
 from ..grading.routines import Case, routine
 
@@ -53,13 +53,13 @@ _COPY = Task(
     shapes=((16, 64), (13, 37), (5, 4), (6, 3), (7, 34), (1, 1)),
     element="C[row, col] = A[row, col]",
     sizes="(M, N)",
-    share=lambda M, N: VECTOR,
+    elements_per_thread=lambda M, N: VECTOR,
 )
 
 #: A row is copied in pieces of four elements.
 FOUR_AT_ONCE = fill_in(
     "four-at-once",
-    _COPY.but(shapes=((16, 64), (13, 36), (5, 4), (1, 128))),  # 4 divides N, as the exercise promises
+    _COPY.replace(shapes=((16, 64), (13, 36), (5, 4), (1, 128))),  # 4 divides N, as the exercise promises
     global_loads("1", "load4 loads all four elements in one access."),
     global_stores("M·N/4", "store4 stores all four in one access."),
     hints={
@@ -111,17 +111,17 @@ _ONE_FRAGMENT_FOR_ALL = shows(
 _COLUMNS_OF_FIRST_BLOCK = result_is(
     lambda A, B: A @ B[:, np.arange(B.shape[1]) % COLUMNS],
     "every block reads the first 32 columns of B: a thread's columns begin at col in B and C, and at n in the tile.",
-    lines=loads("B"),
+    lines=load_lines("B"),
 )
 
 
 #: A tiled kernel with four neighbouring results a thread: all its accesses to B and C become 128-bit ones.
 WIDE = make_cheaper(
     "wide",
-    PRODUCT.but(
+    PRODUCT.replace(
         shapes=((8, 32, 8), (13, 36, 26), (5, 8, 19), (1, 4, 1)),  # 4 divides N, as the exercise promises
         launch=_launch_vectors,
-        share=lambda M, N, K: VECTOR,
+        elements_per_thread=lambda M, N, K: VECTOR,
         max_steps=6_000,
     ),
     """def wide(A, B, C):
@@ -181,10 +181,10 @@ _ONE_ROW_FOR_ALL = result_is(
 #: Four results below one another in each thread: vectors of A's tile need the tile transposed.
 TALL = make_cheaper(
     "tall",
-    PRODUCT.but(
+    PRODUCT.replace(
         shapes=((32, 8, 8), (13, 21, 28), (5, 9, 20), (1, 1, 4)),  # 4 divides K, as the exercise promises
         launch=grid_over(COLUMNS, SIDE, block=(SIDE, SIDE)),
-        share=lambda M, N, K: VECTOR,
+        elements_per_thread=lambda M, N, K: VECTOR,
         max_steps=6_000,
     ),
     """def tall(A, B, C):
@@ -260,17 +260,17 @@ GAIN = routine(
 _ONE_HALF_FOR_BOTH = result_is(
     lambda A, B: A @ B[:, [col // HALVES * HALVES + col % TILE for col in range(B.shape[1])]],
     "both results of a thread are the same: the second one is 8 columns to the right, in B and in B's tile.",
-    lines=loads("B"),
+    lines=load_lines("B"),
 )
 
 
 #: A tile of C that is wider than it is high: two results in each thread.
 RECTANGULAR_TILES = fill_in(
     "rectangular-tiles",
-    PRODUCT.but(
+    PRODUCT.replace(
         shapes=((8, 16, 8), (13, 21, 26), (5, 9, 19), (1, 1, 1)),
         launch=grid_over(TILE, HALVES, block=(TILE, TILE)),
-        share=lambda M, N, K: 2 if N > TILE else 1,
+        elements_per_thread=lambda M, N, K: 2 if N > TILE else 1,
     ),
     global_loads("3·⌈K/8⌉", "for each pair of tiles a thread loads one element of A and two of B."),
     shared_loads(
@@ -291,7 +291,7 @@ RECTANGULAR_TILES = fill_in(
         "barrier-divergence": "every thread of the block must reach the barriers: keep them out of the guards.",
     },
     diagnoses=(_ONE_HALF_FOR_BOTH,),
-    fixed=("C[row, col] = left", "C[row, col + 8] = right"),
+    given_lines=("C[row, col] = left", "C[row, col + 8] = right"),
 )
 
 NO_LIBRARY = Explanation(

@@ -9,7 +9,7 @@ from ..grading.budgets import barriers, global_loads, global_stores, iterations
 from ..grading.exercise import TILE, Array, Task, find_bug
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
-from ..grading.lines import around, begun_again, loads, sums
+from ..grading.lines import enclosing_lines, load_lines, restarted_sum_lines, sum_lines
 from ..grading.matrix_product import PRODUCT, last_tile_missing, one_array, product_inputs, result_is
 
 _TRANSPOSED = result_is(
@@ -53,13 +53,13 @@ def _last_pair(A: Array, B: Array, D: Array) -> Array:
 
 
 _LAST_PAIR_ALONE = result_is(
-    _last_pair, "C contains only the last pair of tiles: acc begins anew with each pair.", lines=begun_again
+    _last_pair, "C contains only the last pair of tiles: acc begins anew with each pair.", lines=restarted_sum_lines
 )
 
 #: C = A·B + D by a tiled kernel with two mistakes that the lesson has not shown.
 UNSEEN_ADD = find_bug(
     "unseen-add",
-    PRODUCT.but(
+    PRODUCT.replace(
         parameters=("A", "B", "D", "C"),
         inputs=lambda rng, M, N, K: (*product_inputs(rng, M, N, K), whole_numbers(rng, M, N)),
         answer=lambda A, B, D: A @ B + D,
@@ -100,13 +100,13 @@ THREADS = 64
 _SOME_TWICE = result_is(
     lambda A: A.sum(axis=1) + A[:, THREADS // 2 :].sum(axis=1),
     "some elements are in the sum twice. Which columns does thread 0 add, and which does thread 32 add?",
-    lines=around(ast.For, loads("A")),
+    lines=enclosing_lines(ast.For, load_lines("A")),
 )
 
 _ODD_THREADS_MISSING = result_is(
     lambda A: A[:, ::2].sum(axis=1),
     "the sums of threads with odd numbers are missing: with which value of `half` are they added?",
-    lines=around(ast.While, sums),
+    lines=enclosing_lines(ast.While, sum_lines),
 )
 
 #: Sums of rows: a reduction in shared memory with two mistakes that the lesson has not shown.
@@ -150,7 +150,7 @@ UNSEEN_SUMS = find_bug(
 #: A prefetching loop that fetches one tile too many.
 TOO_FAR = find_bug(
     "too-far",
-    PRODUCT.but(shapes=((16, 16, 16), (8, 24, 32), (24, 8, 8))),  # multiples of 8, as the exercise promises
+    PRODUCT.replace(shapes=((16, 16, 16), (8, 24, 32), (24, 8, 8))),  # multiples of 8, as the exercise promises
     """def too_far(A, B, C):
     A_tiles = cuda.shared.array((2, TILE, TILE), float32)
     B_tiles = cuda.shared.array((2, TILE, TILE), float32)

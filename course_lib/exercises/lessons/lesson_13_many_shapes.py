@@ -10,7 +10,7 @@ from ..grading.budgets import barriers, global_loads, global_stores, shared_load
 from ..grading.exercise import FILL_IN, TILE, Array, Diagnosis, Outcome, Task, fill_in
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
-from ..grading.lines import around, at, last_loops, loads
+from ..grading.lines import enclosing_lines, last_sum_loop, load_lines, with_lines
 from ..grading.matrix_product import PRODUCT, launch_per_element, product_inputs, result_is
 from ..grading.routines import Case, routine
 
@@ -37,7 +37,7 @@ BUSY = routine(
 
 
 #: The loop over the terms of a share.
-_LOOP = around(ast.For, loads("A", "B"))
+_LOOP = enclosing_lines(ast.For, load_lines("A", "B"))
 #: The terms of a share, from its number and K.
 _Part = Callable[[int, int], slice]
 
@@ -113,7 +113,7 @@ def _one_share_alone(outcome: Outcome) -> str | None:
     for number, partial in enumerate(P):
         if np.array_equal(outcome.got, partial) and not np.array_equal(outcome.got, outcome.want):
             advice = f"only the partial sums of share {number} are in C: add those of all {SHARES} shares."
-            return at(loads("P")(outcome), advice)
+            return with_lines(load_lines("P")(outcome), advice)
     return None
 
 
@@ -154,7 +154,7 @@ ONE_SHAPE = Explanation(
 #: Slices of K inside a block: four threads for each element of C.
 SLICED = fill_in(
     "sliced",
-    PRODUCT.but(
+    PRODUCT.replace(
         launch=lambda M, N, K: ((ceil_div(N, TILE), ceil_div(M, TILE)), (TILE, TILE, SHARES)),
         shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (1, 1, 3)),
     ),
@@ -175,7 +175,7 @@ SLICED = fill_in(
             lambda A, B: A[:, : A.shape[1] // SHARES] @ B[: A.shape[1] // SHARES],
             "C contains the sums of slice 0 only: after the barrier, add those of the other three slices.",
             "slice 0 alone",
-            last_loops,
+            last_sum_loop,
         ),
         result_is(
             lambda A, B: SHARES * (A @ B),

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from ..grading.budgets import global_loads, iterations_left, unsigned_indices
+from ..grading.budgets import global_loads, iterations_not_unrolled, unsigned_indices
 from ..grading.exercise import FILL_IN, Outcome, fill_in, find_bug
 from ..grading.explain import Explanation
-from ..grading.lines import at, computed, last_loops, loads, written
-from ..grading.lines import sums as lines_of_sums
+from ..grading.lines import index_computation_lines, last_sum_loop, lines_matching, load_lines, with_lines
+from ..grading.lines import sum_lines as lines_of_sums
 from ..grading.matrix_product import PRODUCT, sums_take
 from ..grading.routines import Case, routine
 
@@ -35,7 +35,7 @@ def _one_stays(outcome: Outcome) -> str | None:
     for name, got in sums.items():
         if np.array_equal(outcome.got, got):
             advice = f"{name} at the first of the sixteen terms: term i is A[row, start + i] * B[start + i, col]."
-            return at(lines_of_sums(outcome), advice)
+            return with_lines(lines_of_sums(outcome), advice)
     return None
 
 
@@ -45,7 +45,7 @@ def _in_fours(K: int) -> list[int]:
 
 
 #: The lines with K // 4 that is not multiplied by 4.
-_NUMBER_OF_FOURS = written(r"// 4(?! \* 4)")
+_NUMBER_OF_FOURS = lines_matching(r"// 4(?! \* 4)")
 _FOURS_COUNTED = (
     "K // 4 is the number of whole fours, and k grows by 4: the loop over the whole fours ends at K // 4 * 4."
 )
@@ -54,14 +54,16 @@ _FOURS_COUNTED = (
 #: The naive kernel's loop, with unsigned indices, in steps that a compiler unrolls.
 BY_SIXTEEN = fill_in(
     "by-sixteen",
-    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 48), (5, 9, 32), (1, 1, 16))),  # 16 divides K, as the exercise promises
-    iterations_left("K/16", "add sixteen terms in each iteration, by a loop of constant length: range(16)."),
+    PRODUCT.replace(
+        shapes=((16, 16, 16), (13, 21, 48), (5, 9, 32), (1, 1, 16))
+    ),  # 16 divides K, as the exercise promises
+    iterations_not_unrolled("K/16", "add sixteen terms in each iteration, by a loop of constant length: range(16)."),
     global_loads("2·K", "each term needs one element of A and one of B."),
     unsigned_indices(
         "k has a signed type, so numba tests in every load whether it is negative, and the loop is hardly faster: make "
         "it unsigned, k = uint64(start + i)."
     ),
-    fixed=("for start in range(0, K, 16):",),
+    given_lines=("for start in range(0, K, 16):",),
     hints={
         "out-of-bounds": "start already grows by 16: an iteration uses start, start + 1, … start + 15. The first index "
         "of B is its row.",
@@ -81,7 +83,7 @@ BY_SIXTEEN = fill_in(
             lambda K: [*range(SIXTEEN)] * (K // SIXTEEN),
             "every iteration adds the first sixteen terms again: k is start + i.",
             "sixteen again and again",
-            computed(loads("A", "B")),
+            index_computation_lines(load_lines("A", "B")),
         ),
         _one_stays,
     ),
@@ -90,7 +92,7 @@ BY_SIXTEEN = fill_in(
 #: An unrolled loop that is wrong if 4 does not divide K.
 REMAINDER = find_bug(
     "remainder",
-    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (6, 7, 3), (1, 1, 1))),
+    PRODUCT.replace(shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (6, 7, 3), (1, 1, 1))),
     """def remainder(A, B, C):
     row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
     col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
@@ -104,7 +106,7 @@ REMAINDER = find_bug(
             acc += A[row, k + 3] * B[k + 3, col]
         C[row, col] = acc
 """,
-    iterations_left(
+    iterations_not_unrolled(
         "⌊K/4⌋ + 3", "keep the unrolled loop for the whole fours, and use a loop of single steps only for the rest."
     ),
     global_loads("2·K", "each term needs one element of A and one of B."),
@@ -128,7 +130,7 @@ REMAINDER = find_bug(
             lambda K: [*range(K // TIMES * TIMES), *range(K % TIMES)],
             "the single steps begin at 0 again: the rest begins after the whole fours, at K // 4 * 4.",
             "rest from 0",
-            last_loops,
+            last_sum_loop,
         ),
         sums_take(
             lambda K: _in_fours(K) + list(range(K // TIMES, K)),

@@ -5,7 +5,7 @@ import numpy as np
 from ..grading.budgets import global_loads
 from ..grading.exercise import FILL_IN, Array, Outcome, fill_in
 from ..grading.explain import Explanation
-from ..grading.lines import at, loads
+from ..grading.lines import load_lines, with_lines
 from ..grading.matrix_product import PRODUCT, grid_over, result_is
 from ..grading.routines import Case, routine
 
@@ -28,17 +28,17 @@ LANE_OF = routine(
 
 
 #: The launches of a warp for each tile of C, of sizes that tiles divide, as the exercises promise.
-_BY_WARPS = PRODUCT.but(
+_BY_WARPS = PRODUCT.replace(
     shapes=((16, 8, 8), (32, 24, 16), (16, 8, 40)),
     launch=grid_over(ROWS, COLUMNS, block=(32, 1)),
-    share=lambda M, N, K: ROWS * COLUMNS // 32,
+    elements_per_thread=lambda M, N, K: ROWS * COLUMNS // 32,
 )
 _ALL_LANES = {"barrier-divergence": "all 32 lanes must reach mma_tf32 together: keep it out of any if."}
 
 _ONE_STEP_OVER_AND_OVER = result_is(
     lambda A, B: A.shape[1] // DEPTH * (A[:, :DEPTH] @ B[:DEPTH]),
     "the same fragments are loaded in every iteration: along K they begin at k.",
-    lines=loads("A", "B"),
+    lines=load_lines("A", "B"),
 )
 
 
@@ -50,7 +50,7 @@ def _fragments_of_first_tile(outcome: Outcome) -> str | None:
     for name, wrong in (("A", right[rows]), ("B", right[:, columns])):
         if not np.array_equal(wrong, right) and np.array_equal(outcome.got, wrong):
             begin = "the rows of A begin at top" if name == "A" else "the columns of B begin at left"
-            return at(loads(name)(outcome), f"every warp loads the same part of {name}: {begin}.")
+            return with_lines(load_lines(name)(outcome), f"every warp loads the same part of {name}: {begin}.")
     return None
 
 
@@ -66,14 +66,14 @@ _EXCHANGED_ITEMS = result_is(
     _quarters_exchanged,
     "two items of A are exchanged: the second item is 8 rows below the first, the third is 4 columns to the right of "
     "the first.",
-    lines=loads("A"),
+    lines=load_lines("A"),
 )
 
 #: A lane supplies B[q, t] and B[q, t + 4] instead of B[t, q] and B[t + 4, q].
 _LANES_OF_B_EXCHANGED = result_is(
     lambda A, B: A @ B.T if (*A.shape, B.shape[1]) == (ROWS, DEPTH, COLUMNS) else None,
     "in the items of B, t counts rows, along K, and q counts columns: B[k + t, left + q].",
-    lines=loads("B"),
+    lines=load_lines("B"),
 )
 
 #: The fragments of A and B that each lane of a warp supplies to a tensor core.
@@ -122,11 +122,13 @@ def _three_digits(outcome: Outcome) -> str | None:
 #: Three products of tensor cores in TF32 instead of one give nearly the digits of float32.
 MORE_DIGITS = fill_in(
     "more-digits",
-    _BY_WARPS.but(inputs=_normal, answer=lambda A, B: A.astype(np.float64) @ B.astype(np.float64), grows="one"),
+    _BY_WARPS.replace(
+        inputs=_normal, answer=lambda A, B: A.astype(np.float64) @ B.astype(np.float64), larger_sizes="one"
+    ),
     global_loads("6·K/8", "the elements are in a and b already: split those, and load nothing again."),
     hints=_ALL_LANES,
     diagnoses=(_three_digits,),
-    fixed=("a_high = to_tf32(a[0]), to_tf32(a[1]), to_tf32(a[2]), to_tf32(a[3])",),
+    given_lines=("a_high = to_tf32(a[0]), to_tf32(a[1]), to_tf32(a[2]), to_tf32(a[3])",),
 )
 
 EXERCISES = (LANE_OF, FRAGMENTS, FEWER_DIGITS)

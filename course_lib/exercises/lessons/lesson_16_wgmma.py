@@ -8,7 +8,7 @@ from ...simulator.hardware import WARP_SIZE
 from ..grading.budgets import barriers, conflicts, sectors_per_request
 from ..grading.exercise import FILL_IN, Array, Budget, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.lines import written_calls
+from ..grading.lines import call_lines
 from ..grading.matrix_product import PRODUCT, grid_over, result_is
 from ..grading.routines import Case, routine
 
@@ -29,11 +29,11 @@ SWIZZLED_PLACE = routine(
     kind=FILL_IN,
 )
 
-_PRODUCT = PRODUCT.but(
+_PRODUCT = PRODUCT.replace(
     shapes=((64, 128, 96), (128, 64, 32)),  # multiples of 64, 64 and 32, as the exercises promise
-    grows="one",  # a tile takes the simulator much longer than those of other lessons
+    larger_sizes="one",  # a tile takes the simulator much longer than those of other lessons
     launch=grid_over(SIDE, SIDE, block=(4 * WARP_SIZE, 1)),
-    share=lambda M, N, K: SIDE * SIDE // (4 * WARP_SIZE),
+    elements_per_thread=lambda M, N, K: SIDE * SIDE // (4 * WARP_SIZE),
 )
 
 
@@ -132,7 +132,7 @@ def early_wait(A, B, C):
         "let the wait in the loop leave one group in flight, and wait for the last one after the loop.",
         limit="1",
         traced=True,
-        at=written_calls("wait_64"),
+        lines=call_lines("wait_64"),
     ),
     _BARRIERS,
     hints=_HINTS
@@ -169,7 +169,7 @@ def _as_read(A: Array) -> Array:
 #: The stores of both tiles: swizzled, without a bank conflict, from coalesced loads of both matrices.
 OWN_STORES = fill_in(
     "own-stores",
-    _PRODUCT.but(shapes=((64, 128, 64), (128, 64, 32))),
+    _PRODUCT.replace(shapes=((64, 128, 64), (128, 64, 32))),
     sectors_per_request("A", "4", "let the 32 lanes of a warp load 32 neighbours of one row of A.", places=True),
     sectors_per_request(
         "B",
