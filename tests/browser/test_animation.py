@@ -375,7 +375,7 @@ def test_the_counter_counts_uses(show, kernel):
     """As often as numbers that know their origin say; a kernel that uses none claims nothing."""
     page = show(Stepper(run_of(kernel)), frames=True)
     resize(page, (1280, 900))
-    counts = uses.of_block(kernel, *kernels.arguments_of(kernel))
+    counts = uses.count_block(kernel, *kernels.arguments_of(kernel))
     said = page.locator(".tt-uses").text_content()
     number = re.search(r"used (once|[\d.]+)", said)
     assert (float(number[1].replace("once", "1")) if number else 0) == pytest.approx(
@@ -420,7 +420,7 @@ def test_kernels_of_different_work_are_compared_by_each_multiply_add(show, pair)
         grid, block = rung(name).launch(M, N, K, **params)
         kernel = rung(name).make(**params)
         runs.append(simulate(kernel, trace=True)[grid, block](*arguments))
-        counts = uses.of_block(kernel, grid, block, arguments)
+        counts = uses.count_block(kernel, grid, block, arguments)
         wanted.append([counts.shared / counts.multiplied, counts.fetched / counts.multiplied])
     page = show(Stepper(runs[0]), _other=Stepper(runs[1])._data, step=2)
     for run, each in zip(page.locator(".tt-run").all(), wanted, strict=True):

@@ -44,7 +44,9 @@ def test_counts_are_those_of_the_trace():
             seen[each, step.block, step.warp] += 1
     most = [max(many for (each, *_), many in seen.items() if each == what) for what in ("for", "while", "barrier")]
     source = read(kernel)
-    inner, outer = ({n for n in source.loop_lines if source.lines[n].strip().startswith(word)} for word in ("for", "while"))
+    inner, outer = (
+        {n for n in source.loop_lines if source.lines[n].strip().startswith(word)} for word in ("for", "while")
+    )
     for counts, _ in launches:
         assert [*map(counts.most_iterations, (inner, outer)), counts.most_barriers()] == most == [6, 3, 2]
         assert counts.most_iterations(source.loop_lines) == 9 and counts.most_iterations(()) == 0

@@ -31,9 +31,9 @@ EQUIVALENT = {
     ("delete cuda.threadfence()", "cuda.threadfence()"): "of two fences around an atomic the second: to the simulator "
     "what follows an atomic is ordered by it",
     (
-        "one round fewer: range(begin * TILE, end * TILE, TILE)",
+        "one iteration fewer: range(begin * TILE, end * TILE, TILE)",
         "for start in range(begin * TILE, end * TILE, TILE):",
-    ): "the last round begins at (end - 1) * TILE anyway",
+    ): "the last iteration begins at (end - 1) * TILE anyway",
 }
 
 

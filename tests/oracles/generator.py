@@ -1,11 +1,11 @@
 """Random kernels, as source text, that end, stay inside their arrays and have no race.
 
-A dialect is a table of rules: what may stand for each name, as forms whose parts in braces are drawn in turn. The
-dialects:
+A dialect is a table of rules: what may stand for each name, as forms whose parts in braces are drawn one after another.
+The dialects:
 
     typed      every mixture of types, wrap-around, division by zero: numba's simulator types differently
     plain      int64 and float64 in small ranges, where Python's arithmetic and numba's agree
-    careless   one type, and accesses that may break every rule
+    unsafe     one type, and accesses that may break every rule
     counted    every loaded value is used and nothing is stored twice, so that a compiler drops no access
     complex    complex numbers of both sizes beside real ones
     effects    calls that write down who called them, in every place where an expression may stand
@@ -84,7 +84,7 @@ class Case:
         if self.source.startswith(COMPLEX_HEADER):
             return [some("c8") + 1j * some("f4"), some("c16") * 1j - some("f8"), some("f4"), some("i4"), some("f2"),
                     np.zeros(threads, "c8"), np.zeros(threads, "c16"), np.zeros(threads)]  # fmt: skip
-        if self.source.startswith(CARELESS_HEADER):
+        if self.source.startswith(UNSAFE_HEADER):
             return [np.zeros(threads, np.int32), np.zeros(threads, np.int32)]
         if self.source.startswith(COUNTED_HEADER):
             ints = [rng.integers(0, 100, LENGTH).astype(d) for d in "i4 i8 u4 u1".split()]
@@ -94,7 +94,7 @@ class Case:
             A, B, M = (rng.integers(-9, 9, shape) / 2 for shape in (LENGTH, 17, (5, 7)))
             return [A, B, M, np.zeros((threads, 4)), np.zeros(threads)]
         if self.source.startswith(EFFECTS_HEADER):
-            return [np.zeros((threads, CALLERS + 2), np.int64), np.zeros((threads, 4), np.int64)]
+            return [np.zeros((threads, MOST_CALLERS + 2), np.int64), np.zeros((threads, 4), np.int64)]
         lowest = {"i": -20, "u": 0}
         return [
             some("f4"), some("f8"), *(rng.integers(lowest[d[0]], 100, LENGTH).astype(d) for d in "i4 i8 u4 u1".split()),
@@ -107,7 +107,7 @@ class Case:
         return f"kernel[{self.grid}, {self.block}], seed {self.seed}, order {self.order}:\n{body}"
 
 
-class Writer:
+class FormWriter:
     """Writes what a rule of a dialect stands for, drawing every choice.
 
     A part in braces is another rule's name, perhaps with a depth; a number of a range, `{0..9}`; or one of several
@@ -153,25 +153,25 @@ class Writer:
         return self.rule(name, int(given or depth))
 
 
-def written(draw, header, rules, grid, block):
+def write_case(draw, header, rules, grid, block):
     """Return a Case of the rule "kernel"."""
-    body = Writer(draw, rules).rule("kernel", 2).replace("\n", "\n    ")
+    body = FormWriter(draw, rules).rule("kernel", 2).replace("\n", "\n    ")
     return Case(f"{header}    {body}\n", grid, block, draw(st.integers(0, 99)), draw(st.sampled_from("CF")))
 
 
-def several(part, least, most, end=""):
+def repeated_forms(part, least, most, end=""):
     """Return the forms that repeat a part on lines of their own."""
     return ["\n".join([part] * n) + end for n in range(least, most + 1)]
 
 
-def loop(head):
+def loop_form(head):
     """Return the form of a loop; what its head names @k is an integer in the body, and @x a number."""
     names = dict.fromkeys(re.findall(r"@[kx]\w*", head))
     known = "".join(f"+{'name' if name[1] == 'k' else 'value'}: {name}\n" for name in names)
     return f"{head}\n{known}+jump: {{leave}}\n    {{block}}\n-\n{{loop's else}}"
 
 
-def exchange(types, value, touch, repeated, stride):
+def exchange_form(types, value, touch, repeated, stride):
     """Return the form in which the threads of a block exchange values of these types through shared memory."""
     element = f"@s[{stride} * (({{integer 1}}) % {{threads}})]"
     body = f"""@s[{stride} * t] = {{{value} 1}}{touch.format(stride)}
@@ -186,12 +186,12 @@ cuda.syncthreads()"""
     return f"@s = cuda.shared.array({{size{stride}}}, {types})\n{body}\n{{phases}}"
 
 
-def exchanges(*types):
+def exchange_forms(*types):
     touches = ["", "", "\nif {{condition 1}}: @s[{} * t] += 1"]
-    return [exchange(*each, *how) for each in types for how in product(touches, [False, False, True], [1, 1, 2])]
+    return [exchange_form(*each, *how) for each in types for how in product(touches, [False, False, True], [1, 1, 2])]
 
 
-NUMBERED = ["@k in {integers}", "@x in {scales}", "@k, @x in enumerate({scales})",
+LOOP_HEADS = ["@k in {integers}", "@x in {scales}", "@k, @x in enumerate({scales})",
             "@k, @x in zip({integers}, {scales})", "@k, @x in zip(range(({integer 1}) % 4), {scales})",
             "@k, (@kb, @x) in enumerate(zip({integers}, {scales}), ({integer 1}) % 9)"]  # fmt: skip
 ATOMICS = """@h = cuda.shared.array(8, int64)
@@ -241,11 +241,11 @@ PLAIN = {
     ],
     "statement": [
         *["{statement leaf}"] * 8, *["if {condition 2}:\n    {block}\n{elif}\n{else}"] * 2, "{for}", "{swap}",
-        loop("@k = 0\nwhile @k < ({integer 1}) % 4{also}:\n    @k += 1"),
+        loop_form("@k = 0\nwhile @k < ({integer 1}) % 4{also}:\n    @k += 1"),
     ],
     "swap": [f"{a}, {b} = {b}, {{number 1}}" for a, b in permutations(["f0", "f1", "f2"], 2)],
     "also": ["", "", " and {condition 1}"],
-    "block": several("{statement}", 1, 3),
+    "block": repeated_forms("{statement}", 1, 3),
     "elif": ["", "", "elif {condition 1}:\n    {block}"],
     "else": ["", "else:\n    {block}"],
     "loop's else": ["", "", "", "else:\n    {block}"],
@@ -253,16 +253,16 @@ PLAIN = {
                "t % 3, 9, 1 + ({integer 1}) % 3"],
     "integers": ["WEIGHTS", "(1, 2, 4)", "(int64({integer 1}), 7)", "A.shape", "WEIGHTS[1:] + (5,)"],
     "scales": ["SCALES", "(1.5, 0.25)", "(float64({number 1}), 2.0)"],
-    "for": [*[loop("for @k in range({bounds}):")] * 14, *[loop(f"for {head}:") for head in NUMBERED]],
+    "for": [*[loop_form("for @k in range({bounds}):")] * 14, *[loop_form(f"for {head}:") for head in LOOP_HEADS]],
     "first": ["0.0", "D[g % 24]"],
     "start": ["0", "t", "7"],
     "kernel": ["v = cuda.local.array(3, float64)\nv[0] = 0\nv[1] = 1\nv[2] = 2\nf0 = {first}\nf1 = {first}\n"
                "f2 = {first}\ni0 = {start}\ni1 = {start}\n{phases}"],
     "guard": ["", "if {condition 1}: "],
     "read": ["", "{result} = {shared}\n{statement 1}"],
-    "phase": [*exchanges(("float64", "number")), *[ATOMICS] * 14],
-    "phases": ["{end}", "{end}", *several("{statement 1}", 0, 2, "\n{phase}")],
-    "end": several("{statement 2}", 1, 6, "\n{out}"),
+    "phase": [*exchange_forms(("float64", "number")), *[ATOMICS] * 14],
+    "phases": ["{end}", "{end}", *repeated_forms("{statement 1}", 0, 2, "\n{phase}")],
+    "end": repeated_forms("{statement 2}", 1, 6, "\n{out}"),
     "out": ["OUT_D[g, 0] = f0\nOUT_D[g, 1] = f1\nOUT_D[g, 2] = f2\nOUT_L[g, 0] = i0\nOUT_L[g, 1] = i1"],
 }  # fmt: skip
 PLAIN["end"] = ["+assign: if {condition 1}: return\n" + form for form in PLAIN["end"]]
@@ -295,7 +295,7 @@ TYPED = {
     "start": [*PLAIN["start"], "I[g % 24]", "int32(3)"],
     "unsigned": ["uint8(g)", "B[t % 24]", "U[g % 24]", "uint16(7)"],
     "kernel": [form.replace("i1 = {start}", "i1 = {unsigned}") for form in PLAIN["kernel"]],
-    "phase": [*exchanges(("{float32|float64}", "number"), ("{int32|int64}", "integer")), *[ATOMICS] * 27],
+    "phase": [*exchange_forms(("{float32|float64}", "number"), ("{int32|int64}", "integer")), *[ATOMICS] * 27],
 }  # fmt: skip
 WARPS = [f"{{result}} = cuda.shfl_{how})\n{{phases}}" for how in (
     f"sync({MASK}, {{result}}, {{0..31}}", f"xor_sync({MASK}, {{result}}, {{1|2|16|5}}",
@@ -314,10 +314,10 @@ def cases(draw, typed, shared=True):
         rules["phases"] = ["{end}"]
     elif typed and threads % 32 == 0:
         rules["phase"] = rules["phase"] + 9 * WARPS
-    return written(draw, HEADER, rules, grid, block)
+    return write_case(draw, HEADER, rules, grid, block)
 
 
-CARELESS_HEADER = """from numba import cuda, int32
+UNSAFE_HEADER = """from numba import cuda, int32
 
 
 @cuda.jit
@@ -326,12 +326,12 @@ def kernel(x, y):
     g = cuda.grid(1)
     a = int32(1)
 """
-PLACES = ["{own}", "{own}", "{own}", "({own} + 1) % {extent}", "({own} ^ 1) % {extent}", "0", "{own} // 2 * 2",
+INDICES = ["{own}", "{own}", "{own}", "({own} + 1) % {extent}", "({own} ^ 1) % {extent}", "0", "{own} // 2 * 2",
           "({own} + 32) % {extent}", "{extent} - 1 - {own}"]  # fmt: skip
 ACCESSES = {"load": "a = {}[{}]", "store": "{}[{}] = {{a|1|t}}", "update": "{}[{}] += 1",
             "atomic": "cuda.atomic.add({}, {}, 1)"}  # fmt: skip
-WILD = ["{own} + 1", "{own} - 1", "{own} - 40", "2 * {own}"]
-CARELESS = {
+OUT_OF_BOUNDS = ["{own} + 1", "{own} - 1", "{own} - 40", "2 * {own}"]
+UNSAFE = {
     "who": ["t < 5", "t == 0", "t % 2 == 0", "t >= 32", "g == 3", "cuda.blockIdx.x == 0", "t > 60"],
     "step leaf": [*["{load}", "{store}"] * 2, "{atomic}", "{update}", *["cuda.syncthreads()"] * 2, "cuda.syncwarp()"],
     "step": [*["{step leaf}"] * 9, *["if {who}:\n    {block}"] * 2, "for @k in range({2|t % 3|3}):\n    {block}",
@@ -339,37 +339,37 @@ CARELESS = {
     "inner leaf": [*["{load}", "{store}"] * 2, "{atomic}", "{update}", "{meet}", "{meet}", "{load}"],
     "inner": [*["{inner leaf}"] * 9, *["if {who}:\n    {block}"] * 2, "for @k in range({2|t % 3|3}):\n    {block}",
               "{leave}"],
-    "block": several("{inner}", 1, 3),
+    "block": repeated_forms("{inner}", 1, 3),
     "init": ["", "s[t] = t\nr[t] = g\ncuda.syncthreads()"],
-    "kernel": several("{step}", 2, 7, "\nx[g] = a"),
+    "kernel": repeated_forms("{step}", 2, 7, "\nx[g] = a"),
 }  # fmt: skip
 
 
 @st.composite
-def careless_cases(draw):
+def unsafe_cases(draw):
     """Draw a kernel that may race, diverge at a barrier, leave its arrays or read uninitialized memory.
 
     Its accesses depend on the thread alone, never on data, so that every order of execution does the same.
     """
     threads, blocks = draw(st.sampled_from([8, 32, 40, 64, 70])), draw(st.sampled_from([1, 1, 2, 3]))
-    divergent, wild = (draw(st.integers(0, 99)) < percent for percent in (15, 25))
+    divergent, out_of_bounds = (draw(st.integers(0, 99)) < percent for percent in (15, 25))
     start = "".join(f"{name} = cuda.shared.array({threads}, int32)\n" for name in "sr") + "{init}\n"
     rules = {
-        **CARELESS,
+        **UNSAFE,
         "meet": ["cuda.syncthreads()" if divergent else "{load}"],
         "leave": ["if {who}: return" if divergent else "{load}"],
-        "kernel": [start + form for form in CARELESS["kernel"]],
+        "kernel": [start + form for form in UNSAFE["kernel"]],
     }
     at = [
         (array, place.format(own=own, extent=extent))
         for array, own, extent in (
             ("s", "t", threads), ("r", "t", threads), ("x", "g", "x.shape[0]"), ("y", "g", "y.shape[0]")
         )[draw(st.integers(0, 2)) :]
-        for place in PLACES + WILD * wild
+        for place in INDICES + OUT_OF_BOUNDS * out_of_bounds
     ]  # fmt: skip
     for kind, form in ACCESSES.items():
         rules[kind] = [form.format(*each) for each in at]
-    return written(draw, CARELESS_HEADER, rules, (blocks,), (threads,))
+    return write_case(draw, UNSAFE_HEADER, rules, (blocks,), (threads,))
 
 
 COUNTED_HEADER = """from numba import cuda, float32, int32, int64, uint8, uint32, uint64
@@ -410,21 +410,21 @@ COUNTED = {
     "neighbours": ["\n".join(f"f0 += {{a{': array' * (n == 0)}}}[4 * (t & 1) + {first + k}]" for n, k in enumerate(ks))
                    for first in (0, 4) for ks in ((0, 1), (0, 1, 2, 3), (1, 2, 1), (0, 0))],
     "jump": ["{sum}"],
-    "leave": ["if {condition 1}: {break|continue}\n{sum}"],  # without a sum behind it, nobody may need the condition
+    "leave": ["if {condition 1}: {break|continue}\n{sum}"],  # without a sum after it, nothing may need the condition
     # an element that no other statement stores to
     "store": ["OUT[g, @] {=|+=} {f0|f1}", "SUM[g, @] {=|+=} i1"],
     "statement leaf": ["{jump}", "{jump}", *["{f0|f1} += {number}"] * 2, "{neighbours}", "{store}"],
     "statement": [
         *["{statement leaf}"] * 6, "if {condition}:\n    {block}\n{else}",
-        loop("for @k in range({3|4|t % 4|F.shape[0] // 8|1, 9, 2|int32(t & 3)|I[1] & 3}):"),
-        loop("@k = {0|int32(1)|uint32(0)}\nwhile @k < {3|t % 5|A.shape[0]}:\n    @k += 1"),
+        loop_form("for @k in range({3|4|t % 4|F.shape[0] // 8|1, 9, 2|int32(t & 3)|I[1] & 3}):"),
+        loop_form("@k = {0|int32(1)|uint32(0)}\nwhile @k < {3|t % 5|A.shape[0]}:\n    @k += 1"),
     ],
     **{name: PLAIN[name] for name in ("block", "else", "loop's else")},
     "mirror": ["", "s[{threads} - 1 - t + {threads}] = f1\nf1 += s[t]"],
     "again": ["", "f0 += s[(t + {0..5}) % {threads}]\n{statement 1}"],
     "phase": [EXCHANGED, EXCHANGED, "for @r in range({2|A.shape[1] // 3}):\n    " + EXCHANGED.replace("\n", "\n    ")],
-    "phases": several("{phase}", 1, 2),
-    "sums": several("{statement 2}", 1, 5),
+    "phases": repeated_forms("{phase}", 1, 2),
+    "sums": repeated_forms("{statement 2}", 1, 5),
     "shared": ["s = cuda.shared.array({size}, float32)\nfor k in range(t, {size}, {threads}): s[k] = float32(k)\n"
                "cuda.syncthreads()"],
     "kernel": [SUMS.replace("{phases}\n", ""), *["{shared}\n+array: s\n" + SUMS] * 2],
@@ -437,7 +437,7 @@ def counted_cases(draw):
     grid, block = draw(st.sampled_from([launch for launch in LAUNCHES if len(launch[0]) < 3]))
     threads = int(np.prod(block))
     rules = {**COUNTED, "threads": [str(threads)], "size": [str(2 * threads + 12)]}
-    return written(draw, COUNTED_HEADER, rules, grid, block)
+    return write_case(draw, COUNTED_HEADER, rules, grid, block)
 
 
 COMPLEX_HEADER = """from numba import complex64, complex128, cuda, float32, float64
@@ -469,7 +469,7 @@ COMPLEX = {
                        "{OUT_C|OUT_Z}[g] = {either}", "{OUT_C|OUT_Z}[g] {+|*|-}= {number 1}"],
     "either": ["{number 2}", "{real 2}"],
     "statement": [*["{statement leaf}"] * 5, "if {condition}:\n    {statement}"],
-    "statements": several("{statement 1}", 1, 4),
+    "statements": repeated_forms("{statement 1}", 1, 4),
     "start": ["0", "1j", "C[g % 24]", "Z[t % 24]", "complex64(0)"],
     "exchange": [""],
     "kernel": ["p = {start}\nq = {start}\n{statements}\n{exchange}\nOUT_C[g] = p\nOUT_Z[g] += q\nOUT_D[g] = {real 1}"],
@@ -492,7 +492,7 @@ def complex_cases(draw, gpu):
         others = [f"{threads} - 1 - t", "0", f"(t + 1) % {threads}"]
         real = [*COMPLEX["real leaf"], "H[{at}]"]
         rules = {**COMPLEX, "threads": [str(threads)], "other": others, "real leaf": real, "exchange": [EXCHANGE]}
-    return written(draw, COMPLEX_HEADER, rules, (blocks,), (threads,))
+    return write_case(draw, COMPLEX_HEADER, rules, (blocks,), (threads,))
 
 
 #: Its functions write down, in the order of their calls, who called them.
@@ -529,7 +529,7 @@ def same(c, i, k):
 def kernel(c, out):
     i = cuda.grid(1)
 """
-CALLERS = 6
+MOST_CALLERS = 6
 EFFECTS = {
     "array": ["same(c, i, {1..6})"],
     "number leaf": ["one(c, i, {1..6})", "one(c, i, {1..6})", "{0..3}", "i", "cuda.atomic.add(c, (i, {1..6}), 1)"],
@@ -552,14 +552,14 @@ EFFECTS = {
         "for v in {tuple}: out[i, 2] += v", "v, w = ({tuple})[:2]; out[i, 3] = v - w",
         "v = w = {number}; out[i, 3] += v + w", "v = {tuple}", "len({tuple})", "assert not {tuple} or True",
     ],
-    "kernel": several("{statement}", 1, 3),
+    "kernel": repeated_forms("{statement}", 1, 3),
 }  # fmt: skip
 
 
 @st.composite
 def effect_cases(draw):
     """Draw one to three statements whose expressions have effects, even where the compiler knows their values."""
-    return written(draw, EFFECTS_HEADER, EFFECTS, (1,), (4,))
+    return write_case(draw, EFFECTS_HEADER, EFFECTS, (1,), (4,))
 
 
 CHOICES_HEADER = """\
@@ -586,7 +586,7 @@ def kernel(A, B, M, W, OUT):
     n = 1.5 if g % 3 else None
     r = B if g % 2 else None
 """
-#: What a thread stores to is its own, unless the dialect is wild; `{own}` are arrays, or parts of them, of the thread.
+#: What a thread stores to is its own, but in `UNORDERED_CHOICES`; `{own}` are arrays of the thread, or parts of them.
 CHOICES = {
     "integer": ["t", "g", "t % 3", "g // 2", "{0..9}", "(t + {0..9})", "({integer leaf} * {integer leaf})"],
     "integer leaf": ["t", "g", "{1..5}"],
@@ -612,22 +612,26 @@ CHOICES = {
         "if r is not None:\n    x += r[({integer}) % len(r)] + r.shape[0]\n{else}",
     ],
     "loop": [f"for @j in range({stop}):\n    {{block}}" for stop in ("{2..3}", "{integer} % 4")],
-    "block": several("{statement 1}", 1, 3),
+    "block": repeated_forms("{statement 1}", 1, 3),
     "else": ["", "else:\n    {block}", "else:\n    {block}"],
     "phase": ["{block}\ncuda.syncthreads()\n{block}", "{block}"],
     "kernel": ["s = cuda.shared.array({size}, float64)\nfor i in range(4): s[4 * t + i] = t\n{phase}\n{block}\n"
                "{block}\nOUT[g] += x + w[1] + p[0] + q[1]"],
 }  # fmt: skip
 #: The arrays of each other thread, too, so that some kernels race.
-WILD_CHOICES = {**CHOICES, "own": [*CHOICES["own"], "W[g // 2]", "s", "W[0]"], "own leaf": [*CHOICES["own leaf"], "s"]}
+UNORDERED_CHOICES = {
+    **CHOICES,
+    "own": [*CHOICES["own"], "W[g // 2]", "s", "W[0]"],
+    "own leaf": [*CHOICES["own leaf"], "s"],
+}
 
 
 @st.composite
-def choice_cases(draw, wild=False):
+def choice_cases(draw, unordered=False):
     """Draw a kernel whose threads choose between arrays, parts of arrays, and arrays that they make.
 
-    `wild`: a thread may store to what others store to, so that its values depend on the order.
+    `unordered`: a thread may store to what others store to, so that its values depend on the order.
     """
     threads, blocks = draw(st.sampled_from([5, 32, 40, 64])), draw(st.sampled_from([1, 2, 3]))
-    rules = {**(WILD_CHOICES if wild else CHOICES), "size": [str(4 * threads)]}
-    return written(draw, CHOICES_HEADER, rules, (blocks,), (threads,))
+    rules = {**(UNORDERED_CHOICES if unordered else CHOICES), "size": [str(4 * threads)]}
+    return write_case(draw, CHOICES_HEADER, rules, (blocks,), (threads,))

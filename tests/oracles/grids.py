@@ -92,7 +92,7 @@ class Grids:
     def _array(self, array: TraceArray) -> list[Grid]:
         """Return the grids of an array: one, or one for each of its leading indices."""
         rows, columns, slices = sides(array.shape)
-        looks, mine = self._looks(array)
+        looks, mine = self._letters(array)
         values = self.state.values(array.name)
         values = values[self.thread] if array.space == "local" else values
         dots = self.state.loaded_by(array.name, self.thread) if array.space == "global" else np.empty(0, int)
@@ -100,7 +100,7 @@ class Grids:
         wrong = self._wrong(array)
         counts, most = self._counts(array)
         filled = self._filled(array)
-        blank = self._blank(array)
+        blank = self._unused(array)
         for element, value in self._pending(array).items():
             looks[element], values[element], blank[element] = PENDING, value, False
         found = []
@@ -138,7 +138,7 @@ class Grids:
             found.append(grid)
         return found
 
-    def _looks(self, array: TraceArray) -> tuple[np.ndarray, np.ndarray]:
+    def _letters(self, array: TraceArray) -> tuple[np.ndarray, np.ndarray]:
         """The letter of every element, and the elements that the thread accesses in this step."""
         accesses = self.timeline.accesses(array.name)
         now = accesses.between(self.position - 1, self.position)
@@ -179,7 +179,7 @@ class Grids:
                     found[element] = accesses.value[i]
         return found
 
-    def _blank(self, array: TraceArray) -> np.ndarray:
+    def _unused(self, array: TraceArray) -> np.ndarray:
         """Which elements of the result have no number yet: the block has not stored them, and never loads them."""
         accesses = self.timeline.accesses(array.name)
         loaded = np.isin(np.arange(array.size), accesses.element[~accesses.store])

@@ -24,7 +24,7 @@ class Literal:
     value: object
 
 
-def plain(kind):
+def without_constant(kind):
     """Return a type without the constant."""
     return kind.kind if isinstance(kind, Literal) else kind
 
@@ -33,7 +33,7 @@ def unify(a, b):
     """Return the common type of two versions; None if one is not a scalar."""
     if a is b:
         return a
-    a, b = plain(a), plain(b)
+    a, b = without_constant(a), without_constant(b)
     if a == b:
         return a
     if isinstance(a, tuple) and isinstance(b, tuple):
@@ -43,7 +43,7 @@ def unify(a, b):
     return typing.oracle_unify(a, b)
 
 
-def meet(*environments):
+def merge_environments(*environments):
     """Merge the environments of several paths; None is a path that never arrives."""
     arriving = [e for e in environments if e is not None]
     if not arriving:
@@ -73,10 +73,10 @@ class Merges:
         for statement in statements:
             if environment is None:
                 return None
-            environment = getattr(self, type(statement).__name__, self.other)(statement, environment)
+            environment = getattr(self, type(statement).__name__, self.leave_unchanged)(statement, environment)
         return environment
 
-    def other(self, statement, environment):
+    def leave_unchanged(self, statement, environment):
         return environment
 
     def Assign(self, statement, environment):
@@ -120,7 +120,7 @@ class Merges:
         outcome = self.expression.decided(statement.test, environment)
         then = None if outcome is False else self.block(statement.body, dict(environment))
         otherwise = None if outcome else self.block(statement.orelse, dict(environment))
-        self.after[statement] = merged = meet(then, otherwise)
+        self.after[statement] = merged = merge_environments(then, otherwise)
         return None if merged is None else dict(merged)
 
     def For(self, statement, environment):
@@ -131,7 +131,7 @@ class Merges:
 
     def loop(self, statement, environment, induction):
         stored = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        head = {name: plain(kind) if name in stored else kind for name, kind in environment.items()}
+        head = {name: without_constant(kind) if name in stored else kind for name, kind in environment.items()}
         outcome = self.expression.decided(statement.test, head) if isinstance(statement, ast.While) else None
         breaks = []
         while outcome is not False:
@@ -141,13 +141,13 @@ class Merges:
             self.loops.append(([], []))
             end = self.block(statement.body, inside)
             breaks, continues = self.loops.pop()
-            again = meet(head, end, *continues)
+            again = merge_environments(head, end, *continues)
             if again == head:
                 break
             head = again
         self.head[statement] = head
         normal = None if outcome else self.block(statement.orelse, dict(head))
-        self.after[statement] = merged = meet(normal, *breaks)
+        self.after[statement] = merged = merge_environments(normal, *breaks)
         return None if merged is None else dict(merged)
 
 

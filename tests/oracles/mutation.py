@@ -54,7 +54,7 @@ def places_in(function):
         if isinstance(parent, ast.If):
             yield from guards(parent)
         if isinstance(parent, ast.Call) and dotted(parent.func) == "range":
-            yield parent, "one round fewer: {}", lambda p=parent: shorten(p)
+            yield parent, "one iteration fewer: {}", lambda p=parent: shorten(p)
         if isinstance(parent, ast.Subscript) and isinstance(parent.slice, ast.Tuple):
             yield parent, "swap the last two indices of {}", lambda p=parent: swap(p.slice.elts)
             yield from terms(parent.slice)

@@ -39,7 +39,7 @@ class ToCpu(ast.NodeTransformer):
 
 
 def run(source, grid, block, arrays):
-    """Run `kernel` of this source for every thread in turn; the arrays are changed in place."""
+    """Run `kernel` of this source for every thread, one after another; the arrays are changed in place."""
     tree = ast.fix_missing_locations(ToCpu().visit(ast.parse(source)))
     names = {"numba": numba, "np": np}
     exec(compile(tree, "<for the CPU>", "exec"), names)

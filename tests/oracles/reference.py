@@ -1,4 +1,4 @@
-"""A kernel, run one thread at a time and one expression at a time, with a note of every access.
+"""A kernel, run one thread at a time and one expression at a time, with a record of every access.
 
     record = run(kernel, grid, block, *args)     # arrays are changed in place
 
@@ -28,7 +28,7 @@ from numba.np.numpy_support import as_dtype
 
 from oracles import numba_typing as typing
 from oracles import scalar
-from oracles.merges import Literal, Merges, plain, range_type, unify
+from oracles.merges import Literal, Merges, range_type, unify, without_constant
 
 WARP = 32
 INT32, INT64, BOOL = (np.dtype(n) for n in ("int32", "int64", "bool"))
@@ -96,7 +96,7 @@ class Record:
         """Return the accesses of each thread, shape grid × block in the dimensions given at the launch."""
         result = np.zeros(self.grid + self.block, int)
         for access in self.select(**want):
-            thread = unravel(access.thread, self.block)
+            thread = thread_index(access.thread, self.block)
             result[access.block[: len(self.grid)] + thread] += 1
         return result
 
@@ -175,7 +175,7 @@ def wavefronts(lanes):
     return sum(max(len(distinct) for distinct in banks.values()) for banks in parts.values())
 
 
-def unravel(thread, block):
+def thread_index(thread, block):
     """Return the thread's index in a block of 1 to 3 dimensions, x fastest."""
     index = []
     for extent in block:
@@ -184,15 +184,15 @@ def unravel(thread, block):
     return tuple(index)
 
 
-def three(dims):
+def three_dimensions(dims):
     dims = (dims,) if isinstance(dims, int) else tuple(dims)
     return dims, dims + (1,) * (3 - len(dims))
 
 
 def run(kernel, grid, block, *args):
     """Run `kernel` (a dispatcher or a plain function) on this grid and return the Record."""
-    grid_given, grid3 = three(grid)
-    block_given, block3 = three(block)
+    grid_given, grid3 = three_dimensions(grid)
+    block_given, block3 = three_dimensions(block)
     record = Record(grid_given, block_given)
     function = Function.of(getattr(kernel, "py_func", kernel))
     values = []
@@ -293,15 +293,15 @@ def warp_results(name, members, waiting):
     return results
 
 
-class Returned(Exception):
+class ReturnReached(Exception):
     pass
 
 
-class Broke(Exception):
+class BreakReached(Exception):
     pass
 
 
-class Continued(Exception):
+class ContinueReached(Exception):
     pass
 
 
@@ -410,7 +410,7 @@ class Kinds:
 
     def Name(self, node, env):
         if node.id in env:
-            return plain(env[node.id])
+            return without_constant(env[node.id])
         value = self.function.constants.get(node.id, VARYING)
         return kind_of_value(literal(value)) if isinstance(value, int | float | complex | np.generic | tuple) else None
 
@@ -625,7 +625,7 @@ def kind_of_value(value):
     return value.kind if isinstance(value, Array) else value.dtype
 
 
-def stop(*event):
+def pause_thread(*event):
     """Let the other threads run; return the answer to the event that stops this one."""
     return getcurrent().parent.switch(event)
 
@@ -637,13 +637,13 @@ class Thread:
         self.block, self.number = block, number
         self.epoch = self.warp_epoch = 0
         self.path = []
-        self.index = unravel(number, block.dims)
+        self.index = thread_index(number, block.dims)
 
     def call(self, function, values):
         frame = Frame(self, function, values)
         try:
             frame.block(function.node.body)
-        except Returned as returned:
+        except ReturnReached as returned:
             kind = returned_kind(function, tuple(map(kind_of_value, values)))
             return convert(returned.args[0], kind)
         return None
@@ -672,7 +672,7 @@ class Frame:
         self.env = dict(zip(function.parameters, values, strict=True))
         self.merges, self.kinds = function.merges(tuple(map(kind_of_value, values)))
 
-    def meet(self, types):
+    def merge_types(self, types):
         for name, kind in (types or {}).items():
             if name in self.env:
                 self.env[name] = convert(self.env[name], kind)
@@ -694,18 +694,18 @@ class Frame:
         value = None
         if node.value is not None:
             value = self.value(node.value)
-        raise Returned(value)
+        raise ReturnReached(value)
 
     def Break(self, node):
-        raise Broke
+        raise BreakReached
 
     def Continue(self, node):
-        raise Continued
+        raise ContinueReached
 
     def If(self, node):
         test = self.value(node.test)
         self.block(node.body if test else node.orelse)
-        self.meet(self.merges.after[node])
+        self.merge_types(self.merges.after[node])
 
     def For(self, node):
         values = self.iterator(node.iter)
@@ -741,23 +741,23 @@ class Frame:
     def loop(self, node, advance):
         self.thread.path.append([node, 0])
         try:
-            broke = self.rounds(node, advance)
+            ended_by_break = self.run_iterations(node, advance)
         finally:
             self.thread.path.pop()
-        if not broke:  # the threads of a warp that ran to the end meet here again
+        if not ended_by_break:  # the threads of a warp that ran to the end meet here again
             self.block(node.orelse)
-        self.meet(self.merges.after[node])
+        self.merge_types(self.merges.after[node])
 
-    def rounds(self, node, advance):
+    def run_iterations(self, node, advance):
         while True:
-            self.meet(self.merges.head[node])
+            self.merge_types(self.merges.head[node])
             if not advance():
                 return False
             try:
                 self.block(node.body)
-            except Broke:
+            except BreakReached:
                 return True
-            except Continued:
+            except ContinueReached:
                 pass
             self.thread.path[-1][1] += 1
 
@@ -817,16 +817,16 @@ class Frame:
             self.thread.path.pop()
 
     def write(self, array, index, node, value):
-        position = self.note("store", array, index, node)
+        position = self.record_access("store", array, index, node)
         if position is not None:
             array.data[position] = scalar.cast(value, array.data.dtype)
 
     def load(self, array, index, node):
-        position = self.note("load", array, index, node)
+        position = self.record_access("load", array, index, node)
         return array.data.dtype.type(0) if position is None else array.data[position]
 
-    def note(self, op, array, index, node):
-        """Note an access, with the loops around it; return the element's position, None if the index is outside."""
+    def record_access(self, op, array, index, node):
+        """Record an access, with the loops around it; return the element's position, None if the index is outside."""
         thread, record = self.thread, self.thread.block.record
         if len(index) != array.data.ndim:
             raise TypeError(f"{array.name} has {array.data.ndim} dimensions")
@@ -993,7 +993,7 @@ class Frame:
     def atomic(self, name, node, values):
         array, index, *operands = values
         index = index if isinstance(index, tuple) else (index,)
-        position = self.note("atomic", array, index, node)
+        position = self.record_access("atomic", array, index, node)
         dtype = array.data.dtype
         if position is None:
             return dtype.type(0)
@@ -1014,10 +1014,10 @@ class Frame:
             return self.thread.grid(int(values[0]))
         if name.startswith("syncthreads"):
             kind = name.removeprefix("syncthreads").removeprefix("_") or None
-            return stop("syncthreads", place, kind, bool(values[0]) if values else False)
+            return pause_thread("syncthreads", place, kind, bool(values[0]) if values else False)
         if name == "syncwarp":
-            return stop("syncwarp", place, int(values[0]) if values else 0xFFFFFFFF)
+            return pause_thread("syncwarp", place, int(values[0]) if values else 0xFFFFFFFF)
         if name.startswith("shfl"):
             value = scalar.cast(values[1], shuffled(values[1].dtype))
-            return stop(name, place, int(values[0]), value, values[2])
-        return stop(name, place, int(values[0]), values[1])
+            return pause_thread(name, place, int(values[0]), value, values[2])
+        return pause_thread(name, place, int(values[0]), values[1])

@@ -64,10 +64,10 @@ def _buffers(timeline) -> Iterable[Strip]:
             # An access is a load or a store, and a statement may do both.
             events = np.unique(2 * accesses.position[here] + accesses.store[here])
             name = array.name if array.size == each else f"{array.name}[{part}]"
-            yield name, _life(events // 2, (events % 2).astype(bool), array.name)
+            yield name, _buffer_spans(events // 2, (events % 2).astype(bool), array.name)
 
 
-def _life(position: np.ndarray, store: np.ndarray, name: str) -> tuple[Span, ...]:
+def _buffer_spans(position: np.ndarray, store: np.ndarray, name: str) -> tuple[Span, ...]:
     """Return the spans of a buffer that is loaded or stored at these positions."""
     spans: list[Span] = []
     end = 0

@@ -23,11 +23,11 @@ ISSUING, GLOBAL, SHARED, ARITHMETIC, BARRIER, NOT_SELECTED = range(len(REASONS))
 #: Requests that may queue at a scheduler for the path to memory before the next one must wait. No kernel measures it:
 #: with 2 or 8 instead, half of the predictions of matrices in the second-level cache change by 0.3 % or less, all by
 #: less than 7 %.
-QUEUE = 4
-#: A large prime: requests are drawn by their rest.
-TURNS = 9973
+QUEUED_REQUESTS = 4
+#: A large prime: requests are drawn by their remainder.
+PRIME = 9973
 INFINITE = float("inf")
-NOBODY = (2**31, 0.0, -1)
+NO_WARP = (2**31, 0.0, -1)
 #: The resources that can hold back a ready instruction: the units of its scheduler, and the two banks of registers.
 NOTHING, PATH, INTEGER, MULTIPLY, UNIFORM, CONSTANT, EVEN, ODD = range(8)
 #: Of the kinds of instructions: the unit; the reason for waiting while that is busy, and while the result is missing.
@@ -45,19 +45,19 @@ KINDS = {
     "barrier": (NOTHING, NOT_SELECTED, BARRIER),
 }
 
-Gate = tuple[int, int, int]
+ResourceSet = tuple[int, int, int]
 
 
 class _Step(NamedTuple):
     """An instruction with the machine's numbers for it.
 
-    gate: the resources that must be free before it issues; busy: cycles for which it occupies its unit; latency: cycles
+    resources: those that must be free before it issues; busy: cycles for which it occupies its unit; latency: cycles
     from its issue, or from its last wavefront, to its result; path: cycles on the path to memory; uniform_read: cycles
     of the uniform unit, for which it does not wait.
     """
 
     kind: str
-    gate: Gate
+    resources: ResourceSet
     held_by: int
     waits_for: int
     busy: float
@@ -93,7 +93,7 @@ def _step(instruction: Instruction, multiprocessor: Multiprocessor) -> _Step:
     busy = {"constant": multiprocessor.constant_request, "wide multiply": 2 * multiprocessor.integer}
     return _Step(
         kind=kind,
-        gate=(unit, EVEN if even else NOTHING, ODD if odd else NOTHING),
+        resources=(unit, EVEN if even else NOTHING, ODD if odd else NOTHING),
         held_by=held_by,
         waits_for=waits_for,
         busy=busy.get(kind, multiprocessor.integer),
@@ -108,44 +108,44 @@ def _step(instruction: Instruction, multiprocessor: Multiprocessor) -> _Step:
     )
 
 
-def _free(at: list[float], gate: Gate) -> float:
-    """Return the cycle from which all resources of a gate are free; `at` holds it for each resource."""
-    unit, even, odd = gate
-    free = at[unit]
-    if even and at[even] > free:
-        free = at[even]
-    if odd and at[odd] > free:
-        free = at[odd]
+def _free_from(free_from: list[float], resources: ResourceSet) -> float:
+    """Return the cycle from which all resources of a set are free; `free_from` holds it for each resource."""
+    unit, even, odd = resources
+    free = free_from[unit]
+    if even and free_from[even] > free:
+        free = free_from[even]
+    if odd and free_from[odd] > free:
+        free = free_from[odd]
     return free
 
 
-def _drawn(block: int, name: str, line: int) -> int:
+def _pseudo_random(block: int, name: str, line: int) -> int:
     """Return a pseudo-random number that is fixed for a block's line of an array."""
     return (crc32(name.encode()) + 31 * block + line) * 2654435761 >> 8
 
 
-def _way(ways: Sequence[float], block: int, name: str, line: int) -> float:
+def _deviation(spread: Sequence[float], block: int, name: str, line: int) -> float:
     """Return the difference between the latency of a line and the mean."""
-    return ways[_drawn(block, name, line) % len(ways)] if ways else 0.0
+    return spread[_pseudo_random(block, name, line) % len(spread)] if spread else 0.0
 
 
 @dataclass(slots=True, eq=False)
 class _Scheduler:
     """A scheduler while it issues for its warps.
 
-    at: the cycle from which each of its units and register banks is free; queue: the cycle at which its requests have
-    left the queue to memory; last: the warp that issued last. asleep: warps that wait for operands, as (when they can
-    issue, number); awake: ready ones by the gate of their next instruction, as (age of the block, ready since, number).
-    passed: the issue slots that warps took while a gate was free.
+    free_from: the cycle from which each of its units and register banks is free; queue: the cycle at which its requests
+    have left the queue to memory; last: the warp that issued last. stalled: warps that wait for operands, as (when they
+    can issue, number); eligible: ready ones by the resources that their next instruction needs, as (age of the block,
+    ready since, number). issued_while_free: the issue slots that warps took while a set of resources was free.
     """
 
     number: int
-    at: list[float] = field(default_factory=lambda: [0.0] * (ODD + 1))
+    free_from: list[float] = field(default_factory=lambda: [0.0] * (ODD + 1))
     queue: float = 0.0
     last: _Warp | None = None
-    asleep: list[tuple[float, int]] = field(default_factory=list)
-    awake: dict[Gate, list[tuple[int, float, int]]] = field(default_factory=dict)
-    passed: dict[Gate, float] = field(default_factory=dict)
+    stalled: list[tuple[float, int]] = field(default_factory=list)
+    eligible: dict[ResourceSet, list[tuple[int, float, int]]] = field(default_factory=dict)
+    issued_while_free: dict[ResourceSet, float] = field(default_factory=dict)
     idle: bool = True
 
 
@@ -170,8 +170,8 @@ class _Warp:
     """A warp while it executes its stream.
 
     done: when the result of each instruction is there; left: when the warp could go on after it. since: the cycle from
-    which it could issue; woken: the value of `passed` of its scheduler then; free: the cycle at which its last
-    instruction had been issued; issues: the cycle from which it has issued without a wait.
+    which it could issue; issued_when_ready: the value of `issued_while_free` of its scheduler then; free: the cycle at
+    which its last instruction had been issued; issues: the cycle from which it has issued without a wait.
     """
 
     number: int
@@ -183,7 +183,7 @@ class _Warp:
     position: int = 0
     iteration: int = 0
     since: float = 0.0
-    woken: float = 0.0
+    issued_when_ready: float = 0.0
     free: float = 0.0
     issues: float = 0.0
     ended: float = 0.0
@@ -216,16 +216,16 @@ class TimingSimulation:
         self.in_step = in_step
         self.rounds = rounds
         self.served = served
-        self.room = max(l1_bytes // SECTOR_BYTES, 1)
+        self.capacity = max(l1_bytes // SECTOR_BYTES, 1)
         #: The sectors in the first-level cache, that used least recently first, and the cycle at which each arrives.
         self.cache = OrderedDict[tuple[int, str, int], float]()
         distinct = {id(i): i for stream in warps for i in stream}  # warps share most of them
         known = {number: _step(instruction, multiprocessor) for number, instruction in distinct.items()}
         streams = [[known[id(i)] for i in stream] for stream in warps]
-        self.working = sum(bool(stream) for stream in streams)  # the warps of a block that issue anything
+        self.active_warps = sum(bool(stream) for stream in streams)  # the warps of a block that issue anything
         self.schedulers = [_Scheduler(number) for number in range(multiprocessor.schedulers)]
-        self.blocks = [_Block(number, number, self.working) for number in range(blocks)]
-        self.begun = blocks
+        self.blocks = [_Block(number, number, self.active_warps) for number in range(blocks)]
+        self.blocks_begun = blocks
         self.warps: list[_Warp] = []
         for block in self.blocks:
             for stream in streams:
@@ -240,107 +240,97 @@ class TimingSimulation:
         self.path = 0.0  # the cycle from which shared memory and the first-level cache are free
         self.from_memory = dict.fromkeys(multiprocessor.bytes_per_cycle, 0.0)
         self.barriers = 0.0
-        self.brought: dict[tuple[int, str, int], float] = {}  # to the second-level cache, beside the sector asked for
+        #: When what DRAM delivers with a requested sector arrives in the second-level cache.
+        self.in_second_level: dict[tuple[int, str, int], float] = {}
         self.events: list[tuple[float, int]] = []  # (time of the next action, scheduler)
 
     def run(self) -> None:
         """Simulate until every warp has ended."""
         for warp in self.warps:
             if warp.stream:
-                self._sleep(warp, 0.0)
+                self._stall(warp, 0.0)
         events = self.events
         while events:
             now, number = heappop(events)
             scheduler = self.schedulers[number]
-            asleep, awake, passed = scheduler.asleep, scheduler.awake, scheduler.passed
-            while asleep and asleep[0][0] <= now:
-                ready, woken = heappop(asleep)
-                warp = self.warps[woken]
-                gate = warp.stream[warp.position].gate
-                insort(awake.setdefault(gate, []), (warp.block.age, ready, woken))
-                warp.woken = passed.setdefault(gate, 0.0) - (now - ready)
-            chosen, free = self._choose(scheduler, now)
-            if chosen is not None:
-                free = self._let(chosen, now)
-            elif asleep:
-                free = min(free, asleep[0][0])
+            stalled, eligible, issued_while_free = scheduler.stalled, scheduler.eligible, scheduler.issued_while_free
+            while stalled and stalled[0][0] <= now:
+                ready, number_of_warp = heappop(stalled)
+                warp = self.warps[number_of_warp]
+                resources = warp.stream[warp.position].resources
+                insort(eligible.setdefault(resources, []), (warp.block.age, ready, number_of_warp))
+                warp.issued_when_ready = issued_while_free.setdefault(resources, 0.0) - (now - ready)
+            selected, free = self._select(scheduler, now)
+            if selected is not None:
+                free = self._issue_until_held(selected, now)
+            elif stalled:
+                free = min(free, stalled[0][0])
             if free < INFINITE:
                 heappush(events, (free, number))
             else:
                 scheduler.idle = True
 
-    def _choose(self, scheduler: _Scheduler, now: float) -> tuple[_Warp | None, float]:
+    def _select(self, scheduler: _Scheduler, now: float) -> tuple[_Warp | None, float]:
         """Return the warp that issues: the one that issued last if it can; else one of the block that began first.
 
         Of that block's warps it is the one that has been ready for the longest time. If none is ready, return None and
         the cycle at which the first will be.
         """
-        at, last, awake = scheduler.at, scheduler.last, scheduler.awake
-        stays = (last.block.age, last.since, last.number) if last else (-1, 0.0, -1)
-        soonest, of = INFINITE, None
-        chosen = NOBODY
-        for gate, warps in awake.items():
-            free = _free(at, gate)
+        free_from, last, eligible = scheduler.free_from, scheduler.last, scheduler.eligible
+        last_again = (last.block.age, last.since, last.number) if last else (-1, 0.0, -1)
+        first_free, of = INFINITE, None
+        selected = NO_WARP
+        for resources, warps in eligible.items():
+            free = _free_from(free_from, resources)
             if free > now:
-                soonest = min(soonest, free)
-            elif stays in warps:
-                chosen, of = stays, gate
+                first_free = min(first_free, free)
+            elif last_again in warps:
+                selected, of = last_again, resources
                 break
-            elif warps[0] < chosen:
-                chosen, of = warps[0], gate
+            elif warps[0] < selected:
+                selected, of = warps[0], resources
         if of is None:
-            return None, soonest
-        warps = awake[of]
-        del warps[bisect_left(warps, chosen)]
+            return None, first_free
+        warps = eligible[of]
+        del warps[bisect_left(warps, selected)]
         if not warps:
-            del awake[of]
-        return self.warps[chosen[2]], now
+            del eligible[of]
+        return self.warps[selected[2]], now
 
-    def _let(self, warp: _Warp, now: float) -> float:
+    def _issue_until_held(self, warp: _Warp, now: float) -> float:
         """Let a warp issue until something holds it or another one is first; return when the scheduler acts next."""
         scheduler, events, stream = warp.scheduler, self.events, warp.stream
-        asleep = scheduler.asleep
+        stalled = scheduler.stalled
         while True:
             ready, now = self._issue(warp, now), warp.free
-            if ready > now or (asleep and asleep[0][0] <= now) or (events and events[0] < (now, scheduler.number)):
+            another_warp_is_ready = bool(stalled) and stalled[0][0] <= now
+            another_scheduler_is_first = bool(events) and events[0] < (now, scheduler.number)
+            if ready > now or another_warp_is_ready or another_scheduler_is_first:
                 break
-            if _free(scheduler.at, stream[warp.position].gate) > now:
+            if _free_from(scheduler.free_from, stream[warp.position].resources) > now:
                 break
             warp.since = now
         if ready < INFINITE:
-            self._sleep(warp, ready)
+            self._stall(warp, ready)
         return now
 
     def _issue(self, warp: _Warp, now: float) -> float:
         """Issue the next instruction of a warp; return when the following one can, INFINITE if others decide that."""
         scheduler, position = warp.scheduler, warp.position
-        step, at, passed = warp.stream[position], scheduler.at, scheduler.passed
+        step, free_from, issued_while_free = warp.stream[position], scheduler.free_from, scheduler.issued_while_free
         since = warp.since
         if since < now:
-            self._held(warp, step.held_by, now, passed[step.gate])
-        for gate in scheduler.awake:
-            if at[gate[0]] <= now and _free(at, gate) <= now:
-                passed[gate] += 1
-        unit, even, odd = step.gate
-        if unit == PATH:
-            self._pass(scheduler, now, step.path)
-            finish = self._access(step, warp.block, now)
-        else:
-            finish = now + step.latency
-            if unit:
-                at[unit] = now + step.busy
-        if even:
-            at[EVEN] = max(at[EVEN], now) + step.reads[0]
-        if odd:
-            at[ODD] = max(at[ODD], now) + step.reads[1]
-        if step.uniform_read:
-            at[UNIFORM] = max(at[UNIFORM], now) + step.uniform_read
+            self._record_held(warp, step.held_by, now, issued_while_free[step.resources])
+        for resources in scheduler.eligible:
+            if free_from[resources[0]] <= now and _free_from(free_from, resources) <= now:
+                issued_while_free[resources] += 1
+        finish = self._occupy(step, warp, now)
         scheduler.last = warp
         warp.done[position] = finish
         self.issued += 1
         warp.free = end = now + 1
         if step.pace > 1:  # the compiler has fixed the cycles until the next one
-            self._wait(warp, ARITHMETIC, end, now + step.pace)
+            self._record_wait(warp, ARITHMETIC, end, now + step.pace)
             end = now + step.pace
         warp.left[position] = end
         warp.position = position = position + 1
@@ -349,48 +339,70 @@ class TimingSimulation:
             warp.iterations.append(now)
         if step.kind != "barrier" and position < len(warp.stream):
             return self._ready(warp, end)
-        (self._barrier if step.kind == "barrier" else self._end)(warp, end)
+        if step.kind == "barrier":
+            self._wait_at_barrier(warp, end)
+        else:
+            self._end(warp, end)
         return INFINITE
 
-    def _held(self, warp: _Warp, by: int, now: float, passed: float) -> None:
+    def _occupy(self, step: _Step, warp: _Warp, now: float) -> float:
+        """Let an instruction occupy its unit and the banks of its registers; return when its result is there."""
+        scheduler, free_from = warp.scheduler, warp.scheduler.free_from
+        unit, even, odd = step.resources
+        if unit == PATH:
+            self._use_path(scheduler, now, step.path)
+            finish = self._access(step, warp.block, now)
+        else:
+            finish = now + step.latency
+            if unit:
+                free_from[unit] = now + step.busy
+        if even:
+            free_from[EVEN] = max(free_from[EVEN], now) + step.reads[0]
+        if odd:
+            free_from[ODD] = max(free_from[ODD], now) + step.reads[1]
+        if step.uniform_read:
+            free_from[UNIFORM] = max(free_from[UNIFORM], now) + step.uniform_read
+        return finish
+
+    def _record_held(self, warp: _Warp, by: int, now: float, issued_while_free: float) -> None:
         """Note that a warp was held by the unit that it needs, and by other warps that issued while that was free."""
-        turn = max(now - (passed - warp.woken), warp.since)
-        self._wait(warp, by, warp.since, turn)
-        self._wait(warp, NOT_SELECTED, turn, now)
+        free = max(now - (issued_while_free - warp.issued_when_ready), warp.since)
+        self._record_wait(warp, by, warp.since, free)
+        self._record_wait(warp, NOT_SELECTED, free, now)
 
     def _end(self, warp: _Warp, now: float) -> None:
         """Note that a warp has ended; when all warps of its block have, let the next block begin in its place.
 
         The barriers of the other warps do not wait for it.
         """
-        self._issued_until(warp, now)
+        self._record_issuing(warp, now)
         warp.ended = now
         block = warp.block
         block.running -= 1
         if block.running:
-            self._open(block, now)
+            self._open_barrier(block, now)
         elif block.round + 1 < self.rounds:
-            self._follow(block, now)
+            self._begin_next_block(block, now)
 
-    def _follow(self, block: _Block, now: float) -> None:
+    def _begin_next_block(self, block: _Block, now: float) -> None:
         """Let the next block begin in the place of one that has ended."""
         block.round += 1
-        block.age = self.begun
-        self.begun += 1
-        block.running = self.working
+        block.age = self.blocks_begun
+        self.blocks_begun += 1
+        block.running = self.active_warps
         for warp in block.warps:
             if warp.stream:
                 warp.position = warp.iteration = 0
                 warp.issues = now
-                self._sleep(warp, self._ready(warp, now))
+                self._stall(warp, self._ready(warp, now))
 
-    def _pass(self, scheduler: _Scheduler, now: float, cycles: float) -> None:
+    def _use_path(self, scheduler: _Scheduler, now: float, cycles: float) -> None:
         """Queue a request at its scheduler, then pass its wavefronts through the path that all schedulers share."""
         request = self.multiprocessor.request
         leaves = max(scheduler.queue, now)
         self.path = max(self.path, leaves) + cycles
         scheduler.queue = free = max(leaves + request, self.path - cycles + 1)
-        scheduler.at[PATH] = free - QUEUE * request
+        scheduler.free_from[PATH] = free - QUEUED_REQUESTS * request
 
     def _access(self, step: _Step, block: _Block, now: float) -> float:
         """Return when the result of an access arrives whose wavefronts have passed.
@@ -414,7 +426,7 @@ class TimingSimulation:
             if known is None:
                 known = self._fetch(sector, start, first)
                 self.fetches.append((start, known))
-                if len(cache) == self.room:
+                if len(cache) == self.capacity:
                     cache.popitem(last=False)
             cache[sector] = known
             if known > arrival:
@@ -424,9 +436,9 @@ class TimingSimulation:
     def _is_first(self, block: int, name: str, number: int) -> bool:
         """Return whether a request is the first for its lines, of those of all blocks that ask for them.
 
-        In step all are: no line is there yet. Else they take turns.
+        In step all are: no line is there yet. Else one block of those that ask is the first.
         """
-        return self.in_step or _drawn(block, name, number) % TURNS < TURNS / self.loaded_by.get(name, 1)
+        return self.in_step or _pseudo_random(block, name, number) % PRIME < PRIME / self.loaded_by.get(name, 1)
 
     def _fetch(self, sector: tuple[int, str, int], start: float, first: bool) -> float:
         """Return when a sector that the first-level cache does not hold arrives.
@@ -440,22 +452,22 @@ class TimingSimulation:
             max(self.from_memory["L2"], start) + SECTOR_BYTES / multiprocessor.bytes_per_cycle["L2"]
         )
         line = number * SECTOR_BYTES // LINE_BYTES
-        way = multiprocessor.latency["L2"] * _way(multiprocessor.spread, block, name, line)
-        arrival = self.from_memory["L2"] + multiprocessor.latency["L2"] + way
+        deviation = multiprocessor.latency["L2"] * _deviation(multiprocessor.spread, block, name, line)
+        arrival = self.from_memory["L2"] + multiprocessor.latency["L2"] + deviation
         if level == "L2" or not first:
             return arrival
         piece = block, name, number * SECTOR_BYTES // multiprocessor.dram_bytes
-        if piece not in self.brought:
+        if piece not in self.in_second_level:
             run = number * SECTOR_BYTES // multiprocessor.dram_run
             given = multiprocessor.dram_bytes / multiprocessor.bytes_per_cycle["DRAM"]
             if self.in_step:
                 given /= self.loaded_by.get(name, 1)
             queue = max(self.from_memory["DRAM"], start) + given
             self.from_memory["DRAM"] = queue
-            self.brought[piece] = (
-                queue + multiprocessor.latency["DRAM"] + _way(multiprocessor.dram_spread, block, name, run)
+            self.in_second_level[piece] = (
+                queue + multiprocessor.latency["DRAM"] + _deviation(multiprocessor.dram_spread, block, name, run)
             )
-        return max(arrival, self.brought[piece])
+        return max(arrival, self.in_second_level[piece])
 
     def _ready(self, warp: _Warp, now: float) -> float:
         """Return when the operands of a warp's next instruction are available."""
@@ -465,50 +477,50 @@ class TimingSimulation:
             if done[need] > ready:
                 ready, last = done[need], need
         if ready > now:
-            self._wait(warp, stream[last].waits_for, now, ready)
+            self._record_wait(warp, stream[last].waits_for, now, ready)
         return ready
 
-    def _sleep(self, warp: _Warp, ready: float) -> None:
+    def _stall(self, warp: _Warp, ready: float) -> None:
         """Suspend a warp until the operands of its next instruction are there, and its scheduler if it has no other."""
         scheduler = warp.scheduler
         warp.since = ready
-        heappush(scheduler.asleep, (ready, warp.number))
+        heappush(scheduler.stalled, (ready, warp.number))
         if scheduler.idle:
             scheduler.idle = False
             heappush(self.events, (ready, scheduler.number))
 
-    def _barrier(self, warp: _Warp, now: float) -> None:
+    def _wait_at_barrier(self, warp: _Warp, now: float) -> None:
         """Let a warp wait at a barrier for the others of its block."""
         self.barriers = (
             max(self.barriers, now) + self.multiprocessor.barrier[1]
         )  # warps are counted one after the other
         warp.block.arrived.append((warp, now))
-        self._open(warp.block, now)
+        self._open_barrier(warp.block, now)
 
-    def _open(self, block: _Block, now: float) -> None:
+    def _open_barrier(self, block: _Block, now: float) -> None:
         """Open a block's barrier, which occupies the path, if all its warps that have not ended wait there."""
-        here = block.arrived
-        if not here or len(here) < block.running:
+        arrived = block.arrived
+        if not arrived or len(arrived) < block.running:
             return
         block.arrived = []
         opened = max(self.barriers, now) + self.multiprocessor.barrier[0]
         self.path = max(self.path, now) + self.multiprocessor.barrier_path
-        for warp, since in here:
-            self._wait(warp, BARRIER, since, opened)
+        for warp, since in arrived:
+            self._record_wait(warp, BARRIER, since, opened)
             if warp.position < len(warp.stream):
-                self._sleep(warp, self._ready(warp, opened))
+                self._stall(warp, self._ready(warp, opened))
             else:
                 self._end(warp, opened)
 
-    def _wait(self, warp: _Warp, reason: int, first: float, last: float) -> None:
+    def _record_wait(self, warp: _Warp, reason: int, first: float, last: float) -> None:
         """Record a wait, if it has any length, and the issuing before it."""
         if last > first:
-            self._issued_until(warp, first)
+            self._record_issuing(warp, first)
             warp.spans.append((REASONS[reason], first, last))
             self.waits[reason] += last - first
             warp.issues = last
 
-    def _issued_until(self, warp: _Warp, now: float) -> None:
+    def _record_issuing(self, warp: _Warp, now: float) -> None:
         since = warp.issues
         if now > since:
             warp.spans.append((REASONS[ISSUING], since, now))

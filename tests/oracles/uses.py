@@ -34,7 +34,7 @@ class Number:
     loaded: bool = False
     product: bool = False
 
-    def _with(self, other, operation, product=False, adds=False):
+    def _combined(self, other, operation, product=False, adds=False):
         both = [each for each in (self, other) if isinstance(each, Number)]
         self.counts.used += sum(each.loaded for each in both)
         self.counts.multiplied += adds and sum(each.product for each in both)
@@ -42,18 +42,18 @@ class Number:
         return Number(operation(*values), self.counts, product=product)
 
     def __add__(self, other):
-        return self._with(other, lambda a, b: a + b, adds=True)
+        return self._combined(other, lambda a, b: a + b, adds=True)
 
     def __sub__(self, other):
-        return self._with(other, lambda a, b: a - b, adds=True)
+        return self._combined(other, lambda a, b: a - b, adds=True)
 
     def __mul__(self, other):
-        return self._with(other, lambda a, b: a * b, product=True)
+        return self._combined(other, lambda a, b: a * b, product=True)
 
     __radd__, __rmul__ = __add__, __mul__
 
     def __gt__(self, other):
-        return self._with(other, lambda a, b: a > b).value
+        return self._combined(other, lambda a, b: a > b).value
 
 
 @dataclass
@@ -82,34 +82,33 @@ class Array:
             self.held[index] = value.value if isinstance(value, Number) else value
 
 
-def of_block(kernel, grid, block, arguments, at=(0, 0)):
+def count_block(kernel, grid, block, arguments, at=(0, 0)):
     """Run one block of a launch of at most two dimensions, and return its `Counts`; the other blocks do not run."""
     counts, shared = Counts(), {}
     grid, block = (tuple(np.atleast_1d(shape).tolist()) + (1,) for shape in (grid, block))
     arrays = [Array(a.shape, counts, a) if isinstance(a, np.ndarray) else a for a in arguments]
-    place = SimpleNamespace
-    here = {}  # of each thread that runs, its position
+    positions = {}  # of each thread that runs: its place in the block, and how many arrays it has allocated
 
     def allocate(shape, dtype):
-        calls = here[getcurrent()].calls = here[getcurrent()].calls + 1
+        calls = positions[getcurrent()].calls = positions[getcurrent()].calls + 1
         return shared.setdefault(calls, Array(shape, counts, shared=True))
 
     def grid_of(dims):
-        x, y = (at[d] * block[d] + here[getcurrent()].thread[d] for d in range(2))
+        x, y = (at[d] * block[d] + positions[getcurrent()].thread[d] for d in range(2))
         return x if dims == 1 else (x, y)
 
     class ThreadIdx:
-        x = property(lambda _: here[getcurrent()].thread[0])
-        y = property(lambda _: here[getcurrent()].thread[1])
+        x = property(lambda _: positions[getcurrent()].thread[0])
+        y = property(lambda _: positions[getcurrent()].thread[1])
 
-    cuda = place(
+    cuda = SimpleNamespace(
         threadIdx=ThreadIdx(),
-        blockIdx=place(x=at[0], y=at[1], z=0),
-        blockDim=place(x=block[0], y=block[1], z=1),
-        gridDim=place(x=grid[0], y=grid[1], z=1),
+        blockIdx=SimpleNamespace(x=at[0], y=at[1], z=0),
+        blockDim=SimpleNamespace(x=block[0], y=block[1], z=1),
+        gridDim=SimpleNamespace(x=grid[0], y=grid[1], z=1),
         grid=grid_of,
-        shared=place(array=allocate),
-        local=place(array=lambda shape, dtype: Array(shape, counts)),
+        shared=SimpleNamespace(array=allocate),
+        local=SimpleNamespace(array=lambda shape, dtype: Array(shape, counts)),
         syncthreads=lambda: getcurrent().parent.switch(True),
     )
 
@@ -129,7 +128,7 @@ def of_block(kernel, grid, block, arguments, at=(0, 0)):
     threads = []
     for y, x in itertools.product(range(block[1]), range(block[0])):
         thread = greenlet(lambda: run(*arrays))
-        here[thread] = place(thread=(x, y), calls=0)
+        positions[thread] = SimpleNamespace(thread=(x, y), calls=0)
         threads.append(thread)
     while threads:
         for thread in threads:

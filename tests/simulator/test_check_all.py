@@ -55,9 +55,8 @@ def test_bugs_that_one_launch_does_not_show(name):
     names = inspect.signature(launches.launch_of(pair, "twin")).parameters
     width = int(np.lcm(*launches.blocks(pair)))
     values = dict.fromkeys(names, (width, 2 * width, 3 * width)) if name in WHOLE_BLOCKS else {}
-    once = dict(
-        zip(names, [(n,) for n in launches.FRIENDLY[launches.group(pair)](*launches.blocks(pair))], strict=True)
-    )
+    sizes = launches.ROUND_SIZES[launches.kind_of_launch(pair)](*launches.blocks(pair))
+    once = {name: (size,) for name, size in zip(names, sizes, strict=True)}
 
     twin = simulate(pair.twin).check_all(launches.launch_of(pair, "twin"), allow=(), launches=60, **values)
     friendly, bug = (

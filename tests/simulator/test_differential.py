@@ -148,7 +148,7 @@ def test_choices_of_arrays(folder, numba_simulator, case):
 
 
 @examples(day=5, night=1000)
-@given(case=generator.choice_cases(wild=True))
+@given(case=generator.choice_cases(unordered=True))
 def test_races_of_arrays_that_threads_choose(folder, case):
     """A race is found of the array that holds the element, whatever the variable is called."""
     kernel = import_kernel(case.source, folder)
@@ -181,7 +181,7 @@ def pairs_of_lines(findings, kind):
 
 
 @examples(day=9, night=1500)
-@given(case=generator.careless_cases())
+@given(case=generator.unsafe_cases())
 def test_findings(folder, case):
     """In kernels that may break every rule, the simulator finds what an exhaustive search of all accesses finds."""
     kernel = import_kernel(case.source, folder)

@@ -30,9 +30,12 @@ EQUIVALENT = {
         (what, "if start < A.shape[1]:"): "the guards inside copy nothing either, and nobody reads their zeros"
         for what in ("without the guard start < A.shape[1]", "<= in start < A.shape[1]")
     },
-    ("one round fewer: range(0, ahead, T)", "for start in range(0, ahead, T):"): "likewise, at ahead - T",
-    ("one round fewer: range(0, ROWS, 4)", "for i in range(0, ROWS, 4):"): "the last round begins at ROWS - 4 anyway",
-    ("one round fewer: range(0, T, 8)", "for k in range(0, T, 8):"): "likewise, at T - 8",
+    ("one iteration fewer: range(0, ahead, T)", "for start in range(0, ahead, T):"): "likewise, at ahead - T",
+    (
+        "one iteration fewer: range(0, ROWS, 4)",
+        "for i in range(0, ROWS, 4):",
+    ): "the last one begins at ROWS - 4 anyway",
+    ("one iteration fewer: range(0, T, 8)", "for k in range(0, T, 8):"): "likewise, at T - 8",
     ("swap the last two indices of acc[i, j]", "acc[i, j] = 0"): "every element of a square array is set to zero",
     ("drop the left of 7 - i", "row = i if j % 2 == 0 else 7 - i"): "the order of the rows only saves register reads",
     ("drop the left of j % 2", "row = i if j % 2 == 0 else 7 - i"): "likewise",

@@ -131,7 +131,7 @@ def test_uses_are_counted_in_the_trace(node):
     """How often a loaded number is used, and the multiply-adds, are those of numbers that know their origin."""
     animations = animations_of(node, [traced(kernel) for kernel in kernels.PRODUCTS])
     for kernel, (animation, *_) in zip(kernels.PRODUCTS, animations, strict=True):
-        counts = uses.of_block(kernel, *kernels.arguments_of(kernel))
+        counts = uses.count_block(kernel, *kernels.arguments_of(kernel))
         name = kernel.__name__
         assert animation["fetched"] == counts.fetched > 0, name
         assert animation["uses"] == pytest.approx(counts.used / counts.fetched), name
