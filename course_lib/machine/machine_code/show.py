@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...simulator.formatting import plural, text_table
 from ...simulator.occupancy import Occupancy, occupancy
@@ -60,9 +60,9 @@ def kinds(body: Sequence[MachineInstruction]) -> list[str]:
         uses[guard] += [(place, name) for name in NAME.findall(each.predicate)]
         if named[place] in MEMORY:
             uses["address"] += [(place, name) for name in _names(" ".join(re.findall(r"\[[^]]*\]", each.text)))]
-    flow = [_flow(each) for each in body]
+    flows = [_data_flow(each) for each in body]
     for kind, needed in uses.items():
-        for place in _sources(flow, needed):
+        for place in _sources(flows, needed):
             named[place] = named[place] or kind
     return [kind or "other" for kind in named]
 
@@ -73,8 +73,16 @@ def _names(text: str) -> set[str]:
     return {*NAME.findall(text), *(f"{kind}{int(number) + 1}" for kind, number in pairs)}
 
 
-def _flow(each: MachineInstruction) -> tuple[set[str], set[str], bool]:
-    """Return what an instruction writes and what it reads, and whether it always writes it.
+class DataFlow(NamedTuple):
+    """The registers and predicates that an instruction writes and reads; ``always``: whether under no condition."""
+
+    written: set[str]
+    read: set[str]
+    always: bool
+
+
+def _data_flow(each: MachineInstruction) -> DataFlow:
+    """Return what an instruction writes and reads.
 
     It writes its first operand, and a predicate that comes next; a comparison writes two predicates.
     """
@@ -98,10 +106,10 @@ def _flow(each: MachineInstruction) -> tuple[set[str], set[str], bool]:
             written |= {f"{kind}{first + n}" for n in range(registers)}
     wide = operands[-1] if "WIDE" in mods else ""  # what is added has 64 bits
     read = _names(" ".join([*operands[count:], f"{wide.removesuffix('.reuse')}.64"]))
-    return written, read, not each.predicate
+    return DataFlow(written, read, always=not each.predicate)
 
 
-def _sources(flow: Sequence[tuple[set[str], set[str], bool]], uses: Sequence[tuple[int, str]]) -> set[int]:
+def _sources(flows: Sequence[DataFlow], uses: Sequence[tuple[int, str]]) -> set[int]:
     """Return the instructions whose results reach these uses, (place, name): those before, or in the last iteration."""
     found = set[int]()
     todo = list(uses)
@@ -111,14 +119,15 @@ def _sources(flow: Sequence[tuple[set[str], set[str], bool]], uses: Sequence[tup
         if use in done:
             continue
         done.add(use)
-        for back in range(1, len(flow) + 1):
-            place = (use[0] - back) % len(flow)
-            written, read, always = flow[place]
-            if use[1] in written:
-                found.add(place)
-                todo += [(place, name) for name in read]
-                if always:
-                    break
+        place_of_use, used = use
+        for distance in range(1, len(flows) + 1):
+            place = (place_of_use - distance) % len(flows)
+            if used not in flows[place].written:
+                continue
+            found.add(place)
+            todo += [(place, name) for name in flows[place].read]
+            if flows[place].always:
+                break
     return found
 
 
