@@ -8,7 +8,7 @@ import ast
 import linecache
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -33,22 +33,36 @@ def sure_names(source: Source, values: Mapping[str, Any]) -> dict[str, Any]:
     around = _around(tree, source)
     if around is None:
         return {}
-    found = {}
-    free = source.function.__code__.co_freevars
     scopes = [(scope, _bindings(scope, tree)) for scope in around]
-    for name, value in outside.items():
-        where = next(((scope, bound[name]) for scope, bound in scopes if name in bound), None)
-        if where is None:
-            sure = name in source.function.__globals__ and any("*" in bound for scope, bound in scopes if scope is tree)
-        else:
-            scope, bindings = where
-            origins = {_imported(each, name) for each in bindings}
-            alias = scope is tree and [isinstance(each, ast.Assign) and _is_name(each.value) for each in bindings]
-            sure = len(origins) == 1 and "" not in origins or alias == [True]
-            sure = sure and (name in free) == (scope is not tree)
-        if sure and not any(_gives_another(star, name, value, source) for star in _stars(tree)):
-            found[name] = value
-    return found
+    stars = _stars(tree)
+    return {
+        name: value
+        for name, value in outside.items()
+        if _has_one_origin(name, source, tree, scopes)
+        and not any(_gives_another(star, name, value, source) for star in stars)
+    }
+
+
+def _has_one_origin(
+    name: str, source: Source, tree: ast.Module, scopes: Sequence[tuple[ast.AST, Mapping[str, Sequence[ast.AST]]]]
+) -> bool:
+    """Whether a name is bound by imports of one thing alone, or in the module by one assignment of another name.
+
+    ``scopes``: those around the kernel, the innermost first, with their bindings.
+    """
+    innermost = next(((scope, bound[name]) for scope, bound in scopes if name in bound), None)
+    if innermost is None:  # an import of all names may bind it
+        return name in source.function.__globals__ and any("*" in bound for scope, bound in scopes if scope is tree)
+    scope, bindings = innermost
+    is_free = name in source.function.__code__.co_freevars
+    if is_free == (scope is tree):
+        return False
+    if scope is tree and len(bindings) == 1:
+        (binding,) = bindings
+        if isinstance(binding, ast.Assign) and _is_name(binding.value):
+            return True
+    origins = {_imported(binding, name) for binding in bindings}
+    return len(origins) == 1 and "" not in origins
 
 
 def _stars(tree: ast.Module) -> list[ast.ImportFrom]:
