@@ -214,15 +214,15 @@ def _pairs(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
 @row(
     "likely",
     the_same_buffer=Texts(
-        hint="`{statement}` gives {name} the same value in every iteration: the buffers must take turns, so that no "
+        hint="`{statement}` gives `{name}` the same value in every iteration: the buffers must take turns, so that no "
         "iteration stores into the one that is read."
     ),
     no_turn=Texts(
-        hint="nothing gives {name} another value before this line stores into a buffer: the buffers must take turns, "
+        hint="nothing gives `{name}` another value before this line stores into a buffer: the buffers must take turns, "
         "so that no iteration stores into the one that is read."
     ),
     buffers_in_turn=Texts(
-        hint="`{statement}` does not let the buffers take turns: from iteration to iteration {name} must be {numbers}"
+        hint="`{statement}` does not let the buffers take turns: from iteration to iteration `{name}` must be {numbers}"
     ),
 )
 def buffers_not_alternating(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
