@@ -29,6 +29,12 @@ class Exercises(ExportPlugin):
     Every student has the rows of each assignment in the gradebook: whoever is in the gradebook, and whoever has a
     folder in ``submitted``. ``waits`` is "yes" where a person gives the points, or has to look at them again; points
     that nobody gave yet are empty. The penalty is that of the whole notebook.
+
+    >>> with Gradebook(of_ana["db_url"]) as book:
+    ...     Exercises(parent=application, to="exercises.csv").export(book)
+    >>> rows = csv.DictReader(Path("exercises.csv").open(encoding="utf-8"))
+    >>> [(row["student_id"], row["exercise"], row["points"], row["of"], row["status"]) for row in rows]
+    [('ana', 'mine', '', '2', 'not graded')]
     """
 
     def export(self, gradebook: Gradebook) -> None:

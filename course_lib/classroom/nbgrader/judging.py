@@ -22,7 +22,14 @@ from .rebuilding import exercise_of
 class Judge(NbGraderPreprocessor):
     """The preprocessor in the place of nbgrader's `Execute`: it judges the answers in a notebook from their texts.
 
-    The cell of a test gets the verdict, with its picture, and the points. Nothing of the student is executed here.
+    The cell of a test gets the verdict, with its picture, and the points. Nothing of the student is executed here, and
+    no test that an instructor wrote:
+
+    >>> marks = {"grade": True, "solution": False, "task": False, "locked": True, "grade_id": "mine", "points": 2}
+    >>> test = new_code_cell("assert False", metadata={"nbgrader": marks | {"schema_version": 3}})
+    >>> judged, _ = Judge().preprocess(new_notebook(cells=[test]), {})
+    >>> print(judged.cells[0].outputs[0].data["text/plain"])
+    mine: to read, points by hand. This test is none of the course's: it was not executed.
     """
 
     seed = Integer(None, allow_none=True, help="Draws sizes and calls beyond those that `check` makes.").tag(
@@ -79,7 +86,15 @@ def _show(row: Judged, cell: NotebookNode) -> None:
 
 
 class MarkManualGrades(NbGraderPreprocessor):
-    """The preprocessor after `SaveAutoGrades`: it marks for a person what was not judged, and what is to be read."""
+    """The preprocessor after `SaveAutoGrades`: it marks for a person what was not judged, and what is to be read.
+
+    >>> found = {"exercise": "mine", "status": "to read", "hint": "", "points": None}
+    >>> test = new_code_cell(metadata={"nbgrader": {"grade_id": "mine"}, "tile_by_tile": found})
+    >>> _ = MarkManualGrades().preprocess(new_notebook(cells=[test]), {"nbgrader": of_ana})
+    >>> with Gradebook(of_ana["db_url"]) as book:
+    ...     book.find_grade("mine", of_ana["notebook"], of_ana["assignment"], of_ana["student"]).needs_manual_grade
+    True
+    """
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         where = resources["nbgrader"]

@@ -30,6 +30,10 @@ class SubmissionReader(NotebookExporter):
     """The exporter of `nbgrader autograde`, which reads each file twice: as it was submitted, and as it was rebuilt.
 
     A file that is no notebook becomes a notebook without cells; ``resources["unreadable"]`` says why.
+
+    >>> text, resources = SubmissionReader().from_filename("missing.ipynb")
+    >>> json.loads(text)["cells"], resources["unreadable"]
+    ([], 'No such file or directory.')
     """
 
     def __init__(self, **given: Any) -> None:

@@ -28,7 +28,15 @@ TEST, POINTS = "test-", "points-"
 
 
 class RebuildNotebook(NbGraderPreprocessor):
-    """The first preprocessor of `nbgrader autograde`. The notebook's metadata get what `SubmissionReader` found."""
+    """The first preprocessor of `nbgrader autograde`. The notebook's metadata get what `SubmissionReader` found.
+
+    Ana has deleted the only test of the assignment, which is put back:
+
+    >>> answer = new_code_cell("x = 1")
+    >>> rebuilt, _ = RebuildNotebook().preprocess(new_notebook(cells=[answer]), {"nbgrader": of_ana})
+    >>> [(cell.source, "nbgrader" in cell.metadata) for cell in rebuilt.cells]
+    [('x = 1', False), ('assert x == 1', True)]
+    """
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         where = resources["nbgrader"]

@@ -45,6 +45,10 @@ def executed(notebook: Any, folder: pathlib.Path, first: str = "") -> Any:
     """Return a copy of the notebook with the outputs, and the widgets' states, of running it in ``folder``.
 
     ``first`` is run before its cells. Raise nbclient's CellExecutionError if a cell fails.
+
+    >>> ran = executed(new_notebook(cells=[new_code_cell("print(6 * 7)")]), Path())
+    >>> ran.cells[0].outputs[0].text.strip()
+    '42'
     """
     quiet = ["--log-level=ERROR"]
     ours = copy.deepcopy(notebook)
@@ -55,7 +59,12 @@ def executed(notebook: Any, folder: pathlib.Path, first: str = "") -> Any:
 
 
 def html_page(notebook: Any, title: str, theme: str = "light") -> str:
-    """Return an executed notebook as a page; ``theme`` is "light" or "dark"."""
+    """Return an executed notebook as a page; ``theme`` is "light" or "dark".
+
+    >>> page = html_page(new_notebook(cells=[new_markdown_cell("An **idea**.")]), "A lesson")
+    >>> "<strong>idea</strong>" in page
+    True
+    """
     exporter = HTMLExporter(raw_template=_file("page.html.j2"), config=_config(theme))  # type: ignore[no-untyped-call]
     return _converted(exporter, notebook, title)
 

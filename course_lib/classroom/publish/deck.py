@@ -526,7 +526,12 @@ def listing(decks: Sequence[tuple[str, str, Sequence[Slide]]]) -> str:
 
 
 def slides(notebook: Any, title: str, theme: str = "light") -> str:
-    """Return an executed notebook as a deck."""
+    """Return an executed notebook as a deck.
+
+    >>> deck = slides(new_notebook(cells=[new_markdown_cell("## An idea"), new_markdown_cell("In words.")]), "A lesson")
+    >>> "An idea" in deck, "In words." in deck
+    (True, True)
+    """
     return page(slides_of(notebook), title, theme)
 
 

@@ -22,11 +22,20 @@ class Unlisted(BaseException):
     """An answer uses what no table lists, so a person reads it; the message is a sentence.
 
     It is not an Exception, so that neither the answer nor what calls it takes it for an error of the answer.
+
+    >>> Program("f", tuple(ast.parse("f = lambda x: x.to_bytes(2)").body), {})(None, (1,))
+    Traceback (most recent call last):
+    course_lib.classroom.teach.interpreter.budget.Unlisted: line 1: the grader does not evaluate `.to_bytes`, so a...
     """
 
 
 class TooLarge(Unlisted):
-    """An answer asks for more at once than the interpreter makes: Python might make it, so it is no error."""
+    """An answer asks for more at once than the interpreter makes: Python might make it, so it is no error.
+
+    >>> Program("f", tuple(ast.parse("f = lambda n: 2**n").body), {})(None, (5_000,))
+    Traceback (most recent call last):
+    course_lib.classroom.teach.interpreter.budget.TooLarge: line 1: ...a whole number of more than 4,096 bits...
+    """
 
 
 class StepBudget:
@@ -90,7 +99,11 @@ class StepBudget:
 
 
 def sentence(line: int, what: str) -> str:
-    """Return the sentence on something in a line that no table lists."""
+    """Return the sentence on something in a line that no table lists.
+
+    >>> sentence(3, "`yield`")
+    'line 3: the grader does not evaluate `yield`, so a person reads this answer.'
+    """
     return f"line {line}: the grader does not evaluate {what}, so a person reads this answer."
 
 

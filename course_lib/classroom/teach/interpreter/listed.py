@@ -28,6 +28,9 @@ def unlisted(statements: Iterable[ast.stmt], elsewhere: Set[str] = frozenset()) 
 
     ``elsewhere`` are names that the notebook defines in a way that is not read. Another name that nothing defines is
     an error of the answer, and raises NameError where it is evaluated.
+
+    >>> list(unlisted(ast.parse("x = eval('2 * 3')").body))
+    ['line 1: the grader does not evaluate the name eval, so a person reads this answer.']
     """
     statements = list(statements)
     nodes = [node for statement in statements for node in _evaluated(statement)]
@@ -77,7 +80,11 @@ def _unlisted(node: ast.AST, bound: Set[str], elsewhere: Set[str]) -> str:
 
 def known(thing: Any) -> Any:
     """Return what the notebook imports or defines beside a function, as an answer may use it; raise KeyError if it may
-    not. A type of numba is NumPy's of the same name."""
+    not. A type of numba is NumPy's of the same name.
+
+    >>> known((float32, 16))
+    (<class 'numpy.float32'>, 16)
+    """
     if isinstance(thing, numba_types.Number | numba_types.Boolean) and getattr(np, str(thing), None) in TYPES:
         return getattr(np, str(thing))
     if isinstance(thing, tuple):

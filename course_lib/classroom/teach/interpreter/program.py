@@ -23,6 +23,11 @@ class Program:
     """A function to be called, by its ``name``: the definitions of a notebook that it needs, in order, and other names.
 
     The statements have passed `unlisted`.
+
+    >>> statements = ast.parse("double = lambda x: 2 * x").body
+    >>> program = Program("double", tuple(statements), {})
+    >>> program(None, (21,))
+    42
     """
 
     name: str

@@ -48,7 +48,11 @@ def names_in(target: ast.AST) -> set[str]:
 
 
 def assigned_in(body: Sequence[ast.AST]) -> set[str]:
-    """The names that statements bind in their own scope: not those of functions and comprehensions inside."""
+    """The names that statements bind in their own scope: not those of functions and comprehensions inside.
+
+    >>> sorted(assigned_in(ast.parse("a, b = [i for i in range(2)]; import math as m").body))
+    ['a', 'b', 'm']
+    """
     found, outer, waiting = set[str](), set[str](), list(body)
     while waiting:
         node = waiting.pop()
@@ -69,7 +73,11 @@ def assigned_in(body: Sequence[ast.AST]) -> set[str]:
 
 
 def names_used(node: ast.AST, own: Set[str] = frozenset()) -> Iterator[str]:
-    """Yield the names that a function uses and does not bind; ``own`` are those that are bound around it."""
+    """Yield the names that a function uses and does not bind; ``own`` are those that are bound around it.
+
+    >>> list(names_used(ast.parse("lambda x: x + y", mode="eval")))
+    ['y']
+    """
     if isinstance(node, ast.Name):
         if isinstance(node.ctx, ast.Load) and node.id not in own:
             yield node.id
