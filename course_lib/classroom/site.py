@@ -14,7 +14,7 @@ from ..lazy import called
 from .lessons import MOVED
 from .pages.frame import write
 from .publish.convert import executed
-from .publish.deck import LARGE
+from .publish.deck import SHOW_FOR_SLIDES
 from .publish.links import links_of
 from .publish.site_pages import site
 
@@ -79,7 +79,7 @@ def _as_stored(notebook: Any, folder: Path) -> Any:
 
 def _for_pages_and_slides(notebook: Any, folder: Path) -> Any:
     """Execute a notebook once for both."""
-    return executed(notebook, folder, LARGE)
+    return executed(notebook, folder, SHOW_FOR_SLIDES)
 
 
 def _summary(files: Mapping[str, str | bytes]) -> str:

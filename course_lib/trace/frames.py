@@ -23,7 +23,7 @@ from .kernel_structure import loops_around
 from .trace import Trace
 
 #: Iterations that are a frame each; of more, several are one frame.
-MOST = 20
+MOST_FRAMES = 20
 #: The number of what comes after all iterations.
 _LATEST = 1 << 20
 #: Numbers of an interval between barriers: two of each iteration, the second of results that are stored at its end.
@@ -54,7 +54,7 @@ class StepsOfBlock(Protocol):
 
 def frames_of(block: StepsOfBlock) -> np.ndarray:
     """Return the frame of each step of a block, a :class:`.replay.Timeline`: numbers from 0, in the recorded order."""
-    does = _does(block)
+    does = _actions_of_steps(block)
     interval = np.searchsorted(block.releases, np.arange(len(block)), side="right")
     keys = _keys(block, does, interval)
     _keep_order(block, keys, interval)
@@ -64,7 +64,7 @@ def frames_of(block: StepsOfBlock) -> np.ndarray:
     return np.minimum(np.cumsum(shows) - shows, max(0, int(shows.sum()) - 1))[groups]
 
 
-def _does(block: StepsOfBlock) -> np.ndarray:
+def _actions_of_steps(block: StepsOfBlock) -> np.ndarray:
     does = np.zeros(len(block), np.int64)
     for bit, space, ops in (
         (_FETCHES, "global", OPS[:1]),
@@ -122,7 +122,7 @@ def _iterations(block: StepsOfBlock, does: np.ndarray, parts: _Parts) -> np.ndar
     begins, inside = found
     iterations = np.add.reduceat(begins, parts.starts)
     number = parts.before(begins) + begins - 1
-    in_a_frame = ceil_div(int(iterations.max()), MOST)
+    in_a_frame = ceil_div(int(iterations.max()), MOST_FRAMES)
     after = (number >= 0) & ~inside
     return np.where(after, _LATEST, np.maximum(0, number) // in_a_frame) * (iterations > 1)[parts.of]
 

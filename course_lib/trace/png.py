@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 #: Colours of a picture that are compared with one another.
-MANY = 1 << 14
+MANY_COLOURS = 1 << 14
 _ELEMENT = re.compile(r'<img src="data:image/png;base64,([^"]+)" alt="[^"]*" width="(\d+)">')
 
 
@@ -30,7 +30,7 @@ def with_palette(image: Image.Image, apart: int = 8) -> bytes:
     """
     from PIL import Image  # of the extra `course`; a server and commands that draw nothing do without
 
-    if image.getcolors(MANY) is None:  # as of a photograph: comparing each with each would take minutes
+    if image.getcolors(MANY_COLOURS) is None:  # as of a photograph: comparing each with each would take minutes
         image = image.quantize().convert("RGBA")
     pixels = np.ascontiguousarray(image).view(np.uint32).ravel()
     starts = np.flatnonzero(np.diff(pixels, prepend=~pixels[:1]))  # of runs of one colour

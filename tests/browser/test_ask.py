@@ -13,7 +13,7 @@ from course_lib.simulator.launch_shape import coordinates
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.digits import number
-from course_lib.trace.viewer.words import label, n_dims
+from course_lib.trace.viewer.words import label, shown_dimensions
 
 from .conftest import stop_clock
 
@@ -90,7 +90,7 @@ def test_every_element_says_who_uses_it(show, launch_of, name):
     place = coordinates(thread, trace.block)
     page = show(Stepper(launch_of(name), block=block, thread=place))
     timeline, uses = Timeline(trace, block), uses_of(trace, block, thread)
-    dims = n_dims(trace)
+    dims = shown_dimensions(trace)
     touching = [i for i in range(1, len(timeline) + 1) if timeline.step(i).accesses]
     for position in (0, touching[len(touching) // 2], len(timeline)):
         cards = page.evaluate(ASK_ALL, position)

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from course_lib.classroom.pages import bugs
-from course_lib.classroom.pages.frame import Page, Side, assets, framed, write
+from course_lib.classroom.pages.frame import Page, SidebarLink, assets, framed, write
 from course_lib.exercises.predict import PREDICTION, Prediction
 from course_lib.trace.viewer.page import place
 
@@ -29,7 +29,7 @@ def site(tmp_path_factory):
     ]
     folded = '<div class="cell"><details class="fold after"><summary>Open</summary><p>the table</p></details></div>'
     body = "<h1>Lesson</h1><h2 id='a'>First</h2>" + cells[0] + folded + "".join(cells[1:]) + folded
-    side = [Side("lesson.html", "Lesson", "Lessons"), Side("#a", "First", "Lessons")]
+    side = [SidebarLink("lesson.html", "Lesson", "Lessons"), SidebarLink("#a", "First", "Lessons")]
     pages = {"lesson.html": Page("Lesson", body, "A lesson.", side, (PREDICTION,), "", "lesson")}
     pages["bug_01.html"] = bugs.pages()["bug_01.html"]
     index = [["lesson.html#a", "First (Lesson)", "Tiles of shared memory"], ["bug_01.html", "A bug", "A race"]]

@@ -257,7 +257,7 @@ def test_an_explorer_goes_to_recorded_launches(visit, tmp_path):
 
 
 def stepper_output(run, **more):
-    """What `living` leaves of a stepper."""
+    """What `with_live_widgets` leaves of a stepper."""
     stepper = Stepper(run)
     state = {name: getattr(stepper, name) for name in STEPPER.traits if hasattr(stepper, name)} | more
     return nbformat.v4.new_output("display_data", data={"text/html": place(state)})

@@ -25,8 +25,8 @@ from course_lib.trace.viewer.lane_exchanges import Exchanged, exchanged
 from course_lib.trace.viewer.words import (
     conditions,
     element,
-    n_dims,
     sentence,
+    shown_dimensions,
 )
 from course_lib.trace.viewer.words import label as position_label
 from course_lib.trace.viewer.wrong_elements import WrongElements
@@ -66,7 +66,7 @@ class Scene:
     @property
     def where(self) -> str:
         """Launch, block, thread and step, in one line."""
-        trace, dims = self.trace, n_dims(self.trace)
+        trace, dims = self.trace, shown_dimensions(self.trace)
         return (
             f"grid {position_label(trace.grid, dims)} × block {position_label(trace.block, dims)}     "
             f"block {position_label(self.timeline.block, dims)}, "
@@ -213,7 +213,7 @@ class Scene:
     @property
     def who(self) -> str:
         """Whose step it is: the block and the chosen thread."""
-        dims = n_dims(self.trace)
+        dims = shown_dimensions(self.trace)
         block, thread = self.timeline.block, coordinates(self.thread, self.trace.block)
         return f"block {position_label(block, dims)}, thread {position_label(thread, dims)}"
 

@@ -9,10 +9,11 @@ from typing import Any
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.plugins import ExportPlugin
 
+from ...trace.notebook_outputs import KEY
 from ..teach.grade import NO_NOTEBOOK
 from ..teach.judge import MISSING
 from ..teach.table import write_table
-from .reading import OURS, named
+from .reading import match_folder
 from .rebuilding import exercise_of, place_of
 
 #: The status of a submission that nbgrader has not graded yet, and of points that a person gave.
@@ -63,13 +64,13 @@ class Exercises(ExportPlugin):
     def _rows(self, gradebook: Gradebook, assignment: Any) -> Iterator[dict[str, Any]]:
         course = self.parent.coursedir
         folders = glob(course.format_path(course.submitted_directory, "*", assignment.name))
-        handed_in = {found["student"] for folder in folders if (found := named(course, folder))}
+        handed_in = {found["student"] for folder in folders if (found := match_folder(course, folder))}
         students = {student.id: student.to_dict() for student in gradebook.students}
         for id in sorted(handed_in | students.keys()):
             names = {name: students.get(id, {}).get(name) or "" for name in ("last_name", "first_name", "email")}
             graded = Path(course.format_path(course.autograded_directory, id, assignment.name))
             for notebook in assignment.notebooks:
-                said = _said(graded / f"{notebook.name}.ipynb")
+                said = _judge_results(graded / f"{notebook.name}.ipynb")
                 for cell in sorted((*notebook.grade_cells, *notebook.task_cells), key=lambda cell: place_of(cell.name)):
                     exercise = exercise_of(cell.name)
                     row = {"assignment": assignment.name, "student_id": id, **names, "of": f"{cell.max_score:g}"}
@@ -105,11 +106,11 @@ def _graded(gradebook: Gradebook, names: tuple[str, str, str, str], said: dict[s
     }
 
 
-def _said(path: Path) -> dict[str, Any]:
+def _judge_results(path: Path) -> dict[str, Any]:
     """What the judge said about each cell of a graded notebook, by its grade id."""
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     except (OSError, ValueError):
         return {}
     metadata = (cell["metadata"] for cell in cells)
-    return {each["nbgrader"]["grade_id"]: each[OURS] for each in metadata if OURS in each}
+    return {each["nbgrader"]["grade_id"]: each[KEY] for each in metadata if KEY in each}

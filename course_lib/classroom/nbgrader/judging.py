@@ -11,11 +11,11 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_locked, is_solution, is_task
 from traitlets import Integer
 
+from ...trace.notebook_outputs import KEY
 from ..teach.cells import places
 from ..teach.isolated import SECONDS, judged_notebook, limits_for, shared_worker
 from ..teach.judge import TO_READ, UNREADABLE, Judged, unjudged
 from ..teach.worker import STANDARD, Stopped
-from .reading import OURS
 from .rebuilding import exercise_of
 
 
@@ -59,7 +59,7 @@ class Judge(NbGraderPreprocessor):
         limits = replace(limits_for(lesson, self.seconds), memory=self.memory << 20)
         own = (cell for cell in nb.cells if cell.cell_type == "code" and not is_locked(cell))
         texts = [{"cell_type": "code", "id": cell.id, "source": cell.source} for cell in own]
-        problem = nb.metadata.get(OURS, {}).get("unreadable", "")
+        problem = nb.metadata.get(KEY, {}).get("unreadable", "")
         if not problem:
             try:
                 return judged_notebook(json.dumps({"cells": texts}).encode(), lesson, shared_worker(limits), self.seed)
@@ -77,7 +77,7 @@ def _not_executed(marks: Any) -> Judged:
 
 def _show(row: Judged, cell: NotebookNode) -> None:
     """Write a verdict into the cell of the assignment that gives its points."""
-    cell.metadata[OURS] = NotebookNode(exercise=row.exercise, status=row.status, hint=row.hint, points=row.points)
+    cell.metadata[KEY] = NotebookNode(exercise=row.exercise, status=row.status, hint=row.hint, points=row.points)
     if cell.cell_type == "code":
         shown = new_output("display_data", {"text/html": row._repr_html_(), "text/plain": str(row)})
         # nbgrader gives all points to a cell without output; `MarkManualGrades` takes these away if a person gives them
@@ -100,11 +100,11 @@ class MarkManualGrades(NbGraderPreprocessor):
         where = resources["nbgrader"]
         with Gradebook(where["db_url"]) as book:
             for cell in nb.cells:
-                if OURS in cell.metadata:
+                if KEY in cell.metadata:
                     grade = book.find_grade(
                         cell.metadata.nbgrader.grade_id, where["notebook"], where["assignment"], where["student"]
                     )
-                    grade.auto_score = cell.metadata[OURS]["points"]
+                    grade.auto_score = cell.metadata[KEY]["points"]
                     grade.needs_manual_grade = grade.auto_score is None or grade.manual_score is not None
             book.db.commit()
         return nb, resources

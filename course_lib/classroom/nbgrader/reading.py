@@ -18,10 +18,9 @@ from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import rmtree
 
+from ...trace.notebook_outputs import KEY
 from ..teach.submission import contents, read
 
-#: The notebook's metadata of ours: ``submitted``, a digest of the file, and ``unreadable``, why it cannot be read.
-OURS = "tile_by_tile"
 #: The id of a cell, as the format has it.
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
@@ -29,7 +28,8 @@ _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 class SubmissionReader(NotebookExporter):
     """The exporter of `nbgrader autograde`, which reads each file twice: as it was submitted, and as it was rebuilt.
 
-    A file that is no notebook becomes a notebook without cells; ``resources["unreadable"]`` says why.
+    A file that is no notebook becomes a notebook without cells; ``resources["unreadable"]`` says why. Of the notebook's
+    metadata the course's are kept: ``submitted``, a digest of the file, and ``unreadable``.
 
     >>> text, resources = SubmissionReader().from_filename("missing.ipynb")
     >>> json.loads(text)["cells"], resources["unreadable"]
@@ -53,7 +53,7 @@ class SubmissionReader(NotebookExporter):
         except (OSError, ValueError) as error:
             cells, resources["unreadable"] = [], f"{getattr(error, 'strerror', None) or error}."
         resources["submitted"] = digest(path)
-        kept = {OURS: metadata[OURS]} if isinstance(metadata, dict) and OURS in metadata else {}
+        kept = {KEY: metadata[KEY]} if isinstance(metadata, dict) and KEY in metadata else {}
         notebook = from_dict({"nbformat": 4, "nbformat_minor": 5, "metadata": kept, "cells": cells})  # as bad as it is
         return self.from_notebook_node(notebook, resources, **given)
 
@@ -97,7 +97,7 @@ def digest(path: Path) -> str:
         return ""
 
 
-def named(course: CourseDirectory, folder: str) -> re.Match[str] | None:
+def match_folder(course: CourseDirectory, folder: str) -> re.Match[str] | None:
     """Return the ``student`` and the ``assignment`` of a folder in ``submitted``."""
     names = course.format_path(course.submitted_directory, "(?P<student>.*)", "(?P<assignment>.*)", escape=True)
     return re.fullmatch(names, folder)
@@ -107,7 +107,7 @@ def submissions(converter: Autograde) -> Iterator[tuple[str, str, str, list[str]
     """Yield (folder, student, assignment, notebooks) for each submission that is to be graded now."""
     left_out = converter.coursedir.student_id_exclude.split(",")
     for folder, notebooks in converter.assignments.items():
-        found = named(converter.coursedir, folder)
+        found = match_folder(converter.coursedir, folder)
         if found and found["student"] not in left_out:
             yield folder, found["student"], found["assignment"], notebooks
 
@@ -157,6 +157,6 @@ def grade_changed_again(converter: Autograde) -> None:
 def _graded(path: Path) -> str:
     """The digest of the submission of which a graded notebook was made; "" where nothing was graded."""
     try:
-        return str(json.loads(path.read_text(encoding="utf-8"))["metadata"][OURS]["submitted"])
+        return str(json.loads(path.read_text(encoding="utf-8"))["metadata"][KEY]["submitted"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""

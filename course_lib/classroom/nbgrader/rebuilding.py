@@ -19,9 +19,9 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from ...exercises import LESSONS
+from ...trace.notebook_outputs import KEY
 from ..teach.cells import places, texts_above
 from ..teach.submission import LONGEST
-from .reading import OURS
 
 #: Grade ids of an assignment: of the test of an exercise, and of the points for an answer in words.
 TEST, POINTS = "test-", "points-"
@@ -51,7 +51,7 @@ class RebuildNotebook(NbGraderPreprocessor):
         problem = resources.get("unreadable", "")
         if problem:
             nb.cells.insert(0, new_markdown_cell(as_text(f"This submission cannot be read: {problem}")))
-        nb.metadata = NotebookNode({OURS: {"submitted": resources.get("submitted", ""), "unreadable": problem}})
+        nb.metadata = NotebookNode({KEY: {"submitted": resources.get("submitted", ""), "unreadable": problem}})
         nb.nbformat, nb.nbformat_minor = 4, 5
         return nb, resources
 

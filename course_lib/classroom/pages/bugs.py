@@ -26,7 +26,7 @@ from ...trace.replay import Timeline
 from ...trace.simulate import simulate
 from ...trace.viewer import Stepper
 from ...trace.viewer.page import STEPPER, place
-from .frame import Page, Side, assets, framed, write
+from .frame import Page, SidebarLink, assets, framed, write
 
 FOLDER = Path(__file__).parent
 _MARKS = re.compile(r"\s*# (?:bug|<-|counted)(?= |$)")
@@ -118,13 +118,14 @@ def bugs() -> tuple[Bug, ...]:
     return tuple(Bug(number=number, **row) for number, row in enumerate(rows, 1))
 
 
-def pages(more: Sequence[Side] = ()) -> dict[str, Page]:
+def pages(more: Sequence[SidebarLink] = ()) -> dict[str, Page]:
     """Return the twelve pages by name; ``more`` are links of the sidebar above theirs."""
-    side = [*more, *(Side(f"bug_{each.number:02}.html", f"{each.number} · {each.title}", "bugs") for each in bugs())]
+    own = [SidebarLink(f"bug_{bug.number:02}.html", f"{bug.number} · {bug.title}", "bugs") for bug in bugs()]
+    side = [*more, *own]
     return {f"bug_{bug.number:02}.html": _page(bug, side) for bug in bugs()}
 
 
-def _page(bug: Bug, side: Sequence[Side]) -> Page:
+def _page(bug: Bug, side: Sequence[SidebarLink]) -> Page:
     right, new = bug.marked("<-"), bug.marked("twin: ", twin=True)
     row = '<li><button type="button" data-right="{}"><code>{}</code></button></li>'
     lines = "".join(row.format(int(at in right), html.escape(line)) for at, line in enumerate(bug.lines(), 1))

@@ -25,7 +25,7 @@ _PICTURE = re.compile(r'src="data:image/(png|svg\+xml);base64,([^"]+)"')
 
 
 @dataclass(frozen=True)
-class Side:
+class SidebarLink:
     """A link of the sidebar: to a page of the site, or to a place on this page, in a group of links."""
 
     target: str
@@ -44,7 +44,7 @@ class Page:
     title: str
     body: str
     description: str
-    side: Sequence[Side] = ()
+    side: Sequence[SidebarLink] = ()
     bundles: Sequence[Bundle] = ()
     source: str = ""
     kind: str = ""
@@ -61,7 +61,7 @@ def framed(pages: Mapping[str, Page], address: str = "", home: str = "index.html
     template = Template((HERE / "frame.html").read_text(encoding="utf-8"))
     for at, (name, page) in enumerate(pages.items()):
         up = "../" * name.count("/")
-        body, states = _stateless(page.body)
+        body, states = _without_states(page.body)
         data = f"assets/{posixpath.splitext(name)[0].replace('/', '_')}.data.js"
         if states:
             files[data] = f"tileByTileData({json.dumps(states)});\n"
@@ -74,10 +74,10 @@ def framed(pages: Mapping[str, Page], address: str = "", home: str = "index.html
             up=up,
             home=home,
             styles="".join(f'<link rel="stylesheet" href="{up}assets/{b.name}.css">\n' for b in page.bundles),
-            side=_side(name, page, up),
-            run=_run(page, up + lite) if lite else "",
-            before=_near(near[0], "prev", pages, up),
-            after=_near(near[1], "next", pages, up),
+            side=_sidebar(name, page, up),
+            run=_jupyterlite_link(page, up + lite) if lite else "",
+            before=_neighbour_link(near[0], "prev", pages, up),
+            after=_neighbour_link(near[1], "next", pages, up),
             kind=page.kind,
             body=body,
             source=_source(page),
@@ -103,7 +103,7 @@ def _contents(page: Page) -> str:
     return f'<nav class="own" aria-label="On this page"><p>On this page</p><ul>\n{rows}\n</ul></nav>' * bool(own)
 
 
-def _stateless(body: str) -> tuple[str, list[str]]:
+def _without_states(body: str) -> tuple[str, list[str]]:
     """Return a page's HTML without the states of its widgets, and these."""
     states: list[str] = []
 
@@ -114,7 +114,7 @@ def _stateless(body: str) -> tuple[str, list[str]]:
     return _STATE.sub(keep, body), states
 
 
-def _run(page: Page, lite: str) -> str:
+def _jupyterlite_link(page: Page, lite: str) -> str:
     """Return a link to JupyterLab in the browser, with the page's lesson if it is one."""
     name = posixpath.basename(page.source)
     target = f"{lite}/lab/index.html" + f"?path={name}" * bool(name)
@@ -122,7 +122,7 @@ def _run(page: Page, lite: str) -> str:
     return f'<a class="run" href="{html.escape(target)}" title="{says}">▶ <span>Open in the browser</span></a>\n'
 
 
-def _near(name: str, rel: str, pages: Mapping[str, Page], up: str) -> str:
+def _neighbour_link(name: str, rel: str, pages: Mapping[str, Page], up: str) -> str:
     if not name:
         return ""
     title = html.escape(pages[name].title)
@@ -130,7 +130,7 @@ def _near(name: str, rel: str, pages: Mapping[str, Page], up: str) -> str:
     return f'<a rel="{rel}" href="{up}{name}" title="{title}">{ends[0]}<span>{title}</span>{ends[1]}</a>'
 
 
-def _side(name: str, page: Page, up: str) -> str:
+def _sidebar(name: str, page: Page, up: str) -> str:
     parts, group = [], ""
     for link in page.side:
         if link.group != group:
@@ -167,7 +167,7 @@ def _classic(bundle: Bundle) -> str:
     return f'(() => {{ "use strict";\n{code}\n}})();\n'
 
 
-def apart(body: str, page: str, files: dict[str, bytes]) -> str:
+def with_pictures_as_files(body: str, page: str, files: dict[str, bytes]) -> str:
     """Return a page's HTML with its pictures as files, which are added to ``files``, and load when they are near."""
     up, name = "../" * page.count("/"), re.sub(r"\W", "_", posixpath.splitext(page)[0])
 

@@ -71,12 +71,12 @@ def html_page(notebook: Any, title: str, theme: str = "light") -> str:
 
 def cells(notebook: Any, bundles: Sequence[Bundle]) -> str:
     """Return the cells of an executed notebook as HTML, without prompts, for a page that brings style and code."""
-    lively = living(notebook, bundles)
-    for cell in lively.cells:
+    live = with_live_widgets(notebook, bundles)
+    for cell in live.cells:
         if cell.cell_type == "code":
             cell.metadata["site"] = _shown(cell)
     exporter = HTMLExporter(raw_template=_file("cells.html.j2"), config=_config("light"))  # type: ignore[no-untyped-call]
-    text, _ = exporter.from_notebook_node(lively)
+    text, _ = exporter.from_notebook_node(live)
     return _PLAIN.sub(r"\1", str(text))
 
 
@@ -104,17 +104,17 @@ def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
             "module": module(),
         },
     }
-    lively = living(notebook)
-    shown = [output.get("data", {}).get(HTML, "") for cell in lively.cells for output in cell.get("outputs", ())]
+    live = with_live_widgets(notebook)
+    shown = [output.get("data", {}).get(HTML, "") for cell in live.cells for output in cell.get("outputs", ())]
     for bundle in (WAITING, SLIDERS):
         if any(bundle.mark in text for text in shown):
             for part, bring in (("style", style), ("module", module)):
                 resources["tile_by_tile"][part] += bring(bundle)
-    text, _ = exporter.from_notebook_node(lively, resources)
+    text, _ = exporter.from_notebook_node(live, resources)
     return str(text)
 
 
-def living(notebook: Any, bundles: Sequence[Bundle] = (STEPPER, WAITING, SLIDERS)) -> Any:
+def with_live_widgets(notebook: Any, bundles: Sequence[Bundle] = (STEPPER, WAITING, SLIDERS)) -> Any:
     """Return a copy of an executed notebook with places for live widgets, those of ``bundles``, instead of their views.
 
     Steppers, the timing model and pictures with sliders are live; the explorer gets menus of recorded launches.
@@ -126,17 +126,17 @@ def living(notebook: Any, bundles: Sequence[Bundle] = (STEPPER, WAITING, SLIDERS
         if cell.metadata.get("jupyter", {}).get("source_hidden"):
             cell.metadata["transient"] = {"remove_source": True}  # read by nbconvert's templates
         if cell.cell_type == "code":
-            cell.outputs = _living(cell.outputs, models, bundles)
+            cell.outputs = _live_outputs(cell.outputs, models, bundles)
     notebook.metadata.pop("widgets", None)
     return notebook
 
 
-def _living(outputs: Sequence[Any], models: Mapping[str, Any], bundles: Sequence[Bundle]) -> list[Any]:
+def _live_outputs(outputs: Sequence[Any], models: Mapping[str, Any], bundles: Sequence[Bundle]) -> list[Any]:
     """Return the outputs of a cell, without the pictures of widgets that are live."""
     kept: list[Any] = []
     for output in outputs:
         view = output.get("data", {}).pop(VIEW, None)
-        found = [each for each in alive(models, view["model_id"]) if each[1] in bundles] if view else []
+        found = [each for each in live_widgets(models, view["model_id"]) if each[1] in bundles] if view else []
         if found:
             marks = {state.get("_fallback") for state, _ in found} - {CLASS}  # for these the pictures stay
             fallbacks = {
@@ -156,7 +156,7 @@ def _living(outputs: Sequence[Any], models: Mapping[str, Any], bundles: Sequence
     return kept
 
 
-def alive(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str, Any], Bundle]]:
+def live_widgets(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str, Any], Bundle]]:
     """Yield the states of all widgets in a widget's view that need no kernel, each with its bundle."""
     state = models.get(model, {}).get("state", {})
     kind = str(state.get("_anywidget_id", "")).rpartition(".")[2]
@@ -170,5 +170,5 @@ def alive(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str, 
         yield state, PREDICTION
     launches = recorded_launches(state) if "_recipe" in state else []
     for child in state.get("children", ()):
-        for found, bundle in alive(models, str(child).removeprefix("IPY_MODEL_")):
+        for found, bundle in live_widgets(models, str(child).removeprefix("IPY_MODEL_")):
             yield ({**found, "_launches": launches} if launches else found), bundle

@@ -49,10 +49,10 @@ from ...trace.png import size_of
 from ...trace.viewer.page import STEPPER, escaped, module
 from ..fallbacks import STATE
 from ..pages.frame import own
-from .convert import alive, living
+from .convert import live_widgets, with_live_widgets
 
 _DETAILS = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)(?:</details>|\Z)", re.DOTALL)
-_ENDS = re.compile(r"(?<=[.?!])(?<!\*\*\d\.)(\*\*|\)|”|\")*\s+(?=\S)")
+_SENTENCE_ENDS = re.compile(r"(?<=[.?!])(?<!\*\*\d\.)(\*\*|\)|”|\")*\s+(?=\S)")
 _HEIGHT = re.compile(r'\\"height\\":([\d.]+)')
 #: As many characters fit beside each other on a slide, in the smallest text of code; and as many lines below an answer.
 LONGEST_LINE, MOST_LINES = 110, 14
@@ -63,7 +63,7 @@ _ASIDE = re.compile(
     r"\(.*\)$|Time: about|Each section answers|\| question \| section \||Further reading|Next: ", re.DOTALL
 )
 #: What is for readers of the lesson, and not for the speaker either.
-_READERS = re.compile(r"Time:|Further reading|Next: ")
+_FOR_READERS = re.compile(r"Time:|Further reading|Next: ")
 #: Of a text above an exercise.
 _HINT = "<summary>Hint"
 #: A reference, which a reader follows.
@@ -72,7 +72,7 @@ _LINK = re.compile(r"\[([^\[\]]*)\]\(([^()\s]*)\)")
 _STATE = re.compile(rf'(<script type="application/json" class="{STEPPER.mark}">)(.*?)(?=</script>)', re.DOTALL)
 #: Decks are made at the same time, and in Python 3.11 `ast.parse` can fail in two threads at once (CPython 106905).
 _PARSING = threading.Lock()
-_STEP = re.compile(r"\[([^\[\]]*)\]\((#step=[^()\s]*)\)")
+_STEP_LINK = re.compile(r"\[([^\[\]]*)\]\((#step=[^()\s]*)\)")
 
 
 @dataclass
@@ -109,29 +109,29 @@ def slides_of(notebook: Any, solutions: Mapping[str, str] | None = None) -> list
 
     ``solutions`` are the sources of the cells with solved exercises, by the ids of the cells.
     """
-    found = [slide for slide in _Cutter(notebook, solutions or {}).cut() if slide.parts]
+    found = [slide for slide in _SlideMaker(notebook, solutions or {}).make() if slide.parts]
     for slide in found:
         slide.notes = "\n\n".join(slide.said)
     return found
 
 
-class _Cutter:
+class _SlideMaker:
     """Goes through the cells of a notebook, and puts each on the slide that is open."""
 
     def __init__(self, notebook: Any, solutions: Mapping[str, str]) -> None:
         self.solutions = solutions
         self.models: Mapping[str, Any] = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
-        self.asked = {cell.get("id"): self._prediction(cell) for cell in notebook.cells}
-        self.cells = living(notebook).cells
+        self.predictions = {cell.get("id"): self._prediction(cell) for cell in notebook.cells}
+        self.cells = with_live_widgets(notebook).cells
         self.slides: list[Slide] = [Slide("")]
 
     @property
     def open(self) -> Slide:
         return self.slides[-1]
 
-    def shown(self, cell: Any, parts: Sequence[str], full: bool = False) -> None:
+    def add(self, cell: Any, parts: Sequence[str], full: bool = False) -> None:
         """Put parts of a cell on the open slide, or on a new one if that has something to look at."""
-        if self.open.full and not self.stays:
+        if self.open.full and not self.keeps_slide:
             self.begin()
         self.open.cells.append(cell.get("id", ""))
         self.open.parts += parts
@@ -143,22 +143,22 @@ class _Cutter:
             self.slides.append(Slide(self.open.heading, kind))
         self.open.kind = kind
 
-    def cut(self) -> list[Slide]:
+    def make(self) -> list[Slide]:
         for at, cell in enumerate(self.cells):
             kind = cell.metadata.get("slideshow", {}).get("slide_type", "")
             if kind in ("slide", "subslide"):
                 self.begin()
             following = self.cells[at + 1] if at + 1 < len(self.cells) else None
-            self.stays = kind == "-"
+            self.keeps_slide = kind == "-"
             if cell.cell_type == "markdown":
-                self._text(cell, kind, following)
+                self._add_text(cell, kind, following)
             elif cell.cell_type == "code" and kind != "skip" and cell.metadata.get("deck") != []:
-                self._code(cell)
+                self._add_code(cell)
         return self.slides
 
     # -- text
 
-    def _text(self, cell: Any, kind: str, following: Any) -> None:
+    def _add_text(self, cell: Any, kind: str, following: Any) -> None:
         """Add a text of the lesson to the open slide, or begin slides for it; ``following`` is the cell after it."""
         source = cell.source
         if kind == "notes":
@@ -177,15 +177,15 @@ class _Cutter:
             return  # what is left to the reader is not said either
         steps = [
             (plain(words) if len(words) > 4 else f"step {dict(parse_qsl(link[1:]))['step']}", link)
-            for words, link in _STEP.findall(source)
+            for words, link in _STEP_LINK.findall(source)
         ]
         slides = _chosen(source, chosen)
         for number, (shown, said) in enumerate(slides):
-            if number or (shown and self.open.kind == "answer" and not self.stays):
+            if number or (shown and self.open.kind == "answer" and not self.keeps_slide):
                 self.begin()
             if shown:
-                self.shown(cell, [f'<div class="words">{markdown(shown)}</div>'])
-            if steps and number == len(slides) - 1 and self.open.full and not self.stays:
+                self.add(cell, [f'<div class="words">{markdown(shown)}</div>'])
+            if steps and number == len(slides) - 1 and self.open.full and not self.keeps_slide:
                 self.begin()  # the links belong to the stepper that follows
             if said:
                 self.open.said.append(said)
@@ -193,11 +193,11 @@ class _Cutter:
 
     # -- code
 
-    def _code(self, cell: Any) -> None:
+    def _add_code(self, cell: Any) -> None:
         """Add a cell of code to the open slide, with its outputs, or begin slides for them."""
         tags = cell.metadata.get("tags", ())
-        if asked := self.asked.get(cell.get("id")):
-            self._ask(cell, *asked)
+        if asked := self.predictions.get(cell.get("id")):
+            self._add_question(cell, *asked)
             return
         chosen = cell.metadata.get("deck")
         if chosen is None:
@@ -205,11 +205,11 @@ class _Cutter:
                 return
             chosen = ["output"] if _outputs(cell) else ["code"] * ("@cuda.jit" in cell.source)
         wanted = _wanted(chosen)
-        if wanted and self.open.full and not self.stays:
+        if wanted and self.open.full and not self.keeps_slide:
             self.begin()  # before the outputs are read: a stepper opens at the step of its own slide's text
-        self.stays = True
+        self.keeps_slide = True
         if "tracks" in wanted:
-            self.shown(cell, [self._output(output, "tracks") for output in _outputs(cell)], full=True)
+            self.add(cell, [self._output(output, "tracks") for output in _outputs(cell)], full=True)
             if "output" in wanted:
                 steps = self.open.steps
                 self.begin()
@@ -217,14 +217,14 @@ class _Cutter:
         if "code" in wanted:
             essential = _essential(cell.source)
             first = cell.source[: cell.source.index(essential)].count("\n") + 1 if "numbered" in wanted else None
-            self.shown(cell, [code(essential, wanted["code"], first)], full=True)
+            self.add(cell, [code(essential, wanted["code"], first)], full=True)
         if "output" in wanted:
             parts = [_with_rows(self._output(output), wanted["output"]) for output in _outputs(cell)]
-            self.shown(cell, parts, full=True)
+            self.add(cell, parts, full=True)
         if "exercise" in tags and wanted:
-            self._answer(cell)
+            self._add_answer(cell)
 
-    def _answer(self, exercise: Any) -> None:
+    def _add_answer(self, exercise: Any) -> None:
         """Add a slide with the answer of an exercise that is done together."""
         given = _essential(exercise.source)
         if solution := self.solutions.get(exercise.get("id")):
@@ -233,31 +233,31 @@ class _Cutter:
             written = [line.strip() for line in lines if line.strip() not in before]
             self.begin("answer")
             answer = code("\n".join(lines), ["Marked: what was to be written", *written])
-            self.shown(exercise, ['<div class="words"><p>One answer:</p></div>', answer])
+            self.add(exercise, ['<div class="words"><p>One answer:</p></div>', answer])
             return
         above = self.cells[self.cells.index(exercise) - 1]
         if hints := _DETAILS.findall(above.source):
             self.begin("answer")
             answer = f'<div class="words">{markdown("One answer: " + hints[-1][1].strip())}</div>'
-            self.shown(exercise, [answer, code(given)])
+            self.add(exercise, [answer, code(given)])
 
-    def _ask(self, cell: Any, question: str, choices: Sequence[str], answer: str, because: str) -> None:
-        if (self.open.full or self.open.kind == "answer") and not self.stays:
+    def _add_question(self, cell: Any, question: str, choices: Sequence[str], answer: str, because: str) -> None:
+        if (self.open.full or self.open.kind == "answer") and not self.keeps_slide:
             self.begin()
         self.open.kind = "question"
         question = re.sub(r"\*(\w+)\*", r"\1", question)  # a prediction has no emphasis
         offered = "".join(f"<li>{html.escape(choice)}</li>" for choice in choices)
         asks = f'<p class="asks">{as_code(question)}</p>' + f'<ul class="choices">{offered}</ul>' * bool(choices)
-        self.shown(cell, [asks])
+        self.add(cell, [asks])
         self.begin("answer")
         said = f'<p class="answer"><b>{as_code(answer)}</b></p>' + f"<p>{as_code(because)}</p>" * bool(because)
-        self.shown(cell, [f'<div class="words answered"><p class="asked">{as_code(question)}</p>{said}</div>'])
+        self.add(cell, [f'<div class="words answered"><p class="asked">{as_code(question)}</p>{said}</div>'])
 
     def _prediction(self, cell: Any) -> tuple[str, Sequence[str], str, str] | None:
         """Return question, choices, answer and reason of a prediction's cell."""
         for output in cell.get("outputs", ()):
             view = output.get("data", {}).get(VIEW)
-            for state, bundle in alive(self.models, view["model_id"]) if view else ():
+            for state, bundle in live_widgets(self.models, view["model_id"]) if view else ():
                 if bundle is PREDICTION:
                     return state["question"], state["choices"], state["answer"], state["because"]
         return None
@@ -406,8 +406,11 @@ def _chosen(source: str, chosen: Sequence[str] | None) -> list[tuple[str, str]]:
             groups.append([])
         else:
             groups[-1].append(plain(words))
-    blocks = [(block, folded, list(_pieces(block))) for block, folded in _opened(source)]
-    places = [[_place(piece, block, folded, chosen, groups) for piece, _ in pieces] for block, folded, pieces in blocks]
+    blocks = [(block, folded, list(_pieces(block))) for block, folded in _blocks_of(source)]
+    places = [
+        [_number_of_slide(piece, block, folded, chosen, groups) for piece, _ in pieces]
+        for block, folded, pieces in blocks
+    ]
     starts = [plain(piece) for _, _, pieces in blocks for piece, _ in pieces]
     for words in (words for group in groups for words in group):
         if not any(start.startswith(words) for start in starts):
@@ -421,7 +424,7 @@ def _chosen(source: str, chosen: Sequence[str] | None) -> list[tuple[str, str]]:
             if at is not None:
                 slide, left = at, left - 1
                 kept[at].append(piece + joint)
-            elif not piece.startswith("#") and not _READERS.match(plain(block)):
+            elif not piece.startswith("#") and not _FOR_READERS.match(plain(block)):
                 gap = ["…"] * (before is not None and not _is_list(block))
                 beside[slide if left or groups[-1] else -1] += [*gap, piece]
         for at in range(len(groups)):
@@ -430,7 +433,7 @@ def _chosen(source: str, chosen: Sequence[str] | None) -> list[tuple[str, str]]:
     return [("\n\n".join(one), "\n\n".join(other)) for one, other in zip(shown, said, strict=True)]
 
 
-def _opened(source: str) -> Iterator[tuple[str, bool]]:
+def _blocks_of(source: str) -> Iterator[tuple[str, bool]]:
     """Yield the blocks of a text without its hints, and whether each is folded."""
     start = 0
     for details in _DETAILS.finditer(source):
@@ -441,7 +444,7 @@ def _opened(source: str) -> Iterator[tuple[str, bool]]:
     yield from ((block, False) for block in _blocks(source[start:]))
 
 
-def _place(
+def _number_of_slide(
     piece: str, block: str, folded: bool, chosen: Sequence[str] | None, groups: Sequence[Sequence[str]]
 ) -> int | None:
     """Return the number of the slide that shows a piece of a block, or None."""
@@ -471,7 +474,7 @@ def _pieces(block: str) -> Iterator[tuple[str, str]]:
             yield item, "\n"
     else:
         start = 0
-        for end in _ENDS.finditer(block):
+        for end in _SENTENCE_ENDS.finditer(block):
             yield block[start : end.start()] + (end[1] or ""), " "
             start = end.end()
         yield block[start:], " "
@@ -489,7 +492,7 @@ def plain(text: str) -> str:
 
 
 #: What is run before a lesson, so that its pictures are there for slides, too.
-LARGE = "from course_lib.trace.figures.canvas import Slides\nSlides.on = True"
+SHOW_FOR_SLIDES = "from course_lib.trace.figures.canvas import Slides\nSlides.on = True"
 #: Of a slide, in CSS pixels: those of a projector.
 WIDTH, HEIGHT = 1280, 720
 

@@ -26,7 +26,7 @@ from ...trace.viewer.page import STEPPER, place
 from .. import lessons
 from ..course_map import course_map
 from ..pages import bugs
-from ..pages.frame import HERE, Page, Side, apart, assets, framed
+from ..pages.frame import HERE, Page, SidebarLink, assets, framed, with_pictures_as_files
 from .convert import cells, executed
 from .deck import colours, listing, without_notes
 from .deck import page as deck_page
@@ -90,13 +90,14 @@ def site(
             *zip(*[(notebook, folder) for _, notebook, folder in named], strict=True),
         )
     )
-    side = [Side(f"{path.stem}.html", lessons.title(_read(path), path.stem), lessons.part(path.name)) for path in found]
-    side += [Side("bug_01.html", "Find the bug in 60 seconds", "More")]
-    side += [Side(f"{name}.html", title, "More") for name, title in EXTRAS.items()]
+    titles = {path.stem: lessons.title(_read(path), path.stem) for path in found}
+    side = [SidebarLink(f"{path.stem}.html", titles[path.stem], lessons.part(path.name)) for path in found]
+    side += [SidebarLink("bug_01.html", "Find the bug in 60 seconds", "More")]
+    side += [SidebarLink(f"{name}.html", title, "More") for name, title in EXTRAS.items()]
     pictures: dict[str, bytes] = {}
     pages = {"index.html": _index(found, side)}
     for (name, written, _), notebook in zip(named, ran, strict=True):
-        body = apart(cells(notebook, BUNDLES), name, pictures)
+        body = with_pictures_as_files(cells(notebook, BUNDLES), name, pictures)
         pages[name] = _page(name, body, lessons.title(written, name), written, side, repository)
     pages |= bugs.pages(side)
     presented = _decks(ran[len(found) - len(in_order) : len(found)], in_order, solutions) if decks else {}
@@ -113,7 +114,7 @@ def site(
     if dead := dead_links({name: str(files[name]) for name in pages}, known):
         raise ValueError("links lead nowhere: " + "; ".join(dead))
     card = Stepper(run_product(rung("tiled"), 8, 4, trace=True)).picture(hint="").png  # that other sites show
-    old = _moved({path.stem: lessons.title(_read(path), path.stem) for path in found}, solutions)
+    old = _moved(titles, solutions)
     return {**files, **shared, **pictures, **sources, **old, **presented, "assets/card.png": card}
 
 
@@ -148,10 +149,10 @@ def _text(path: Path) -> Any:
     return new_notebook(cells=[new_markdown_cell(path.read_text(encoding="utf-8"))])  # type: ignore[no-untyped-call]
 
 
-def _page(name: str, body: str, title: str, notebook: Any, side: Sequence[Side], repository: str) -> Page:
+def _page(name: str, body: str, title: str, notebook: Any, side: Sequence[SidebarLink], repository: str) -> Page:
     """Return a page with the contents of its own sections in the sidebar, below its name."""
     sections = [(place, _plain(text)) for level, place, text in _HEADING.findall(body) if level == "2"]
-    here = [Side(f"#{place}", text, lessons.part(name)) for place, text in sections]
+    here = [SidebarLink(f"#{place}", text, lessons.part(name)) for place, text in sections]
     at = next((at for at, link in enumerate(side) if link.target == name), len(side) - 1)
     in_order = "/" not in name and (name[:2].isdigit() or name == "express.html")
     contents = [*side[: at + 1], *(here if in_order else []), *side[at + 1 :]]
@@ -187,7 +188,7 @@ def _searched(pages: dict[str, Page]) -> list[list[str]]:
     return rows
 
 
-def _index(found: Sequence[Path], side: Sequence[Side]) -> Page:
+def _index(found: Sequence[Path], side: Sequence[SidebarLink]) -> Page:
     """Return the first page: naive beside tiled, live; the ways in; the lessons as cards; the ladder."""
     shown = compare(*(run_product(rung(name), 8, 4, trace=True) for name in ("naive", "tiled")))
     shown.panel = "arrays"

@@ -11,7 +11,7 @@ import nbformat
 from ..lessons import home
 from ..notes import minutes_of, notes_at, notes_of
 from .convert import executed
-from .deck import LARGE, Slide, slides_of
+from .deck import SHOW_FOR_SLIDES, Slide, slides_of
 
 _TIME = re.compile(r"^Time: (\d+) min[^.]*\. ?")
 #: With these words the notes of a slide begin that a shorter lecture leaves out.
@@ -27,7 +27,7 @@ _QUESTIONS, _LONG = 1, 5
 def deck_of(lesson: Path) -> list[Slide]:
     """Execute a lesson, and return its slides with the speaker's notes."""
     written = nbformat.read(lesson, as_version=4)  # type: ignore[no-untyped-call]
-    return annotated(executed(written, lesson.parent, LARGE), lesson.stem)
+    return annotated(executed(written, lesson.parent, SHOW_FOR_SLIDES), lesson.stem)
 
 
 def annotated(notebook: Any, lesson: str) -> list[Slide]:

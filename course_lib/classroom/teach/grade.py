@@ -70,7 +70,7 @@ def run(chosen: argparse.Namespace) -> int:
             graded[name] = [_ungraded(NO_NOTEBOOK, problem)] if problem else judged_file(path, lesson, worker, seed)
     write_table(table, COLUMNS, rows_of(graded))
     page.write_text(page_of(lesson, graded, seed), encoding="utf-8", errors="backslashreplace")
-    print(said(graded, table, page, seed))
+    print(summary(graded, table, page, seed))
     return 0
 
 
@@ -83,14 +83,14 @@ def files(folder: Path) -> Iterator[tuple[Path, str]]:
         if here != folder and not inside and not names:
             yield here, "the folder is empty"
         too_deep = len(here.relative_to(folder).parts) >= _DEEPEST
-        passed_over = {name: _passed_over(here / name, too_deep) for name in sorted(inside)}
+        passed_over = {name: _why_not_entered(here / name, too_deep) for name in sorted(inside)}
         yield from ((here / name, why) for name, why in passed_over.items() if why)
         inside[:] = [name for name, why in passed_over.items() if not why]
-        yield from ((here / name, _no_notebook(here / name)) for name in sorted(names))
+        yield from ((here / name, _why_not_read(here / name)) for name in sorted(names))
     yield from ((Path(error.filename), f"the folder cannot be listed: {error.strerror}") for error in errors)
 
 
-def _passed_over(folder: Path, too_deep: bool) -> str:
+def _why_not_entered(folder: Path, too_deep: bool) -> str:
     """Why a folder is not looked into, "" if it is."""
     if folder.is_symlink():
         return "a link is not followed: put the folder itself here"
@@ -99,7 +99,7 @@ def _passed_over(folder: Path, too_deep: bool) -> str:
     return f"there are more than {_DEEPEST} folders inside each other" if too_deep else ""
 
 
-def _no_notebook(path: Path) -> str:
+def _why_not_read(path: Path) -> str:
     """Why a file is not read, "" if it is."""
     if path.is_symlink():
         return "a link is not followed: put the file itself here"
@@ -151,11 +151,11 @@ def page_of(lesson: str, graded: Graded, seed: int) -> str:
         points = [row.points for row in rows if row.points is not None]
         mean = statistics.fmean(points) if rows and len(points) == len(rows) else None
         exercises.append((GRADED[name], mean, Counter(row.status for row in rows), commonest(rows)))
-    unread = [(file, row) for file, rows in graded.items() for row in rows if _waits(row)]
+    unread = [(file, row) for file, rows in graded.items() for row in rows if _is_for_a_person(row)]
     return rendered("grades.html", lesson=lesson, graded=graded, exercises=exercises, unread=unread, seed=seed)
 
 
-def _waits(row: Judged) -> bool:
+def _is_for_a_person(row: Judged) -> bool:
     """Whether a person gives the points of an answer."""
     return row.exercise != "" and row.points is None
 
@@ -174,7 +174,7 @@ def _sentence(hint: str) -> str:
     return re.sub(";$", ".", first)
 
 
-def said(graded: Graded, table: Path, page: Path, seed: int) -> str:
+def summary(graded: Graded, table: Path, page: Path, seed: int) -> str:
     """Say what was graded, and what is left to do."""
     rows = [row for each in graded.values() for row in each]
     answers = Counter(row.status for row in rows if row.exercise)
@@ -183,7 +183,7 @@ def said(graded: Graded, table: Path, page: Path, seed: int) -> str:
     lines.append(f"{page}: the commonest hints.")
     if left := sum(not row.exercise for row in rows):
         lines.append(f"Not graded: {plural(left, 'file')}; the rows say why.")
-    if unread := sum(map(_waits, rows)):
+    if unread := sum(map(_is_for_a_person, rows)):
         lines.append(f"Read {plural(unread, 'answer')}: they are on the page. Write their points into the table.")
     lines.append(f"The sizes and calls were drawn by the seed {seed}: --seed {seed} draws them again.")
     return "\n".join(lines)

@@ -4,24 +4,20 @@ import base64
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...exercises import LESSONS, check
-from ...exercises.grading.exercise import Exercise
 from ...exercises.grading.explain import Explanation, compare
-from ...exercises.grading.grades import passed_by_baselines
 from ...exercises.grading.routines import Routine, StoredCall
 from ...exercises.grading.routines import judge as call
 from ...exercises.grading.verdict import FAILED, NOT_YET, Verdict
 from . import capstone
 from .cells import GRADED, Capstone, lesson_cells, places
-from .extract import Refused, extract, text_of, trees_of
+from .extract import Refused, extract, text_of
 from .interpreter import Unlisted
-from .names import names_of
 from .submission import LONGEST, Answer, answers_in
 from .templates import rendered
 
@@ -106,7 +102,7 @@ def _function(name: str, lesson: str, answer: Answer, seed: int | None) -> Judge
     if not (found := extract(lesson, place, answer)):
         return unjudged(name, NOT_YET, f"the cell defines no function of ({', '.join(exercise.parameters)}).")
     if isinstance(exercise, Routine):
-        verdict = call(exercise, found.function, found.run, drawn(name, seed or 0))
+        verdict = call(exercise, found.function, found.run, draw_calls(name, seed or 0))
     elif isinstance(exercise, Capstone):
         others = [text for _, text in lesson_cells(lesson) if text != place.source]
         verdict = capstone.judge(found.function, str(answer.source), [*others, *answer.others], seed)
@@ -128,7 +124,7 @@ def _function(name: str, lesson: str, answer: Answer, seed: int | None) -> Judge
     )
 
 
-def drawn(name: str, seed: int) -> list[StoredCall]:
+def draw_calls(name: str, seed: int) -> list[StoredCall]:
     """Draw calls of a routine from those that only the grader has. Of answers that are truths there are both."""
     stored = json.loads(Path(__file__).with_name("drawn.json").read_text(encoding="utf-8"))[name]
     rng, chosen = np.random.default_rng(seed), list[StoredCall]()
@@ -152,14 +148,6 @@ def judge_each(lesson: str, answers: Mapping[str, Answer], seed: int | None = No
 
 #: What a process of `worker.py` can be asked to do.
 TASKS: Mapping[str, Callable[..., Any]] = {"read": answers_in, "judge": judge_each}
-
-
-@cache
-def ready(name: str, lesson: str, seed: int | None = None) -> None:
-    """Do once, before a process judges an answer to an exercise, what all of them need, and what is no student's."""
-    trees, exercise = trees_of([source for _, source in lesson_cells(lesson)]), GRADED[name]
-    if isinstance(exercise, Exercise):
-        passed_by_baselines(exercise, seed, names_of(trees))
 
 
 def prepare() -> None:

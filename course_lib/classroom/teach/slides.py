@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
         except CellExecutionError as error:
             raise ValueError(f"a cell of a lesson failed, so nothing is written: {error}") from None
     listed = [(name, lessons.title(notebook(name), name), slides[name]) for name in chosen]
-    listed += [(plan["deck"], plan["title"], together(plan, slides)) for plan in decks]
+    listed += [(plan["deck"], plan["title"], slides_of_plan(plan, slides)) for plan in decks]
     files: dict[str, str | bytes] = {f"{name}.html": page(shown, title, options.theme) for name, title, shown in listed}
     if options.all:
         files["index.html"] = listing(listed)
@@ -66,7 +66,7 @@ def _path(lesson: str) -> Path:
     return lessons.home() / f"{lesson}.ipynb"
 
 
-def together(plan: Mapping[str, Any], decks: Mapping[str, Sequence[Slide]]) -> list[Slide]:
+def slides_of_plan(plan: Mapping[str, Any], decks: Mapping[str, Sequence[Slide]]) -> list[Slide]:
     """Return the slides of a plan, with its own minutes; raise ValueError if a lesson does not have one of them."""
     whole = sum(at["minutes"] for at in plan["slides"])
     ends = list(accumulate(at["minutes"] for at in plan["slides"]))

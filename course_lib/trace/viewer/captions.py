@@ -48,7 +48,7 @@ class Facts:
     def threads(self) -> int:
         return sum(mask.bit_count() for mask in self.lanes.values())
 
-    def took(self, warp: int, lanes: int) -> None:
+    def take_part(self, warp: int, lanes: int) -> None:
         """Note that lanes of a warp take part."""
         self.lanes[warp] = self.lanes.get(warp, 0) | lanes
 
@@ -58,17 +58,17 @@ def facts_of(animation: BlockAnimation) -> list[Facts]:
     found = [Facts() for _ in animation.frames]
     for name, array in animation.trace.arrays.items():
         if array.space != "local":
-            _count(animation, found, name)
-    _multiply(animation, found)
+            _count_accesses(animation, found, name)
+    _count_multiply_adds(animation, found)
     return found
 
 
-def _count(animation: BlockAnimation, found: list[Facts], name: str) -> None:
+def _count_accesses(animation: BlockAnimation, found: list[Facts], name: str) -> None:
     """Count the accesses of an array of global or shared memory."""
     accesses, array = animation.accesses(name), animation.trace.arrays[name]
     ends = [end for _, end in animation.frames]
     frame = np.searchsorted(ends, accesses.position)
-    written = _first_stores(accesses, frame, array.size)
+    written = _reads_of_stored(accesses, frame, array.size)
     first_store = np.full(array.size, len(frame))
     np.minimum.at(first_store, accesses.element[accesses.store], np.flatnonzero(accesses.store))
     for number in np.unique(frame).tolist():
@@ -91,7 +91,7 @@ def _count(animation: BlockAnimation, found: list[Facts], name: str) -> None:
             facts.reads = min(low, before[0]), max(high, before[1])
 
 
-def _first_stores(accesses: ElementAccesses, frame: np.ndarray, size: int) -> dict[int, np.ndarray]:
+def _reads_of_stored(accesses: ElementAccesses, frame: np.ndarray, size: int) -> dict[int, np.ndarray]:
     """Return for each frame how often each element that it stores is read, before a later frame stores it."""
     stores, loads = np.flatnonzero(accesses.store), np.flatnonzero(~accesses.store)
     _, first = np.unique(frame[stores] * size + accesses.element[stores], return_index=True)
@@ -105,7 +105,7 @@ def _first_stores(accesses: ElementAccesses, frame: np.ndarray, size: int) -> di
     return {number: read[frame[first] == number] for number in np.unique(frame[first]).tolist()}
 
 
-def _multiply(animation: BlockAnimation, found: list[Facts]) -> None:
+def _count_multiply_adds(animation: BlockAnimation, found: list[Facts]) -> None:
     """Count multiply-adds and additions, and note the lanes that take part and the arrays, in the animation's order."""
     trace, columns = animation.trace, animation.columns
     sums = {columns.names.index(name) for name in accumulators(trace) if name in columns.names}
@@ -129,7 +129,7 @@ def _multiply(animation: BlockAnimation, found: list[Facts]) -> None:
         facts.multiplied += at_once
         results, does, factor = 0, set[bool](), products.get(line, 1)
         for array, op, lanes, width in accesses.get(at, ()):
-            facts.took(warp, lanes)
+            facts.take_part(warp, lanes)
             name, space, gathers = arrays[array]
             if space == "local" and gathers:
                 does.add(op == LOAD)
@@ -141,7 +141,7 @@ def _multiply(animation: BlockAnimation, found: list[Facts]) -> None:
             if variable in sums:
                 held = mask & begun.get((warp, variable), 0)
                 results += held.bit_count() * (not at_once)
-                facts.took(warp, held)
+                facts.take_part(warp, held)
                 begun[warp, variable] = begun.get((warp, variable), 0) | mask
         facts.multiplied += factor * results
         facts.added += results * (not factor)

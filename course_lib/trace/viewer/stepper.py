@@ -93,17 +93,19 @@ class Stepper(WithFallback, anywidget.AnyWidget):
         if unknown := [name for name in panels if name not in PANELS]:
             raise ValueError(f"There is no panel {unknown[0]!r}; choose from {', '.join(PANELS)}.")
         data = _payload(run)
-        self._runs: dict[int, Any] = {}
+        self._runs_by_width: dict[int, Any] = {}
         self._run, self._wrong = run, wrong_elements(run.trace, wanted or {})
-        self._beside: Any = None  # the run to compare with
+        self._other_run: Any = None  # the run to compare with
         super().__init__(_data=data, _wanted=json.dumps(self._wrong) if self._wrong else "", panels=tuple(panels))
-        self._play(orders or {})
-        self._runs = dict(tiles or {})
-        if self._runs:
-            if not any(each is run for each in self._runs.values()):
-                raise ValueError(f"None of the tiles {', '.join(map(str, self._runs))} has the run that is shown.")
-            self._tiles = json.dumps({width: _payload(self._runs[width]) for width in sorted(self._runs)})
-            self.tile_width = next(width for width, each in self._runs.items() if each is run)
+        self._offer_orders(orders or {})
+        self._runs_by_width = dict(tiles or {})
+        if self._runs_by_width:
+            if not any(each is run for each in self._runs_by_width.values()):
+                raise ValueError(
+                    f"None of the tiles {', '.join(map(str, self._runs_by_width))} has the run that is shown."
+                )
+            self._tiles = json.dumps({width: _payload(each) for width, each in sorted(self._runs_by_width.items())})
+            self.tile_width = next(width for width, each in self._runs_by_width.items() if each is run)
         self.block, self.thread = (tuple(np.atleast_1d(place).tolist()) for place in (block, thread))
         self.step = step
 
@@ -127,25 +129,25 @@ class Stepper(WithFallback, anywidget.AnyWidget):
             for place, shape in ((block or self.block, trace.grid), (thread or self.thread, trace.block))
         )
         with self.hold_sync():
-            self._run, self._wrong, self._beside = run, {}, None
+            self._run, self._wrong, self._other_run = run, {}, None
             self.step = self.statements_of = 0
             self._wanted = self._other = self._orders = self._tiles = ""
-            self._runs, self.tile_width = {}, 0
+            self._runs_by_width, self.tile_width = {}, 0
             self.block, self.thread = at, who
             self.step = min(step, len(self.timeline))
             self._data = data
 
     @traitlets.validate("tile_width")
-    def _stored_width(self, proposal: dict[str, Any]) -> int:
-        if self._runs and proposal["value"] not in self._runs:
-            offered = ", ".join(map(str, self._runs))
+    def _valid_width(self, proposal: dict[str, Any]) -> int:
+        if self._runs_by_width and proposal["value"] not in self._runs_by_width:
+            offered = ", ".join(map(str, self._runs_by_width))
             raise traitlets.TraitError(f"There is no launch with a tile width of {proposal['value']}: {offered}.")
         return int(proposal["value"])
 
     @traitlets.observe("tile_width")
-    def _other_width(self, change: object) -> None:
+    def _show_width(self, change: object) -> None:
         """Show the launch with this width; the block and the thread stay, if it has them."""
-        if (run := self._runs.get(self.tile_width)) is None or run is self._run:
+        if (run := self._runs_by_width.get(self.tile_width)) is None or run is self._run:
             return
         with self.hold_sync():
             self._run, self.step = run, 0
@@ -164,7 +166,7 @@ class Stepper(WithFallback, anywidget.AnyWidget):
         return Timeline.of(self.trace, self.block)
 
     @traitlets.validate("block", "thread")
-    def _inside(self, proposal: dict[str, Any]) -> tuple[int, ...]:
+    def _valid_place(self, proposal: dict[str, Any]) -> tuple[int, ...]:
         name = proposal["trait"].name
         position = proposal["value"] + (0,) * (3 - len(proposal["value"]))
         extent = self.trace.grid if name == "block" else self.trace.block
@@ -173,15 +175,15 @@ class Stepper(WithFallback, anywidget.AnyWidget):
         return tuple(map(int, position))
 
     @traitlets.validate("statements_of")
-    def _of_a_run(self, proposal: dict[str, Any]) -> int:
-        last = 0 if self._beside is None else 2
+    def _valid_run_of_statements(self, proposal: dict[str, Any]) -> int:
+        last = 0 if self._other_run is None else 2
         if not 0 <= proposal["value"] <= last:
             runs = "compares two runs" if last else "shows one run, whose statements are always its steps"
             raise traitlets.TraitError(f"There are no statements of run {proposal['value']}: this stepper {runs}.")
         return int(proposal["value"])
 
     @traitlets.validate("step")
-    def _in_time(self, proposal: dict[str, Any]) -> int:
+    def _valid_step(self, proposal: dict[str, Any]) -> int:
         last = self._last  # of a comparison the browser knows the common steps; there are no more of them
         if not 0 <= proposal["value"] <= last:
             raise traitlets.TraitError(f"There is no step {proposal['value']}: block {self.block} takes {last}.")
@@ -191,19 +193,19 @@ class Stepper(WithFallback, anywidget.AnyWidget):
     def _last(self) -> int:
         """The largest step that there may be."""
         if self.statements_of == 2:  # the browser knows which block of the second run belongs to the chosen one
-            trace = self._beside.trace
+            trace = self._other_run.trace
             return max(len(Timeline.of(trace, tuple(at))) for at in trace.columns.blocks.tolist())
         return len(self.timeline)
 
     @property
     def _statement(self) -> tuple[int, int]:
         """The chosen step as a statement of the first run and of the second; 0 where it is none of this run."""
-        if self._beside is None:
+        if self._other_run is None:
             return self.step, 0
         return self.step * (self.statements_of == 1), self.step * (self.statements_of == 2)
 
     @traitlets.observe("block", "thread")
-    def _not_beyond_its_end(self, change: object) -> None:
+    def _limit_step(self, change: object) -> None:
         self.step = min(self.step, self._last)
 
     def _described(self) -> PicturedRun:
@@ -215,10 +217,10 @@ class Stepper(WithFallback, anywidget.AnyWidget):
                 return self._at_step(Timeline.of(self.trace, block), *(at[1:] for at in found if at.block == block))
         return self._at_step(timeline, (step or timeline.representative_step(thread), thread))
 
-    def _views(self, step: int | None = None) -> list[PicturedRun]:
+    def _pictured_runs(self, step: int | None = None) -> list[PicturedRun]:
         """What the static picture shows: the animation, or a step that somebody chose, or that breaks a rule."""
-        if self._beside is not None:
-            return [PicturedRun(self.timeline), PicturedRun(Timeline.of(self._beside.trace, (0, 0, 0)))]
+        if self._other_run is not None:
+            return [PicturedRun(self.timeline), PicturedRun(Timeline.of(self._other_run.trace, (0, 0, 0)))]
         if step:
             return [self._at_step(self.timeline, (step, linear(self.thread, self.trace.block)))]
         if step is None and (self.step or self.trace.findings):
@@ -249,7 +251,7 @@ class Stepper(WithFallback, anywidget.AnyWidget):
 
         A run that breaks a rule is drawn at the first step that does, with the threads that take part.
         """
-        return picture(self._views(step), hint)
+        return picture(self._pictured_runs(step), hint)
 
     def save(self, path: str | os.PathLike[str]) -> pathlib.Path:
         """Write the stepper as a separate page, at the current step; return the page's path.
@@ -289,7 +291,7 @@ class Stepper(WithFallback, anywidget.AnyWidget):
             raise ValueError(f"A frame cannot be shown for {seconds} seconds: choose from 0.02 to 60.")
         return write([self.picture(each, hint="") for each in steps], path, seconds)
 
-    def _play(self, *orders: Mapping[str, Sequence[int]]) -> None:
+    def _offer_orders(self, *orders: Mapping[str, Sequence[int]]) -> None:
         """Offer other orders of each run's statements."""
         of_runs = [
             _encoded(each, Timeline.of(trace, (0, 0, 0))) for each, trace in zip(orders, self._traces, strict=True)
@@ -299,7 +301,7 @@ class Stepper(WithFallback, anywidget.AnyWidget):
     @property
     def _traces(self) -> list[Trace]:
         """The trace of the run, and of the one beside it."""
-        return [self.trace, *([self._beside.trace] if self._beside is not None else [])]
+        return [self.trace, *([self._other_run.trace] if self._other_run is not None else [])]
 
     def __repr__(self) -> str:
         view = self._described()
@@ -357,8 +359,8 @@ def compare(
     if len({tuple(each) for each in orders}) != 1 or len(orders) != 2:
         raise ValueError(f"orders are two tables with the same names, not {', '.join(str([*each]) for each in orders)}")
     stepper = Stepper(run, block=block, panels=panels)
-    stepper._other, stepper._beside = data, other
-    stepper._play(*orders)
+    stepper._other, stepper._other_run = data, other
+    stepper._offer_orders(*orders)
     stepper.statements_of = statements_of
     stepper.step = step
     return stepper

@@ -37,12 +37,12 @@ from .picture_shapes import (
     tint,
 )
 from .static_picture import Layout, StaticPicture
-from .words import label, n_dims, sentence
+from .words import label, sentence, shown_dimensions
 
 #: The hint on a static picture, for a reader who can run the notebook.
 HINT = "A still picture: run this cell to play the launch."
 #: The most frames side by side, and the fewest that make room for numbers.
-FRAMES, FEWEST = 5, 3
+MOST_FRAMES, FEWEST_FRAMES = 5, 3
 #: In pixels, the largest side of an element, and the largest height of the matrices.
 LARGEST, TALLEST = 34.0, 520.0
 #: The size of the smallest digits; in sides of an element, that of a digit and of all digits of a number together.
@@ -52,7 +52,7 @@ MOST_CELLS, LEAST_CELL = 1100, 3
 #: White space in pixels: at the left and right edge, between arrays or frames, above an array for its name, at the end.
 MARGIN, GAP, NAME, END = 8, 10.0, 22, 10
 #: Pixels of the frames, each with a gap after it.
-ALL = WIDTH - 2 * MARGIN + GAP
+FRAMES_WIDTH = WIDTH - 2 * MARGIN + GAP
 #: The title's height on the page; below it, those of a frame's number and of the first line of its sentence.
 TITLE, NUMBER, SENTENCE = 16, 44, 62
 #: Pixels from line to line of a frame's sentence, and of a character of it.
@@ -74,8 +74,8 @@ def chosen_frames(timeline: Timeline) -> list[tuple[str, str, tuple[int, int]]]:
     """
     frames = timeline.animation.frames
     across = sum(timeline.trace.arrays[name].shape[1] for name, role in roles(timeline.trace).items() if role in "AB")
-    choices = [[*frames[: most - 1], *frames[most - 1 :][-1:]] for most in range(FRAMES, FEWEST - 1, -1)]
-    legible = (some for some in choices if across * LEGIBLE <= DIGIT * (ALL / len(some) - 2 * GAP))
+    choices = [[*frames[: most - 1], *frames[most - 1 :][-1:]] for most in range(MOST_FRAMES, FEWEST_FRAMES - 1, -1)]
+    legible = (some for some in choices if across * LEGIBLE <= DIGIT * (FRAMES_WIDTH / len(some) - 2 * GAP))
     facts = facts_of(timeline.animation)
     chosen = [frames.index(frame) for frame in next(legible, choices[0])]
     return [(f"{n + 1} of {len(frames)}", says(facts[n]), frames[n]) for n in chosen]
@@ -117,7 +117,7 @@ class PicturedRun:
 def frames_layout(timeline: Timeline) -> Layout:
     """Lay out the frames beside each other, each with its number and sentence above the arrays."""
     chosen, shapes = chosen_frames(timeline), _title(timeline, "")
-    width, bottom = ALL / len(chosen) - GAP, 0.0
+    width, bottom = FRAMES_WIDTH / len(chosen) - GAP, 0.0
     left = [MARGIN + place * (width + GAP) for place in range(len(chosen))]
     for x, (title, text, _) in zip(left, chosen, strict=True):
         lines = _wrapped(text, max(22, round(width / CHARACTER)))
@@ -172,7 +172,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _title(timeline: Timeline, where: str) -> list[Shape]:
-    trace, dims = timeline.trace, n_dims(timeline.trace)
+    trace, dims = timeline.trace, shown_dimensions(timeline.trace)
     here, grid, block = (label(each, dims) for each in (timeline.block, trace.grid, trace.block))
     launch = f"block {here} of grid {grid}, each of {block} threads"
     name = Text(MARGIN, TITLE, trace.kernel_name, 15, HEADING, mono=True, bold=True)

@@ -15,7 +15,7 @@ from .digits import number
 from .lane_exchanges import exchanged
 
 
-def n_dims(trace: Trace) -> int:
+def shown_dimensions(trace: Trace) -> int:
     """Count the dimensions to write: up to the last one in which the grid or the block exceeds 1."""
     return max(3 if d[2] > 1 else 2 if d[1] > 1 else 1 for d in (trace.grid, trace.block))
 
@@ -35,7 +35,7 @@ def element(name: str, flat: int, shape: tuple[int, ...], width: int = 1) -> str
 
 def sentence(timeline: Timeline, position: int, thread: int) -> str:
     """Say what the last of the first ``position`` steps did, with the numbers of one thread."""
-    trace, dims = timeline.trace, n_dims(timeline.trace)
+    trace, dims = timeline.trace, shown_dimensions(timeline.trace)
     if position == 0:
         return f"Block {label(timeline.block, dims)} is about to start: {len(timeline)} steps."
     step = timeline.step(position)
@@ -47,7 +47,7 @@ def sentence(timeline: Timeline, position: int, thread: int) -> str:
     who = f"Thread {label(coordinates(thread, trace.block), dims)}"
     if thread not in step.threads:
         return f"{lead}{who} takes no part."
-    done = "; ".join(f"{verb} {', '.join(what)}" for verb, what in _doings(timeline, position, thread) if what)
+    done = "; ".join(f"{verb} {', '.join(what)}" for verb, what in _actions(timeline, position, thread) if what)
     return f"{lead}{who} {done or 'runs it'}."
 
 
@@ -55,7 +55,7 @@ def sentence(timeline: Timeline, position: int, thread: int) -> str:
 STARTS = "starts a product of its warpgroup, for which the tensor cores read, among others,"
 
 
-def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, list[str]]]:
+def _actions(timeline: Timeline, position: int, thread: int) -> list[tuple[str, list[str]]]:
     """Return what a thread does in a step: verbs, each with its objects, of which there may be none."""
     step = timeline.step(position)
     done: dict[str, list[str]] = {op: [] for op in OPS}
@@ -157,7 +157,7 @@ def _lanes(threads: np.ndarray) -> str:
 
 def summary(trace: Trace) -> str:
     """Describe a launch in a few lines: shape, steps, accesses by space, shared arrays, findings."""
-    dims = n_dims(trace)
+    dims = shown_dimensions(trace)
     blocks = [tuple(at) for at in trace.columns.blocks.tolist()]
     first = Timeline.of(trace, blocks[0])
     barriers = len(first.releases)

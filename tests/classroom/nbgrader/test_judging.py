@@ -9,11 +9,11 @@ from nbgrader.utils import determine_grade  # noqa: E402
 from traitlets.config import Config  # noqa: E402
 
 from course_lib.classroom.nbgrader import Judge, judging  # noqa: E402
-from course_lib.classroom.nbgrader.reading import OURS  # noqa: E402
 from course_lib.classroom.teach.cells import GRADED  # noqa: E402
 from course_lib.classroom.teach.isolated import limits_for  # noqa: E402
 from course_lib.classroom.teach.judge import STOPPED, TO_READ, UNREADABLE, Judged  # noqa: E402
 from course_lib.classroom.teach.worker import Stopped  # noqa: E402
+from course_lib.trace.notebook_outputs import KEY  # noqa: E402
 
 LESSON = "04_tiling"
 #: A verdict of each kind, by exercise.
@@ -63,7 +63,7 @@ def test_each_test_has_an_output_with_the_points(notebook, asked):
     assert points(found) == {
         "test-tiles-of-transpose": 4, "test-too-deep": 0, "test-barriers": 2, "my-own-test": 0,
     }  # fmt: skip
-    said = {c.metadata.nbgrader.grade_id: c.metadata[OURS] for c in found.cells if OURS in c.metadata}
+    said = {c.metadata.nbgrader.grade_id: c.metadata[KEY] for c in found.cells if KEY in c.metadata}
     assert {name: (each.status, each.points) for name, each in said.items()} == {
         "test-tiles-of-transpose": ("passed", 4),
         "test-too-deep": (STOPPED, None),
@@ -94,8 +94,8 @@ def test_what_cannot_be_read_waits(error, notebook, monkeypatch):
     monkeypatch.setattr(judging, "judged_notebook", failing)
     monkeypatch.setattr(judging, "shared_worker", lambda limits: limits)
     found, _ = Judge().preprocess(notebook, {})
-    said = [cell.metadata[OURS] for cell in found.cells[:4]]
+    said = [cell.metadata[KEY] for cell in found.cells[:4]]
     assert {(each.status, each.points) for each in said} == {(UNREADABLE, None)} and set(points(found).values()) == {0}
-    notebook.metadata[OURS] = {"unreadable": "it is a link."}
+    notebook.metadata[KEY] = {"unreadable": "it is a link."}
     found, _ = Judge().preprocess(notebook, {})
-    assert {each.hint for each in (cell.metadata[OURS] for cell in found.cells[:4])} == {"it is a link."}
+    assert {each.hint for each in (cell.metadata[KEY] for cell in found.cells[:4])} == {"it is a link."}

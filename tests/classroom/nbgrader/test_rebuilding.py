@@ -16,10 +16,10 @@ from nbgrader.api import Gradebook  # noqa: E402
 from nbgrader.nbgraderformat import MetadataValidator  # noqa: E402
 
 from course_lib.classroom.nbgrader import RebuildNotebook, SubmissionReader  # noqa: E402
-from course_lib.classroom.nbgrader.reading import OURS  # noqa: E402
 from course_lib.classroom.nbgrader.rebuilding import as_text, clean  # noqa: E402
 from course_lib.classroom.teach.cells import places, texts_above  # noqa: E402
 from course_lib.classroom.teach.submission import answers, code_cells, read  # noqa: E402
+from course_lib.trace.notebook_outputs import KEY  # noqa: E402
 
 GIVEN = {"imports", "test-tiles-of-transpose", "test-too-deep", "test-barriers", "points-two-barriers"}
 
@@ -133,7 +133,7 @@ def strange_metadata(notebook):
         "language": 3,
         "kernelspec": "none",
         "widgets": "</script><script>",
-        OURS: {"unreadable": "no"},
+        KEY: {"unreadable": "no"},
     }
 
 
@@ -180,7 +180,7 @@ def test_each_cell_of_the_assignment_is_there_once(change, course, notebook):
     assert answer(found) == solution("barriers")
     handed_in = answers(read(json.dumps(notebook).encode()), places(LESSON))
     assert {name: answer(found, name) for name in places(LESSON)} == {name: a.source for name, a in handed_in.items()}
-    assert not found.metadata[OURS].unreadable
+    assert not found.metadata[KEY].unreadable
 
 
 def test_what_is_put_back_stands_below_its_answer(course, notebook):
@@ -201,7 +201,7 @@ def test_a_text_of_the_students_own_in_a_cell_of_the_assignment_stays(course, no
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"nbformat": 3, "worksheets": []}', b"\xff\xfe", b"[" * 100_000])
 def test_a_file_that_is_no_notebook_becomes_one_that_says_so(data, course):
     found = rebuilt(course, data)
-    assert found.metadata[OURS].unreadable.startswith("the file is no notebook") and sorted(marked(found)) == sorted(
+    assert found.metadata[KEY].unreadable.startswith("the file is no notebook") and sorted(marked(found)) == sorted(
         GIVEN
     )
     assert "cannot be read" in found.cells[0].source
@@ -270,7 +270,7 @@ def test_no_markup_of_a_student_is_executed(kind, text, course, notebook):
     found = rebuilt(course, notebook)
     theirs = [cell for cell in found.cells if "nbgrader" not in cell.metadata]
     assert [cell.cell_type for cell in theirs] == ["markdown", "code"]
-    assert [cell.metadata for cell in theirs] == [{}, {}] and not theirs[1].outputs and set(found.metadata) == {OURS}
+    assert [cell.metadata for cell in theirs] == [{}, {}] and not theirs[1].outputs and set(found.metadata) == {KEY}
     page = Elements()
     page.feed(markdown2html(theirs[0].source))
     assert page.bad == []

@@ -16,7 +16,7 @@ from launches.decode import Payload
 
 from course_lib.classroom import export
 from course_lib.classroom.fallbacks import Fallbacks
-from course_lib.classroom.publish.convert import executed, html_page, living
+from course_lib.classroom.publish.convert import executed, html_page, with_live_widgets
 from course_lib.classroom.publish.deck import slides as as_slides
 from course_lib.trace.notebook_outputs import HTML, KEY, VIEW
 
@@ -113,11 +113,11 @@ def test_a_picture_stays_until_its_stepper_is_drawn(page_of):
 
 def test_other_widgets_leave_their_text(notebook):
     """A slider needs a kernel; its text stays, and no view of a widget is left."""
-    alive = living(notebook)
-    outputs = [output.get("data", {}) for c in alive.cells for output in c.get("outputs", ())]
+    live_widgets = with_live_widgets(notebook)
+    outputs = [output.get("data", {}) for c in live_widgets.cells for output in c.get("outputs", ())]
     assert not any(VIEW in data for data in outputs)
     assert any(data.get("text/plain", "").startswith("IntSlider(value=3") for data in outputs)
-    assert "widgets" not in alive.metadata and "widgets" in notebook.metadata
+    assert "widgets" not in live_widgets.metadata and "widgets" in notebook.metadata
 
 
 @pytest.mark.parametrize("convert", [html_page, as_slides])

@@ -50,7 +50,7 @@ def test_what_is_said_at_a_cell_has_its_slide(lesson):
 @pytest.mark.parametrize("plan", PLANS)
 def test_a_plan_shows_slides_that_there_are(plan):
     """In its own minutes, without a gap."""
-    found = slides.together(PLANS[plan], {lesson: stored(lesson) for lesson in LESSONS})
+    found = slides.slides_of_plan(PLANS[plan], {lesson: stored(lesson) for lesson in LESSONS})
     clocks = [tuple(map(int, re.match(r"\*\*Minutes (\d+)–(\d+) of (\d+)\.", slide.notes).groups())) for slide in found]
     starts = list(dict.fromkeys(clocks))
     assert [end for _, end, _ in starts[:-1]] == [start for start, _, _ in starts[1:]]
@@ -60,7 +60,7 @@ def test_a_plan_shows_slides_that_there_are(plan):
 
 def test_a_plan_with_a_slide_that_is_not_there_is_refused():
     with pytest.raises(ValueError, match="no slide of lesson 04 has this cell"):
-        slides.together({"deck": "d", "slides": [{"at": "04 nowhere", "minutes": 1}]}, {"04_tiling": []})
+        slides.slides_of_plan({"deck": "d", "slides": [{"at": "04 nowhere", "minutes": 1}]}, {"04_tiling": []})
 
 
 @pytest.mark.nightly

@@ -12,7 +12,7 @@ from nightly import every
 
 from course_lib.classroom.teach.cells import GRADED, NOTEBOOKS, ExerciseCell, calls, lesson_cells, parsed
 from course_lib.classroom.teach.extract import extract
-from course_lib.classroom.teach.judge import drawn
+from course_lib.classroom.teach.judge import draw_calls
 from course_lib.classroom.teach.submission import Answer
 from course_lib.exercises.grading.routines import Routine, judge
 
@@ -48,7 +48,7 @@ def extracted(name, text):
 def arguments(name):
     """The arguments of each call that an exercise may make."""
     read = [tuple(np.float32(a["float32"]) if isinstance(a, dict) and "float32" in a else a for a in each)
-            for each, _ in drawn(name, 7)]  # fmt: skip
+            for each, _ in draw_calls(name, 7)]  # fmt: skip
     return [*(case.arguments for case in GRADED[name].cases), *read]
 
 
@@ -84,7 +84,7 @@ def test_there_are_answers_to_all_routines():
 def test_an_honest_answer_passes(name, text):
     """In whatever style it is written, it gets all points."""
     found = extracted(name, text)
-    verdict = judge(GRADED[name], found.function, found.run, drawn(name, 7))
+    verdict = judge(GRADED[name], found.function, found.run, draw_calls(name, 7))
     assert verdict.passed and verdict.points == GRADED[name].points, verdict
 
 
