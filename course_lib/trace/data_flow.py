@@ -95,8 +95,7 @@ class _Reader:
                 flow = self.flow(value)
             case ast.If(test=test) | ast.While(test=test):
                 flow = self.flow(test).spent
-        heads = [node.test] if isinstance(node, ast.If | ast.While) else [] if hasattr(node, "body") else [node]
-        return Statement(line, flow, tuple(into), tuple(self.given(heads)), products(node))
+        return Statement(line, flow, tuple(into), tuple(self.given(_own_parts(node))), products(node))
 
     def names(self, target: ast.expr) -> Iterator[str]:
         """Yield the variables of a target, prefixed; an element of an array is none."""
@@ -141,6 +140,13 @@ class _Reader:
             return Flow([f"{name[-1]}.{RETURNED}"], given.used, False, given.computes)
         computes = name[-1] in COMPUTING or (not MODULES.isdisjoint(name[:-1]) and not name[-1].startswith(CASTS))
         return (given + Flow(loads=True)).spent if computes else given + Flow(loads=True)
+
+
+def _own_parts(node: ast.stmt) -> list[ast.AST]:
+    """Return what a statement itself evaluates: of an ``if`` or ``while`` the test, of another compound one nothing."""
+    if isinstance(node, ast.If | ast.While):
+        return [node.test]
+    return [] if hasattr(node, "body") else [node]
 
 
 def _dotted(node: ast.expr) -> tuple[str, ...]:

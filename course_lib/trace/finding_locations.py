@@ -38,17 +38,26 @@ def locate(trace: Trace, finding: Finding) -> tuple[Place, ...]:
         return _race(timelines, finding, threads)
     diverged = finding.kind == "barrier-divergence" and len(threads) == 2
     common = _common_barriers(timelines, threads) if diverged else (0, 0)
-    last = -1 if finding.kind in ("failed-assertion", "raised-exception") else 0  # the thread ends there
+    ends_there = finding.kind in ("failed-assertion", "raised-exception")
     places = []
     for (block, thread), line, after in zip(threads, (finding.line, finding.other_line), common, strict=False):
         if line is None:
             continue
         at = _positions(timelines[block], finding, thread, line)
-        flag = NEGATIVE if finding.kind == "negative-index" else BARRIER if diverged and line == finding.line else 0
+        flag = 0
+        if finding.kind == "negative-index":
+            flag = NEGATIVE
+        elif diverged and line == finding.line:
+            flag = BARRIER
         marked = at[timelines[block].flags[at - 1] & flag == flag]
-        at = marked if len(marked) or diverged else at  # the bound of a loop is evaluated before its first step
-        if len(at):  # no step tells that a thread leaves a loop: the last one in it then
-            places.append(Place(block, int((at[at > after] if at[-1] > after else at[-1:])[last]), thread))
+        if len(marked) or diverged:  # the bound of a loop is evaluated before its first step
+            at = marked
+        if not len(at):
+            continue
+        later = at[at > after]
+        if not len(later):  # no step tells that a thread leaves a loop: the last one in it then
+            later = at[-1:]
+        places.append(Place(block, int(later[-1] if ends_there else later[0]), thread))
     return tuple(places)
 
 

@@ -143,8 +143,9 @@ def roles(trace: Trace) -> dict[str, str]:
         if not stored or len(loaded) < 2:
             return {}
         found = {loaded[0]: "A", loaded[1]: "B", stored[0]: "C"}
-    (m, k), (k_too, n), (m_too, n_too) = (trace.arrays[name].shape for name in sorted(found, key=lambda x: found[x]))
-    return found if (m, n, k) == (m_too, n_too, k_too) else {}
+    shapes = {role: trace.arrays[name].shape for name, role in found.items()}
+    (M, K), (rows_of_b, N) = shapes["A"], shapes["B"]
+    return found if rows_of_b == K and shapes["C"] == (M, N) else {}
 
 
 def accumulators(trace: Trace) -> tuple[str, ...]:

@@ -171,21 +171,24 @@ class _SlideMaker:
                 self.open.said = []  # of a section without slides
             self.open.kind = "title" if title[0].startswith("# ") else self.open.kind
         ahead = following.metadata if following is not None else {}
-        exercise = _HINT in source or "exercise" in ahead.get("tags", ())
         chosen = cell.metadata.get("deck")
-        if chosen is None and (kind == "skip" or (exercise and not ahead.get("deck"))):
-            return  # what is left to the reader is not said either
+        is_exercise = _HINT in source or "exercise" in ahead.get("tags", ())
+        left_to_reader = kind == "skip" or (is_exercise and not ahead.get("deck"))
+        if chosen is None and left_to_reader:
+            return  # it is not said either
         steps = [
             (plain(words) if len(words) > 4 else f"step {dict(parse_qsl(link[1:]))['step']}", link)
             for words, link in _STEP_LINK.findall(source)
         ]
         slides = _chosen(source, chosen)
         for number, (shown, said) in enumerate(slides):
-            if number or (shown and self.open.kind == "answer" and not self.keeps_slide):
+            after_answer = self.open.kind == "answer" and not self.keeps_slide
+            if number or (shown and after_answer):
                 self.begin()
             if shown:
                 self.add(cell, [f'<div class="words">{markdown(shown)}</div>'])
-            if steps and number == len(slides) - 1 and self.open.full and not self.keeps_slide:
+            is_last, is_taken = number == len(slides) - 1, self.open.full and not self.keeps_slide
+            if steps and is_last and is_taken:
                 self.begin()  # the links belong to the stepper that follows
             if said:
                 self.open.said.append(said)

@@ -42,8 +42,11 @@ def run(options: argparse.Namespace) -> int:
     planned = {plan["deck"]: plan for plan in plans() if "deck" in plan}
     if options.plan and options.plan not in planned:
         raise ValueError(f"there is no deck {options.plan!r}; choose from {', '.join(planned)}.")
-    chosen = [lesson_named(options.lesson)] if options.lesson else [] if options.plan else list(LESSONS)
-    decks = [planned[options.plan]] if options.plan else list(planned.values()) if options.all else []
+    chosen, decks = list(LESSONS), list(planned.values())  # of all
+    if options.lesson:
+        chosen, decks = [lesson_named(options.lesson)], []
+    elif options.plan:
+        chosen, decks = [], [planned[options.plan]]
     wanted = dict.fromkeys([*chosen, *(lesson_named(at["at"].split()[0]) for plan in decks for at in plan["slides"])])
     with ThreadPoolExecutor(max(options.jobs, 1)) as jobs:
         try:

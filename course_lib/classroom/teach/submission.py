@@ -64,25 +64,37 @@ def answers(cells: list[tuple[str, str]], wanted: Mapping[str, ExerciseCell]) ->
     return {name: _answer(cells, place) for name, place in wanted.items()}
 
 
+#: By what a cell is found, the better the higher: its id, its call of ``check`` or ``explain``, its function.
+_NOT_FOUND, _BY_FUNCTION, _BY_CALL, _BY_ID = range(4)
+
+
 def _answer(cells: list[tuple[str, str]], place: ExerciseCell) -> Answer:
-    found_by = {
-        3: "",
-        2: f'the cell does not have the lesson\'s id; it was found by "{place.exercise}".',
-        1: f"the cell does not have the lesson's id; it was found by the function {place.function}.",
+    remarks = {
+        _BY_ID: "",
+        _BY_CALL: f'the cell does not have the lesson\'s id; it was found by "{place.exercise}".',
+        _BY_FUNCTION: f"the cell does not have the lesson's id; it was found by the function {place.function}.",
     }
 
     def rank(number: int) -> tuple[bool, int, int]:
         id, source = cells[number]
-        asks = any(name == place.exercise for name, _ in calls(_tree(source)))
-        found = 3 if id == place.cell else 2 if asks else int(place.function in _functions(source))
-        return found > 1 and _is_answered(source, place), found, number
+        found_by = _found_by(id, source, place)
+        return found_by in (_BY_ID, _BY_CALL) and _is_answered(source, place), found_by, number
 
-    _, found, here = max(map(rank, range(len(cells))), default=(False, 0, 0))
-    if not found:
+    _, found_by, here = max(map(rank, range(len(cells))), default=(False, _NOT_FOUND, 0))
+    if found_by == _NOT_FOUND:
         return Answer(None)
     texts = [source for _, source in cells]
     others = (text for text in (*texts[here + 1 :], *texts[:here]) if len(text) <= LONGEST)
-    return Answer(texts[here][: LONGEST + 1], tuple(others), found_by[found])
+    return Answer(texts[here][: LONGEST + 1], tuple(others), remarks[found_by])
+
+
+def _found_by(id: str, source: str, place: ExerciseCell) -> int:
+    """Return by what a cell is found as the answer to an exercise."""
+    if id == place.cell:
+        return _BY_ID
+    if any(name == place.exercise for name, _ in calls(_tree(source))):
+        return _BY_CALL
+    return _BY_FUNCTION if place.function in _functions(source) else _NOT_FOUND
 
 
 def _functions(source: str) -> set[str]:

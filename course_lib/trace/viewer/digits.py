@@ -39,7 +39,11 @@ def short(value: Any) -> str:
     exact = Decimal(value)
     if abs(value) >= 1e4 or abs(value) < 0.005:
         return re.sub(r"e([+-])0*", lambda sign: "e" + sign[1].strip("+"), f"{_ONE.create_decimal(exact):.0e}")
-    places = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    places = 0
+    if abs(value) < 10:
+        places = 2
+    elif abs(value) < 100:
+        places = 1
     text = str(exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP))
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
 

@@ -79,4 +79,6 @@ def exchanged(exchange: Exchange) -> Exchanged:
 
 
 def _text(value: np.generic, condition: bool) -> str:
-    return ("yes" if value else "no") if condition and value.dtype == bool else number(value)
+    if condition and value.dtype == bool:
+        return "yes" if value else "no"
+    return number(value)

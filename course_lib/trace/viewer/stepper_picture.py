@@ -247,7 +247,7 @@ class Arrays:
         """Add a box for each of these elements of an array, with its value where that is legible."""
         accesses = self.timeline.accesses(array.name)
         now = accesses.between(self.begin, self.end)
-        mine = {int(e) for t in self.threads for e in accesses.element[now][accesses.thread[now] == t]}
+        framed = set(accesses.element[now][np.isin(accesses.thread[now], list(self.threads))].tolist())
         values = self.timeline.values(array.name, self.end)[elements]
         is_result = roles(self.timeline.trace).get(array.name) == "C"
         # what a kernel is to store, and a lesson has filled with NaN, is empty as in the stepper
@@ -256,20 +256,33 @@ class Arrays:
         longest = max((len(line) for text in texts for line in text.split("\n")), default=0)
         size = side * min(DIGIT, DIGITS / max(1, longest))
         columns = _parts(array)[0][1]
-        for i, (s, text) in enumerate(zip(strength.tolist(), texts, strict=True)):
-            left, top = corner[0] + i % columns * side + 0.5, corner[1] + i // columns * side + 0.5
-            edge = INK if i + elements.start in mine else None
-            self.shapes.append(Box(left, top, side - 1, side - 1, tint(hue, s) if s else PLAIN_CELL, edge, 2.0))
+        for number, (strong, text) in enumerate(zip(strength.tolist(), texts, strict=True)):
+            row, column = divmod(number, columns)
+            left, top = corner[0] + column * side + 0.5, corner[1] + row * side + 0.5
+            edge = INK if number + elements.start in framed else None
+            self.shapes.append(Box(left, top, side - 1, side - 1, _fill(hue, strong), edge, 2.0))
             if size >= LEGIBLE and text:
-                ink = "#ffffff" if s == NOW and hue == HUES["A"] else INK if s >= BY_NOW else SOFT
+                ink = _ink_on(hue, strong)
                 self.shapes.append(Text(left + side / 2, top + side / 2, text, size, ink, "middle"))
+
+
+def _fill(hue: str, strength: float) -> str:
+    """Return the colour of an element: that of its array, as strong as it is accessed; grey if it never is."""
+    return tint(hue, strength) if strength else PLAIN_CELL
+
+
+def _ink_on(hue: str, strength: float) -> str:
+    """Return the colour of a number in an element of this colour: white on the darkest, and pale before any access."""
+    if strength == NOW and hue == HUES["A"]:
+        return "#ffffff"
+    return INK if strength >= BY_NOW else SOFT
 
 
 def _pixels(x: float, y: float, side: float, shape: tuple[int, int], strength: np.ndarray, hue: str) -> Pixels:
     """Return elements as a picture with a pixel for each; those that fill the last row up are transparent."""
     rows, columns = shape
-    fills = {s: [*rgb(tint(hue, s) if s else PLAIN_CELL), 255] for s in set(strength.tolist())}
-    colours = [fills[s] for s in strength.tolist()] + [[0] * 4] * (rows * columns - len(strength))
+    fills = {strong: [*rgb(_fill(hue, strong)), 255] for strong in set(strength.tolist())}
+    colours = [fills[strong] for strong in strength.tolist()] + [[0] * 4] * (rows * columns - len(strength))
     pixels = np.array(colours, np.uint8).reshape(rows, columns, 4)
     return Pixels(x, y, columns * side, rows * side, pixels)
 

@@ -17,7 +17,8 @@ from .lane_exchanges import exchanged
 
 def shown_dimensions(trace: Trace) -> int:
     """Count the dimensions to write: up to the last one in which the grid or the block exceeds 1."""
-    return max(3 if d[2] > 1 else 2 if d[1] > 1 else 1 for d in (trace.grid, trace.block))
+    used = (axis for shape in (trace.grid, trace.block) for axis, extent in enumerate(shape, 1) if extent > 1)
+    return max(used, default=1)
 
 
 def label(position: Dim3, dims: int) -> str:

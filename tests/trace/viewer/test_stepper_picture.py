@@ -18,7 +18,7 @@ from course_lib.trace.palette import COLOURS
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.picture_shapes import HUES, WIDTH, Box, Pixels, Text, rgb, tint
-from course_lib.trace.viewer.stepper_picture import FEWEST, FRAMES, PicturedRun, chosen_frames
+from course_lib.trace.viewer.stepper_picture import FEWEST_FRAMES, MOST_FRAMES, PicturedRun, chosen_frames
 
 
 @pytest.mark.parametrize("name", [at_night(name) if name in SLOW else name for name in LAUNCHES])
@@ -30,7 +30,7 @@ def test_all_steps_are_in_one_frame(name):
         assert [begin for begin, _ in frames] == [0, *(end for _, end in frames[:-1])]
         assert frames[-1][1] == len(timeline)
         assert all(begin < end for begin, end in frames)
-        assert min(FEWEST, len(frames)) <= len(chosen_frames(timeline)) <= FRAMES
+        assert min(FEWEST_FRAMES, len(frames)) <= len(chosen_frames(timeline)) <= MOST_FRAMES
         check_order(timeline, timeline.frame_of_step.tolist())
 
 
