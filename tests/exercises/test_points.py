@@ -12,7 +12,7 @@ from exercises.answers.shortcuts import NEIGHBOURS_BY_ONE_THREAD, ONE_THREAD
 from exercises.test_exercises import DOTS, HEADER, HEADERS, KERNELS, kernel_from, skeletons, solutions
 from nightly import at_night, every
 
-from course_lib.classroom.teach.judge import drawn
+from course_lib.classroom.teach.judge import draw_calls
 from course_lib.exercises import EXERCISES, check
 from course_lib.exercises.grading.baselines import naive
 from course_lib.exercises.grading.exercise import Exercise
@@ -101,7 +101,7 @@ def _graded(name, function, seed):
     return (
         grade(exercise, function, seed)
         if isinstance(exercise, Exercise)
-        else judge(exercise, function, calls=drawn(name, seed))
+        else judge(exercise, function, calls=draw_calls(name, seed))
     )
 
 
@@ -157,7 +157,7 @@ def test_the_stored_calls_are_those_of_the_oracles():
     for name in oracles.ORACLES:
         checked = [arguments for arguments, _ in further_calls(name)]
         assert len(checked) == oracles.CHECKED and not any(
-            call in checked for seed in range(9) for call, _ in drawn(name, seed)
+            call in checked for seed in range(9) for call, _ in draw_calls(name, seed)
         )
     assert set(PART) <= set(KERNELS)
     assert {name for name in KERNELS if not isinstance(EXERCISES[name], Exercise)} == set(oracles.ORACLES)

@@ -136,24 +136,33 @@ def _live_outputs(outputs: Sequence[Any], models: Mapping[str, Any], bundles: Se
     kept: list[Any] = []
     for output in outputs:
         view = output.get("data", {}).pop(VIEW, None)
-        found = [each for each in live_widgets(models, view["model_id"]) if each[1] in bundles] if view else []
+        found = []
+        if view:
+            found = [(state, bundle) for state, bundle in live_widgets(models, view["model_id"]) if bundle in bundles]
         if found:
-            marks = {state.get("_fallback") for state, _ in found} - {CLASS}  # for these the pictures stay
-            fallbacks = {
-                mark_of(before.get("data", {})): before["data"][HTML]
-                for before in kept
-                if HTML in before.get("data", {})
-            }
-            kept = [before for before in kept if mark_of(before.get("data", {})) not in marks]
-            if any(bundle is PREDICTION for _, bundle in found):
-                kept = [before for before in kept if CLASS not in before.get("data", {}).get(HTML, "")]
-            until = [
-                fallbacks.get(str(state.get("_fallback")), "") if bundle is STEPPER else "" for state, bundle in found
-            ]
-            output.data = {HTML: "\n".join(place(*each, fallback) for each, fallback in zip(found, until, strict=True))}
+            places = [place(state, bundle, _until_drawn(state, bundle, kept)) for state, bundle in found]
+            kept = [before for before in kept if not _is_replaced(before, found)]
+            output.data = {HTML: "\n".join(places)}
         if output.get("data") != {}:
             kept.append(output)
     return kept
+
+
+def _until_drawn(state: Mapping[str, Any], bundle: Bundle, before: Sequence[Any]) -> str:
+    """Return the fallback of a stepper, which its page shows until it is drawn; of another widget nothing."""
+    if bundle is not STEPPER:
+        return ""
+    with_html = [output["data"] for output in before if HTML in output.get("data", {})]
+    return {mark_of(data): data[HTML] for data in with_html}.get(str(state.get("_fallback")), "")
+
+
+def _is_replaced(output: Any, found: Sequence[tuple[Mapping[str, Any], Bundle]]) -> bool:
+    """Whether live widgets take the place of an output: of their own picture, and of a prediction's question."""
+    data = output.get("data", {})
+    marks = {state.get("_fallback") for state, _ in found} - {CLASS}  # for these the pictures stay
+    if mark_of(data) in marks:
+        return True
+    return CLASS in data.get(HTML, "") and any(bundle is PREDICTION for _, bundle in found)
 
 
 def live_widgets(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str, Any], Bundle]]:

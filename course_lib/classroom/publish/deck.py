@@ -403,37 +403,69 @@ def _chosen(source: str, chosen: Sequence[str] | None) -> list[tuple[str, str]]:
     What is not shown belongs to the slide whose text is before it; what follows the last text, to the slide after a
     last "---". Raise ValueError if a choice begins nothing in the text.
     """
+    groups = _choices_by_slide(chosen)
+    blocks = []
+    for text, folded in _blocks_of(source):
+        pieces = list(_pieces(text))
+        slides = [_number_of_slide(piece, text, folded, chosen, groups) for piece, _ in pieces]
+        blocks.append(_Block(text, pieces, slides))
+    _refuse_unused_choices(groups, blocks)
+    shown, said = [[list[str]() for _ in groups] for _ in range(2)]
+    slide = 0
+    left = sum(number is not None for block in blocks for number in block.slides)
+    for block in blocks:
+        kept, beside = [[list[str]() for _ in groups] for _ in range(2)]
+        slide = next((number for number in block.slides if number is not None), slide)
+        before: int | None = None
+        for number, (piece, joint) in zip(block.slides, block.pieces, strict=True):
+            if number is not None:
+                slide = number
+                left -= 1
+                kept[number].append(piece + joint)
+            elif not piece.startswith("#") and not _FOR_READERS.match(plain(block.text)):
+                of_slide = beside[slide if left or groups[-1] else -1]
+                if before is not None and not _is_list(block.text):
+                    of_slide.append("…")
+                of_slide.append(piece)
+            before = number
+        between = "\n" if _is_list(block.text) else " "
+        for number in range(len(groups)):
+            if kept[number]:
+                shown[number].append("".join(kept[number]).rstrip())
+            if beside[number]:
+                said[number].append(between.join(beside[number]))
+    return [("\n\n".join(one), "\n\n".join(other)) for one, other in zip(shown, said, strict=True)]
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A paragraph, list, table or block of code: its pieces, each with what joins it to the next one.
+
+    ``slides`` are the numbers of the slides that show the pieces; None of a piece that none shows.
+    """
+
+    text: str
+    pieces: list[tuple[str, str]]
+    slides: list[int | None]
+
+
+def _choices_by_slide(chosen: Sequence[str] | None) -> list[list[str]]:
+    """Return the words that choose pieces, for each slide: "---" ends those of one."""
     groups: list[list[str]] = [[]]
     for words in chosen or ():
         if words == "---":
             groups.append([])
         else:
             groups[-1].append(plain(words))
-    blocks = [(block, folded, list(_pieces(block))) for block, folded in _blocks_of(source)]
-    places = [
-        [_number_of_slide(piece, block, folded, chosen, groups) for piece, _ in pieces]
-        for block, folded, pieces in blocks
-    ]
-    starts = [plain(piece) for _, _, pieces in blocks for piece, _ in pieces]
+    return groups
+
+
+def _refuse_unused_choices(groups: Sequence[Sequence[str]], blocks: Sequence[_Block]) -> None:
+    """Raise ValueError for words with which no piece begins."""
+    starts = [plain(piece) for block in blocks for piece, _ in block.pieces]
     for words in (words for group in groups for words in group):
         if not any(start.startswith(words) for start in starts):
             raise ValueError(f"no sentence, item, table or code of the text begins with {words!r}")
-    shown, said = [[list[str]() for _ in groups] for _ in range(2)]
-    slide, left = 0, sum(at is not None for found in places for at in found)
-    for (block, _, pieces), found in zip(blocks, places, strict=True):
-        kept, beside = [[list[str]() for _ in groups] for _ in range(2)]
-        slide = next((at for at in found if at is not None), slide)
-        for before, at, (piece, joint) in zip([None, *found], found, pieces, strict=False):
-            if at is not None:
-                slide, left = at, left - 1
-                kept[at].append(piece + joint)
-            elif not piece.startswith("#") and not _FOR_READERS.match(plain(block)):
-                gap = ["…"] * (before is not None and not _is_list(block))
-                beside[slide if left or groups[-1] else -1] += [*gap, piece]
-        for at in range(len(groups)):
-            shown[at] += ["".join(kept[at]).rstrip()] * bool(kept[at])
-            said[at] += [("\n" if _is_list(block) else " ").join(beside[at])] * bool(beside[at])
-    return [("\n\n".join(one), "\n\n".join(other)) for one, other in zip(shown, said, strict=True)]
 
 
 def _blocks_of(source: str) -> Iterator[tuple[str, bool]]:
