@@ -77,19 +77,13 @@ def site(
     home = lessons.home()
     in_order = lessons.lessons_in(home)
     found = [path for path in (home / "express.ipynb",) if path.is_file()] + in_order
-    named = [(f"{path.stem}.html", _read(path, solutions), home) for path in found]
-    named += [(f"{path.stem}.html", _text(path), home) for path in lessons.files() if path.suffix == ".md"]
-    if solutions:
-        named += [
-            (f"solutions/{path.stem}.html", _read(path), path.parent) for path in sorted(home.glob("solutions/*.ipynb"))
-        ]
+    named = _named(found, home, solutions)
     refuse_duplicates([name for name, _, _ in named])
-    ran = list(
-        run(
-            lambda book, folder: execute(book, folder) if any(c.cell_type == "code" for c in book.cells) else book,
-            *zip(*[(notebook, folder) for _, notebook, folder in named], strict=True),
-        )
-    )
+
+    def executed_if_code(notebook: Any, folder: Path) -> Any:
+        return execute(notebook, folder) if any(cell.cell_type == "code" for cell in notebook.cells) else notebook
+
+    ran = list(run(executed_if_code, *zip(*[(notebook, folder) for _, notebook, folder in named], strict=True)))
     titles = {path.stem: lessons.title(_read(path), path.stem) for path in found}
     side = [SidebarLink(f"{path.stem}.html", titles[path.stem], lessons.part(path.name)) for path in found]
     side += [SidebarLink("bug_01.html", "Find the bug in 60 seconds", "More")]
@@ -114,8 +108,21 @@ def site(
     if dead := dead_links({name: str(files[name]) for name in pages}, known):
         raise ValueError("links lead nowhere: " + "; ".join(dead))
     card = Stepper(run_product(rung("tiled"), 8, 4, trace=True)).picture(hint="").png  # that other sites show
-    old = _moved(titles, solutions)
-    return {**files, **shared, **pictures, **sources, **old, **presented, "assets/card.png": card}
+    moved = _moved(titles, solutions)
+    return {**files, **shared, **pictures, **sources, **moved, **presented, "assets/card.png": card}
+
+
+def _named(found: Sequence[Path], home: Path, solutions: bool) -> list[tuple[str, Any, Path]]:
+    """Return what becomes a page: its name, a notebook, and the folder in which that is executed.
+
+    These are the lessons, the texts beside them, and with ``solutions`` the solutions.
+    """
+    named = [(f"{path.stem}.html", _read(path, solutions), home) for path in found]
+    named += [(f"{path.stem}.html", _text(path), home) for path in lessons.files() if path.suffix == ".md"]
+    if solutions:
+        solved = sorted(home.glob("solutions/*.ipynb"))
+        named += [(f"solutions/{path.stem}.html", _read(path), path.parent) for path in solved]
+    return named
 
 
 def _decks(executed: Sequence[Any], found: Sequence[Path], notes: bool) -> dict[str, str]:

@@ -68,13 +68,14 @@ def _actions(timeline: Timeline, position: int, thread: int) -> list[tuple[str, 
             continue
         flat = int(np.ravel_multi_index(tuple(access.index[lane[0]]), array.shape)) if array.shape else 0
         known = before(array.name)
-        known = (known[thread] if array.space == "local" else known)[flat : flat + access.width]
+        if array.space == "local":
+            known = known[thread]
+        known = known[flat : flat + access.width]
         held = known if access.values is None else np.ma.array(access.values[lane[0]]).reshape(-1)
-        was, values = (
-            ", ".join("empty" if value is np.ma.masked else number(value) for value in each) for each in (known, held)
-        )
-        text = f"{element(array.name, flat, array.shape, access.width)} = {values}"
-        done[access.op].append(text + " (stored by another block)" * (access.op == "load" and values != was))
+        text = f"{element(array.name, flat, array.shape, access.width)} = {_listed(held)}"
+        if access.op == "load" and _listed(held) != _listed(known):
+            text += " (stored by another block)"
+        done[access.op].append(text)
     lane = np.flatnonzero(step.threads == thread)
     actions = (exchanged(exchange).action(thread % WARP_SIZE) for exchange in step.exchanges)
     sets = [f"{name} = {number(np.asarray(values)[lane[0]])}" for name, values in step.variables.items()]
@@ -89,6 +90,11 @@ def _actions(timeline: Timeline, position: int, thread: int) -> list[tuple[str, 
         ("misses", missed(timeline, position, thread)),
         ("sets", sets),
     ]
+
+
+def _listed(values: np.ma.MaskedArray) -> str:
+    """Write values one after another; an element that nobody has stored is empty."""
+    return ", ".join("empty" if value is np.ma.masked else number(value) for value in values)
 
 
 def _updates(timeline: Timeline, position: int, thread: int) -> list[str]:
