@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...simulator.hardware import ceil_div
 from ..kernel_structure import roles, shown_source
 from ..palette import INK
 from ..replay import Timeline
@@ -51,18 +52,36 @@ LEGIBLE, DIGIT, DIGITS = 8.9, 0.62, 1.38
 MOST_CELLS, LEAST_CELL = 1100, 3
 #: White space in pixels: at the left and right edge, between arrays or frames, above an array for its name, at the end.
 MARGIN, GAP, NAME, END = 8, 10.0, 22, 10
+#: From the middle of an array's name to the array, and the width of a character of it.
+TO_ARRAY, NAME_CHARACTER = 8, 7.5
+#: Sizes of text in pixels: of the kernel's name; of a number of a frame, and of what a step does; of the launch; of a
+#: frame's sentence, and of an array's name; of source.
+KERNEL_SIZE, STEP_SIZE, LAUNCH_SIZE, NAME_SIZE, SOURCE_SIZE = 15, 12.5, 12, 11.5, 11
 #: Pixels of the frames, each with a gap after it.
 FRAMES_WIDTH = WIDTH - 2 * MARGIN + GAP
 #: The title's height on the page; below it, those of a frame's number and of the first line of its sentence.
 TITLE, NUMBER, SENTENCE = 16, 44, 62
-#: Pixels from line to line of a frame's sentence, and of a character of it.
-LINE, CHARACTER = 15, 6.6
-#: A single step: pixels from line to line of text and source, the characters of a line of text.
-STEP_LINE, STEP_CHARACTERS = 18, 132
+#: Pixels from line to line of a frame's sentence, and of a character of it; the fewest characters of a line; and from
+#: the middle of the line after it to the arrays.
+LINE, CHARACTER, LEAST_CHARACTERS, TO_FRAME = 15, 6.6, 22, 12
+#: A single step: pixels from line to line of text and source, the characters of a line of text; the heights of the
+#: card with the text, the space in it above and below, at its side, and its corners' radius.
+STEP_LINE, STEP_CHARACTERS, CARD_TOP, CARD_PADDING, CARD_SPACE, CARD_TEXT, CARD_ROUND = 18, 132, 40.0, 8, 12, 12, 6
+#: A single step: from the card to the arrays, and to the source.
+TO_ARRAYS, TO_SOURCE = 24, 14
 #: A single step: the width of its arrays, where its source begins, where line numbers end, and where code begins.
 ARRAYS, SOURCE, NUMBERS, CODE = 560, 590, 618, 628
 #: Lines of the source around the current one, and the characters of a line.
 AROUND, CODE_CHARACTERS = 5, 56
+#: Spaces before the rest of a long line, more than before the line, and at most.
+REST_INDENT, MOST_INDENT = 8, 40
+#: How strong the colour is of the current line.
+CURRENT_LINE = 0.17
+#: The side of an element of an array that is no matrix of the product, as a part of the largest; and the elements of a
+#: row of a vector.
+SMALLER, VECTOR_ROW = 0.7, 16
+#: The hint below a picture: from the picture to it, and what it takes.
+TO_HINT, HINT_HEIGHT = 6, 20
 #: How strong the colour of an element is: accessed sometime in the launch, accessed by now, accessed now.
 EVER, BY_NOW, NOW = 0.2, 0.48, 1.0
 
@@ -120,22 +139,22 @@ def frames_layout(timeline: Timeline) -> Layout:
     width, bottom = FRAMES_WIDTH / len(chosen) - GAP, 0.0
     left = [MARGIN + place * (width + GAP) for place in range(len(chosen))]
     for x, (title, text, _) in zip(left, chosen, strict=True):
-        lines = _wrapped(text, max(22, round(width / CHARACTER)))
-        shapes.append(Text(x, NUMBER, title, 12.5, HEADING, bold=True))
-        shapes += [Text(x, SENTENCE + LINE * row, line, 11.5, HEADING) for row, line in enumerate(lines)]
-        bottom = max(bottom, SENTENCE - 4 + LINE * len(lines))
+        lines = _wrapped(text, max(LEAST_CHARACTERS, round(width / CHARACTER)))
+        shapes.append(Text(x, NUMBER, title, STEP_SIZE, HEADING, bold=True))
+        shapes += [Text(x, SENTENCE + LINE * row, line, NAME_SIZE, HEADING) for row, line in enumerate(lines)]
+        bottom = max(bottom, SENTENCE + LINE * len(lines))
     drawn = [Arrays(shapes, timeline.animation, *frame) for _, _, frame in chosen]
-    ends = [arrays.place(x, bottom + 16, width) for x, arrays in zip(left, drawn, strict=True)]
+    ends = [arrays.place(x, bottom + TO_FRAME, width) for x, arrays in zip(left, drawn, strict=True)]
     return Layout(shapes, max(ends) + END)
 
 
 def step_layout(view: PicturedRun) -> Layout:
     """Lay out one step: what it does and breaks, the arrays on the left, the lines around it on the right."""
     timeline, shapes = view.timeline, _title(view.timeline, f", step {view.position} of {len(view.timeline)}")
-    below = _texts(view, shapes, 40.0)
+    below = _texts(view, shapes, CARD_TOP)
     threads = {thread for _, thread in view.places}
     arrays = Arrays(shapes, timeline, view.position - 1, view.position, threads)
-    ends = arrays.place(MARGIN, below + 24, ARRAYS), _source(view, shapes, below + 14)
+    ends = arrays.place(MARGIN, below + TO_ARRAYS, ARRAYS), _source(view, shapes, below + TO_SOURCE)
     return Layout(shapes, max(ends) + END)
 
 
@@ -143,9 +162,10 @@ def _texts(view: PicturedRun, shapes: list[Shape], y: float) -> float:
     """Add a card with the sentences of a step and what is wrong with it; return the next y."""
     texts = [*((text, INK) for text in view.sentences), *((note, WRONG) for note in view.notes)]
     rows = [(line, ink) for text, ink in texts for line in _wrapped(text, STEP_CHARACTERS)]
-    shapes.append(Box(1, y - 8, WIDTH - 2, 12 + STEP_LINE * len(rows), CARD, CARD_EDGE, round=6))
+    height = CARD_SPACE + STEP_LINE * len(rows)
+    shapes.append(Box(1, y - CARD_PADDING, WIDTH - 2, height, CARD, CARD_EDGE, round=CARD_ROUND))
     for line, ink in rows:
-        shapes.append(Text(12, y + 7, line, 12.5, ink, bold=ink == WRONG))
+        shapes.append(Text(CARD_TEXT, y + 7, line, STEP_SIZE, ink, bold=ink == WRONG))
         y += STEP_LINE
     return y
 
@@ -155,14 +175,16 @@ def _source(view: PicturedRun, shapes: list[Shape], y: float) -> float:
     lines, now = list(shown_source(view.timeline.trace)), view.timeline.step(view.position).line
     at = next((i for i, (line, _) in enumerate(lines) if line == now), 0)
     for number, code in lines[max(0, at - AROUND) : at + AROUND + 1]:
-        indent = " " * min(len(code) - len(code.lstrip()) + 8, 40)
+        indent = " " * min(len(code) - len(code.lstrip()) + REST_INDENT, MOST_INDENT)
         parts = textwrap.wrap(code, CODE_CHARACTERS, subsequent_indent=indent, break_on_hyphens=False) or [""]
         if number == now:
-            shapes.append(Box(SOURCE, y, WIDTH - SOURCE - 1, STEP_LINE * len(parts), tint(CURRENT, 0.17)))
+            shapes.append(Box(SOURCE, y, WIDTH - SOURCE - 1, STEP_LINE * len(parts), tint(CURRENT, CURRENT_LINE)))
         ink = SOFT if number == now else HEADING
-        shapes.append(Text(NUMBERS, y + STEP_LINE / 2, str(number), 11, ink, "right", mono=True))
+        shapes.append(Text(NUMBERS, y + STEP_LINE / 2, str(number), SOURCE_SIZE, ink, "right", mono=True))
         for part in parts:
-            shapes.append(Text(CODE, y + STEP_LINE / 2, part, 11, INK if number == now else HEADING, mono=True))
+            shapes.append(
+                Text(CODE, y + STEP_LINE / 2, part, SOURCE_SIZE, INK if number == now else HEADING, mono=True)
+            )
             y += STEP_LINE
     return y
 
@@ -175,8 +197,8 @@ def _title(timeline: Timeline, where: str) -> list[Shape]:
     trace, dims = timeline.trace, shown_dimensions(timeline.trace)
     here, grid, block = (label(each, dims) for each in (timeline.block, trace.grid, trace.block))
     launch = f"block {here} of grid {grid}, each of {block} threads"
-    name = Text(MARGIN, TITLE, trace.kernel_name, 15, HEADING, mono=True, bold=True)
-    return [name, Text(WIDTH - MARGIN, TITLE, launch + where, 12, HEADING, "right")]
+    name = Text(MARGIN, TITLE, trace.kernel_name, KERNEL_SIZE, HEADING, mono=True, bold=True)
+    return [name, Text(WIDTH - MARGIN, TITLE, launch + where, LAUNCH_SIZE, HEADING, "right")]
 
 
 @dataclass(frozen=True)
@@ -202,8 +224,8 @@ class Arrays:
             if array.space == "local" or array in role.values():
                 continue
             for part, (rows, columns) in enumerate(_parts(array)):
-                side = min(LARGEST * 0.7, (width - GAP) / 2 / columns if rows > 1 else width / columns)
-                wide = max(columns * side, 7.5 * len(array.name))
+                side = min(LARGEST * SMALLER, (width - GAP) / 2 / columns if rows > 1 else width / columns)
+                wide = max(columns * side, NAME_CHARACTER * len(array.name))
                 if x > left and x + wide > left + width:
                     x, y = left, deep + NAME
                 self._add(array, x, y, side, part)
@@ -227,7 +249,7 @@ class Arrays:
         strength = self._strength(array)[elements]
         hue = HUES[roles(self.timeline.trace).get(array.name, array.space)]
         name = f"{array.name}[{part}]" if len(parts) > 1 else array.name
-        self.shapes.append(Text(x, y - 8, name, 11.5, HEADING, mono=True, bold=True))
+        self.shapes.append(Text(x, y - TO_ARRAY, name, NAME_SIZE, HEADING, mono=True, bold=True))
         if len(strength) > MOST_CELLS or side < LEAST_CELL:
             self.shapes.append(_pixels(x, y, side, (rows, columns), strength, hue))
         else:
@@ -290,8 +312,8 @@ def _pixels(x: float, y: float, side: float, shape: tuple[int, int], strength: n
 def _parts(array: TraceArray) -> list[tuple[int, int]]:
     """Rows and columns of each picture of an array: a vector is wrapped, each leading index has its own."""
     if len(array.shape) < 2:
-        columns = max(1, min(16, array.size))
-        return [(-(-array.size // columns), columns)] if array.size else []
+        columns = max(1, min(VECTOR_ROW, array.size))
+        return [(ceil_div(array.size, columns), columns)] if array.size else []
     rows, columns = array.shape[-2:]
     return [(rows, columns)] * (array.size // (rows * columns) if rows * columns else 0)
 
@@ -301,6 +323,6 @@ def picture(views: list[PicturedRun], hint: str = HINT) -> StaticPicture:
     layouts = [view.layout for view in views]
     if hint:
         last = layouts[-1]
-        note = Text(8, last.height + 6, hint, 12, HEADING)
-        layouts[-1] = Layout([*last.shapes, note], last.height + 20)
+        note = Text(MARGIN, last.height + TO_HINT, hint, LAUNCH_SIZE, HEADING)
+        layouts[-1] = Layout([*last.shapes, note], last.height + HINT_HEIGHT)
     return StaticPicture(tuple(layouts), "; ".join(view.description for view in views))
