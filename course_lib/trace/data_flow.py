@@ -81,6 +81,7 @@ class _Reader:
         self.prefix, self.defined = prefix, defined
 
     def statement(self, node: ast.stmt, line: int) -> Statement:
+        """Return what a statement does with numbers; of a compound one, what its head does."""
         flow, into = Flow(), list[str]()
         match node:
             case ast.Assign(targets=targets, value=value):

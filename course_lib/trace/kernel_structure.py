@@ -106,6 +106,7 @@ def _loops_around(source: Source) -> dict[int, tuple[int, ...]]:
 
 @lru_cache(8)
 def _loops(source: Source) -> dict[int, tuple[int, int]]:
+    """Return for each line in a loop the line of the loop's head, and of the one around it."""
     around: dict[int, tuple[int, int]] = {}
 
     def visit(body: Iterable[ast.stmt], header: int, shift: int) -> None:

@@ -169,6 +169,7 @@ class TraceObserver(Recorder):
         return event if before is None else self._open(vector, first, chunk.masks[before], RESUMED)
 
     def _access(self, site: Any, pattern: Any, base: int, value: Any) -> None:
+        """Record an access of a warp; elements that are reported one by one, of one wide access, become one row."""
         event = self._event(site.vector, site.line)
         if event is None:
             return

@@ -245,6 +245,7 @@ class RecordedSteps(Sequence[Step]):
         return rows[:, 0] if width == 1 else rows
 
     def _step(self, i: int) -> Step:
+        """Return a row of the table of steps as an object, with what belongs to it in the other tables."""
         columns = self.columns
         line, warp, block, lanes, flags = (columns.step[of][i] for of in ("line", "warp", "block", "lanes", "flags"))
         threads = _threads(lanes, warp)
@@ -264,6 +265,7 @@ class RecordedSteps(Sequence[Step]):
         )
 
     def _access(self, row: dict[str, Any], threads: np.ndarray) -> TraceAccess:
+        """Return a row of the table of accesses as an object; ``threads`` are those that access the array."""
         array, width = self._arrays[self.columns.arrays[row["array"]]], int(row["width"])
         operation, given = row["operation"], row["given"]
         elements = row["base"] + self._list(row["pattern"], threads)

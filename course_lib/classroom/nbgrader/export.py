@@ -39,6 +39,7 @@ class Exercises(ExportPlugin):
     """
 
     def export(self, gradebook: Gradebook) -> None:
+        """Write the rows of the chosen assignments and students; name what the gradebook does not have."""
         path = Path(self.to or "exercises.csv")
         assignments, students = {str(name) for name in self.assignment}, {str(name) for name in self.student}
         rows = [
@@ -62,6 +63,7 @@ class Exercises(ExportPlugin):
         return {Path(folder).name for folder in folders if Path(folder).is_dir()}
 
     def _rows(self, gradebook: Gradebook, assignment: Any) -> Iterator[dict[str, Any]]:
+        """Yield the rows of an assignment by column: student by student, exercise by exercise."""
         course = self.parent.coursedir
         folders = glob(course.format_path(course.submitted_directory, "*", assignment.name))
         handed_in = {found["student"] for folder in folders if (found := match_folder(course, folder))}

@@ -39,6 +39,7 @@ class RebuildNotebook(NbGraderPreprocessor):
     """
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        """Replace the cells of ``nb`` by rebuilt ones, and its metadata by what was found of the file."""
         where = resources["nbgrader"]
         with Gradebook(where["db_url"]) as book:
             assigned = book.find_notebook(where["notebook"], where["assignment"])

@@ -126,6 +126,7 @@ def pages(more: Sequence[SidebarLink] = ()) -> dict[str, Page]:
 
 
 def _page(bug: Bug, side: Sequence[SidebarLink]) -> Page:
+    """Return the page of a bug: the kernel's lines to choose from, and folded, cause, fixed kernel and stepper."""
     right, new = bug.marked("<-"), bug.marked("twin: ", twin=True)
     row = '<li><button type="button" data-right="{}"><code>{}</code></button></li>'
     lines = "".join(row.format(int(at in right), html.escape(line)) for at, line in enumerate(bug.lines(), 1))

@@ -96,6 +96,7 @@ def _config(theme: str) -> Config:
 
 
 def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
+    """Return an executed notebook as the exporter lays it out, with the style and the code of its live widgets."""
     resources: dict[str, dict[str, str]] = {
         "metadata": {"name": title},
         "tile_by_tile": {

@@ -266,6 +266,7 @@ class _SlideMaker:
         return None
 
     def _output(self, output: Any, only: str = "") -> str:
+        """Return an output as HTML, in an element whose class says how a slide shows it; ``only`` is one more class."""
         data = output.get("data", {})
         if output.output_type == "stream":
             return _printed(output.text)

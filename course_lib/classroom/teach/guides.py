@@ -42,6 +42,7 @@ def pages() -> dict[str, str]:
 
 
 def _guide(name: str, objectives: Mapping[str, str]) -> str:
+    """Return the guide to a lesson, made of its first and last cells, the notes and the exercises."""
     lesson, cells = name[:2], notebook(name)["cells"]
     first, last = "".join(cells[0]["source"]), "".join(cells[-1]["source"])
     notes, sections = whole_notes_of(lesson), []

@@ -59,6 +59,7 @@ def _imported_again(statement: ast.stmt, names: dict[str, Any]) -> set[str]:
 
 
 def _defined(statement: ast.stmt, names: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the names that a statement binds to what is read from it: imports on the list, and constants."""
     if isinstance(statement, ast.Import):
         for alias in statement.names:
             if alias.name in MODULES:

@@ -69,6 +69,7 @@ _NOT_FOUND, _BY_FUNCTION, _BY_CALL, _BY_ID = range(4)
 
 
 def _answer(cells: list[tuple[str, str]], place: ExerciseCell) -> Answer:
+    """Return the answer to an exercise: of the cells that may be it the best one, and of several of those the last."""
     remarks = {
         _BY_ID: "",
         _BY_CALL: f'the cell does not have the lesson\'s id; it was found by "{place.exercise}".',

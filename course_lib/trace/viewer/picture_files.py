@@ -68,6 +68,7 @@ def svg(picture: StaticPicture) -> str:
 
 
 def _element(shape: Shape) -> str:
+    """Return a shape as an element of SVG."""
     if isinstance(shape, Text):
         weight = ' font-weight="bold"' if shape.bold else ""
         place = f'x="{shape.x:g}" y="{shape.y:g}" text-anchor="{_ANCHORS[shape.anchor]}" dominant-baseline="central"'

@@ -258,6 +258,7 @@ class Evaluation:
         raise TypeError(f"{type(function).__name__!r} object is not callable")
 
     def _called_own(self, function: Closure, given: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        """Return the result of a call of a function of the answer, evaluated in a scope of its own."""
         bound = function.signature.bind(*given, **named)
         bound.apply_defaults()
         if self.depth >= DEEPEST:
@@ -442,6 +443,7 @@ class Evaluation:
             return None, error.with_traceback(None)
 
     def _handled(self, handlers: Sequence[ast.ExceptHandler], error: Exception) -> Any:
+        """Execute the first ``except`` that takes an error, which is raised again if none does."""
         for handler in handlers:
             if isinstance(error, Exception if handler.type is None else self.value(handler.type)):
                 break
@@ -477,6 +479,7 @@ class Evaluation:
     def _loops(
         self, inner: Scope, parts: Sequence[ast.comprehension], items: Iterator[Any], item: Callable[[], Any]
     ) -> Iterator[Any]:
+        """Yield the items of the loops of a comprehension, the first of which goes through ``items``."""
         part, *rest = parts
         for each in items:
             outside, self.scope = self.scope, inner
