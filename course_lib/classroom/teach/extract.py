@@ -59,24 +59,17 @@ def extract(lesson: str, place: ExerciseCell, answer: Answer) -> Extracted | Non
     Another function is interpreted. Raises SyntaxError for a cell that is no Python, Refused, and Unlisted for a
     function that the interpreter does not know all of.
     """
-    exercise, source = GRADED[place.exercise], str(answer.source)
+    exercise, cell = GRADED[place.exercise], parsed(str(answer.source))
     assert not isinstance(exercise, Explanation)
-    cell = parsed(source)
-    name = _handed_in(cell, place)
-    tree, remark = _defined_in(cell, name, len(exercise.parameters)), ""
-    if tree is None:
-        elsewhere = ((text, f) for text in reversed(answer.others) for f in _functions(trees_of([text])))
-        source, tree = next((found for found in elsewhere if found[1].name == name), ("", None))
-        remark = f"the function {name} is in another cell."
-    elif tree.name != place.function:
-        remark = f"the function is called {tree.name} here, not {place.function}."
-    if tree is None:
+    definition = _definition(cell, place, answer, len(exercise.parameters))
+    if definition is None:
         return None
+    tree, source, remark = definition
     if tree.args.vararg or tree.args.kwarg or None in tree.args.kw_defaults:
         takes = ", ".join(exercise.parameters)
         raise Refused(f"{tree.name} must take ({takes}), with no * among its parameters.")
-    given, own = trees_of([text for _, text in lesson_cells(lesson)]), [*trees_of(answer.others), cell]
-    cells = [*given, *own]
+    given = trees_of([text for _, text in lesson_cells(lesson)])
+    cells = [*given, *trees_of(answer.others), cell]
     names, last = names_of(cells), _last_bound(cells)
     helpers = [f for f in _functions(cells) if f.name != tree.name and last[f.name] is f]
     if "*" in last:
@@ -91,6 +84,24 @@ def extract(lesson: str, place: ExerciseCell, answer: Answer) -> Extracted | Non
     shown = definitions(given)
     mine = [f for f in helpers if _dumped(f) not in shown]
     return Extracted(function, run, (tree, *_called(tree, mine)), (remark,) if remark else ())
+
+
+def _definition(
+    cell: ast.Module, place: ExerciseCell, answer: Answer, parameters: int
+) -> tuple[ast.FunctionDef, str, str] | None:
+    """Return the function that answers an exercise, the text of its cell, and a remark; None where there is none."""
+    name = _checked_name(cell, place)
+    tree = _defined_in(cell, name, parameters)
+    if tree is not None:
+        remark = (
+            "" if tree.name == place.function else f"the function is called {tree.name} here, not {place.function}."
+        )
+        return tree, str(answer.source), remark
+    for text in reversed(answer.others):
+        for function in _functions(trees_of([text])):
+            if function.name == name:
+                return function, text, f"the function {name} is in another cell."
+    return None
 
 
 def _last_bound(cells: Sequence[ast.Module]) -> dict[str, ast.stmt]:
@@ -147,7 +158,7 @@ def _short(node: ast.AST) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def _handed_in(cell: ast.Module, place: ExerciseCell) -> str:
+def _checked_name(cell: ast.Module, place: ExerciseCell) -> str:
     """Return the name that the cell's last ``check("name", …)`` is given, or that of the function in the lesson."""
     found = [call.args[1] for name, call in calls(cell) if name == place.exercise and len(call.args) > 1]
     match found[-1:]:
@@ -202,8 +213,8 @@ def _interpreted(
 def _undecorated(tree: ast.FunctionDef, names: Mapping[str, Any]) -> ast.FunctionDef:
     """The definition without decorators; raise Unlisted for one that may change what the function returns."""
     for decorator in tree.decorator_list:
-        first, *_, last = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator).split(".") * 2
-        if first not in names or last not in _SAME_RESULTS:
+        name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator).split(".")
+        if name[0] not in names or name[-1] not in _SAME_RESULTS:
             raise Unlisted(sentence(decorator.lineno, f"the decorator `{_short(decorator)}`"))
     fields = dict(ast.iter_fields(tree)) | {"decorator_list": []}
     return ast.copy_location(ast.FunctionDef(**fields), tree)

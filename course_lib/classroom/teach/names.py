@@ -15,15 +15,15 @@ from .interpreter.functions import BUILTINS
 
 #: The modules that an answer may import, or import from.
 MODULES = (
-    *(
-        "numpy",
-        "numpy.linalg",
-        "math",
-        "statistics",
-        "itertools",
-        "functools",
-    ),  # `interpreter` lists their parts
-    *("numba", "numba.cuda", "numba.types"),
+    "numpy",  # the interpreter lists the parts of this one, and of those up to functools
+    "numpy.linalg",
+    "math",
+    "statistics",
+    "itertools",
+    "functools",
+    "numba",
+    "numba.cuda",
+    "numba.types",
 )
 #: Of this module only what a kernel calls, and numbers.
 KERNELS = "course_lib.kernels"
@@ -117,7 +117,8 @@ def constant(node: ast.expr, names: dict[str, Any]) -> Any:
         return names[node.id]
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         module = names.get(node.value.id)
-        thing = getattr(module, node.attr, None) if module in (np, math, cuda, types) and node.attr[0] != "_" else None
+        is_read = module in (np, math, cuda, types) and not node.attr.startswith("_")
+        thing = getattr(module, node.attr, None) if is_read else None
         if _is_constant(thing):
             return thing
     if isinstance(node, ast.Tuple):

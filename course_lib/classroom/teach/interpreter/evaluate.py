@@ -182,19 +182,30 @@ class Evaluation:
         return value
 
     def function(self, node: ast.Lambda | ast.FunctionDef) -> Closure:
-        a, kind, none = node.args, inspect.Parameter, inspect.Parameter.empty
-        plain = [*a.posonlyargs, *a.args]
-        defaults = [none] * (len(plain) - len(a.defaults)) + [self.value(each) for each in a.defaults]
-        named = [none if each is None else self.value(each) for each in a.kw_defaults]
-        parameters = [
-            *(kind(p.arg, kind.POSITIONAL_OR_KEYWORD, default=d) for p, d in zip(plain, defaults, strict=True)),
-            *(kind(p.arg, kind.VAR_POSITIONAL) for p in [a.vararg] if p),
-            *(kind(p.arg, kind.KEYWORD_ONLY, default=d) for p, d in zip(a.kwonlyargs, named, strict=True)),
-            *(kind(p.arg, kind.VAR_KEYWORD) for p in [a.kwarg] if p),
-        ]
+        parameters = self._parameters(node.args)
         body = node.body if isinstance(node.body, list) else [node.body]
         own = {each.name for each in parameters} | assigned_in(body)
         return Closure(getattr(node, "name", "<lambda>"), node.body, self.scope, inspect.Signature(parameters), own)
+
+    def _parameters(self, declared: ast.arguments) -> list[inspect.Parameter]:
+        """Return the parameters of a function, whose default values are evaluated now, the positional ones first."""
+        positional, missing = [*declared.posonlyargs, *declared.args], inspect.Parameter.empty
+        values = [self.value(each) for each in declared.defaults]  # of the last ones
+        defaults = [missing] * (len(positional) - len(values)) + values
+        named_defaults = [missing if each is None else self.value(each) for each in declared.kw_defaults]
+        found = [
+            inspect.Parameter(each.arg, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
+            for each, default in zip(positional, defaults, strict=True)
+        ]
+        if declared.vararg:
+            found.append(inspect.Parameter(declared.vararg.arg, inspect.Parameter.VAR_POSITIONAL))
+        found += [
+            inspect.Parameter(each.arg, inspect.Parameter.KEYWORD_ONLY, default=default)
+            for each, default in zip(declared.kwonlyargs, named_defaults, strict=True)
+        ]
+        if declared.kwarg:
+            found.append(inspect.Parameter(declared.kwarg.arg, inspect.Parameter.VAR_KEYWORD))
+        return found
 
     def list_of(self, node: ast.ListComp) -> Any:
         return list(self._generated(node.generators, lambda: self.value(node.elt)))
