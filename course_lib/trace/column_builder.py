@@ -91,7 +91,9 @@ class ColumnBuilder:
         self._warps = [LaneBits(vector) for vector in vectors]
         numbers = {name: number for number, name in enumerate(arrays)}
         blocks = vectors[0].chunk.linear.reshape(-1)
-        bits = np.array([self._warps[w].bits(m) for w, m in zip(chunk.warps, chunk.masks, strict=True)], np.uint32)
+        bits = np.array(
+            [self._warps[warp].bits(mask) for warp, mask in zip(chunk.warps, chunk.masks, strict=True)], np.uint32
+        )
         bits = bits.reshape(len(chunk.lines), len(blocks))
         flags = np.repeat(np.array(chunk.flags, np.uint8)[:, None], len(blocks), axis=1)
         for event, mask in chunk.arrivals:

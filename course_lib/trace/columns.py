@@ -151,11 +151,12 @@ class Columns:
         pool, start, length = (column[numbers] for column in self.lists)
         at = start[row] + np.where(length[row] == 1, 0, place)
         pools = np.unique(pool).tolist()
-        dtype = dtype or np.result_type(*(self.pools[p].dtype for p in pools)) if pools else dtype
+        if dtype is None and pools:
+            dtype = np.result_type(*(self.pools[number].dtype for number in pools))
         found = np.empty(len(row), dtype)
-        for p in pools:
-            here = slice(None) if len(pools) == 1 else pool[row] == p
-            found[here] = self.pools[p][at[here]]
+        for number in pools:
+            here = slice(None) if len(pools) == 1 else pool[row] == number
+            found[here] = self.pools[number][at[here]]
         return found
 
 

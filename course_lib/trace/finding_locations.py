@@ -72,11 +72,14 @@ def _common_barriers(timelines: dict[Dim3, Timeline], threads: list[tuple[Dim3, 
         mine = time.of_thread(thread)
         at = np.flatnonzero(mine & ((time.flags & BARRIER) != 0)) + 1
         heads = [around.get(line, (0, 0))[0] for line in time.lines[at - 1].tolist()]
-        iterations = [np.count_nonzero(time.lines[:p][mine[:p]] == head) for p, head in zip(at, heads, strict=True)]
+        iterations = [
+            np.count_nonzero(time.lines[:position][mine[:position]] == head)
+            for position, head in zip(at, heads, strict=True)
+        ]
         places.append([0, *at.tolist()])
         passed.append([*zip(time.lines[at - 1].tolist(), iterations, strict=True)])
-    many = len(os.path.commonprefix(passed))
-    return tuple(at[many] for at in places)
+    common = len(os.path.commonprefix(passed))
+    return tuple(at[common] for at in places)
 
 
 def _positions(timeline: Timeline, finding: Finding, thread: int, line: int) -> np.ndarray:

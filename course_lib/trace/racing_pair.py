@@ -69,8 +69,9 @@ def _nearest(finding: Finding, trace: Trace | None) -> tuple[Finding, tuple[int,
     ones, if there is one of two warps. The numbers are 0 where they are not known: without a trace, or outside loops.
     """
     found = trace.findings if trace is not None else ()
-    own = [f for f in found if (f.key, f.threads, f.index) == (finding.key, finding.threads, finding.index)]
-    places = locate(trace, own[0]) if trace is not None and own else ()
+    wanted = finding.key, finding.threads, finding.index
+    same = [each for each in found if (each.key, each.threads, each.index) == wanted]
+    places = locate(trace, same[0]) if trace is not None and same else ()
     if trace is None or len(places) != 2:
         return finding, (0, 0), 0
     inside = loops(trace)

@@ -212,7 +212,7 @@ class Timeline:
                 continue
             changes = does[1:][own[does[1:]] != own[does[:-1]]]
             ends = [*(mine[changes - 1] + 1).tolist(), int(mine[-1]) + 1]
-            found.append(tuple(zip(ends, (KINDS[k] for k in own[[does[0], *changes]]), strict=True)))
+            found.append(tuple(zip(ends, (KINDS[kind] for kind in own[[does[0], *changes]]), strict=True)))
         return tuple(found)
 
     def representative_step(self, thread: int) -> int:

@@ -143,15 +143,15 @@ def _sidebar(name: str, page: Page, up: str) -> str:
     return "\n".join(parts)
 
 
-def own(name: str) -> str:
+def file_text(name: str) -> str:
     """Return a file of this folder: ``theme.css`` has the colours of pages and slides, light and dark."""
     return (HERE / name).read_text(encoding="utf-8")
 
 
 def assets(pages: Iterable[Page], search: Sequence[Sequence[str]] = ()) -> dict[str, str]:
     """Return the files that pages share: style, scripts, the widgets' code, the icon, and the index of the search."""
-    files = {f"assets/{name}": own(name) for name in ("site.css", "site.js", "icon.svg")}
-    files["assets/site.css"] = own("theme.css") + files["assets/site.css"]
+    files = {f"assets/{name}": file_text(name) for name in ("site.css", "site.js", "icon.svg")}
+    files["assets/site.css"] = file_text("theme.css") + files["assets/site.css"]
     files["assets/search.js"] = f"tileByTileIndex({json.dumps(search, ensure_ascii=False)});\n"
     for bundle in dict.fromkeys(bundle for page in pages for bundle in page.bundles):
         files[f"assets/{bundle.name}.css"] = bundle.read("css")

@@ -48,7 +48,7 @@ from ...trace.notebook_outputs import HTML, SLIDE, VIEW
 from ...trace.png import size_of
 from ...trace.viewer.page import STEPPER, escaped, module
 from ..fallbacks import STATE
-from ..pages.frame import own
+from ..pages.frame import file_text
 from .convert import live_widgets, with_live_widgets
 
 _DETAILS = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)(?:</details>|\Z)", re.DOTALL)
@@ -537,7 +537,12 @@ def page(slides: Sequence[Slide], title: str, theme: str = "light") -> str:
     """Return a deck as one file, which loads nothing: → leads on, Enter into a widget, s opens the notes, d is dark."""
     body = "".join(part for slide in slides for part in slide.parts)
     bundles = [bundle for bundle in (STEPPER, WAITING, SLIDERS) if bundle.mark in body]
-    sheets = [_file("reveal/reveal.css"), own("theme.css"), colours(), *(bundle.read("css") for bundle in bundles)]
+    sheets = [
+        _file("reveal/reveal.css"),
+        file_text("theme.css"),
+        colours(),
+        *(bundle.read("css") for bundle in bundles),
+    ]
     size = f"const size = {{ width: {WIDTH}, height: {HEIGHT} }};\n"
     template = Environment(autoescape=True, trim_blocks=True).from_string(_file("slides.html.j2"))
     return template.render(
