@@ -287,7 +287,7 @@ _MOST_PARTS = 6
 
 @row(
     "formula",
-    two_names_or_numbers=Texts(hint="look at `{part}`: `{one}` and `{other}` are not what is needed there."),
+    two_names_or_numbers=Texts(hint="look at `{part}`: `{one}` and `{other}` are not what is needed there{moved}."),
 )
 def two_names_and_numbers(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """Two names or numbers of a short function that are others, or one too small or too large."""
@@ -295,6 +295,10 @@ def two_names_and_numbers(make: MakeCandidate, kernel: Kernel, _: Any) -> Candid
     for one, other in itertools.combinations(parts, 2) if len(parts) <= _MOST_PARTS else ():
         values = {"part": _shared(kernel, one, other), "one": ast.unparse(one), "other": ast.unparse(other)}
         for first, second in itertools.product(_others(kernel, one), _others(kernel, other)):
+            values["moved"] = ""
+            for new, left, old in ((second, one, other), (first, other, one)):
+                if ast.unparse(new) == ast.unparse(left):
+                    values["moved"] = f": `{ast.unparse(new)}` belongs in the place of `{ast.unparse(old)}`"
             yield make("two-names-or-numbers", one, (one, first), (other, second), **values)
 
 
