@@ -38,8 +38,8 @@ WRITTEN_BUFFER = routine(
     Case(
         (4, 2),
         1,
-        "iteration 4 reads buffer 0 again, and writes the next one. After the last buffer, buffers - 1, comes "
-        "buffer 0: a remainder, %.",
+        "with two buffers, iteration 4 reads buffer 0 again, and writes buffer 1. After the last buffer, buffers - 1, "
+        "comes buffer 0: a remainder, %.",
     ),
     Case((1, 3), 2, "with three buffers, iteration 1 reads buffer 1 and writes buffer 2."),
     Case((2, 3), 0, "after the last of three buffers comes the first: a remainder, %."),

@@ -234,8 +234,8 @@ FOUR_ROWS = make_cheaper(
 """,
     shared_loads(
         "5·32·⌈K/32⌉",
-        "for one k, all four rows need the same element of B's tile. The loop over i belongs inside the loop over k: "
-        "read the element into a variable after `for k …` and before `for i …`.",
+        "for one k, all four rows need the same element of B's tile: read it into a variable once for each k, after "
+        "`for k …` and before `for i …`.",
     ),
     global_loads("8·⌈K/32⌉", "four elements of each tile per thread are enough: the rest is in the tiles."),
     barriers("2·⌈K/32⌉", "the two barriers are there already; the loop over k needs none."),

@@ -148,7 +148,8 @@ REQUESTS_IN_FLIGHT = routine(
     Case(
         (100, 8, 128),
         7,
-        "100·8 = 800 bytes must be under way: 800 / 128 = 6.25 requests, so 7. Round up, and only at the end.",
+        "8 bytes in each of 100 cycles, 100·8 = 800 bytes, must be under way: 800 / 128 = 6.25 requests, so 7. Round "
+        "up, and only at the end.",
     ),
     Case((100, 128, 128), 100, "12,800 bytes are exactly 100 requests: round up only where a part is left over."),
     Case((128, 1, 128), 1, "128 bytes are exactly one request, not two."),
