@@ -199,7 +199,9 @@ class Attempt:
         ladder = measurements.load("ladder")
         rows = [["milestone", "yours", "rung", "its GFLOP/s, measured"]]
         for number, milestone in enumerate(MILESTONES):
-            mark = NOT_JUDGED if self.costs.doubt else "✓" if number < self.milestones else "·"
+            mark = "✓" if number < self.milestones else "·"
+            if self.costs.doubt:
+                mark = NOT_JUDGED
             rows.append([milestone.title, mark, milestone.rung, f"{ladder.result(milestone.rung)['gflops']:,.0f}"])
         return rows
 

@@ -1,5 +1,6 @@
 """What a kernel of the capstone costs: counted in one launch of several tiles, and timed from its machine code."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
@@ -341,6 +342,11 @@ def _advice(loop: InnerLoop, results: float, lost: float, costs: Costs) -> Itera
         )
 
 
+def _executed(run: Any, first: int = 0, last: float = math.inf) -> int:
+    """Return how many of the instructions that all warps of a run executed are at these places of the code."""
+    return sum(first <= place <= last for warp in run.executed for place in warp)
+
+
 def _check(launch: ProductLaunch, long: _Long) -> None:
     """Raise ValueError if the loop that is simulated is not what the large launch does, or not all that it does.
 
@@ -352,12 +358,10 @@ def _check(launch: ProductLaunch, long: _Long) -> None:
     except WrongBlock as error:
         raise WrongProduct(str(error)) from error
     first, last = main_loop(run) or (0, -1)
-    whole, inside = (
-        [sum(sum(low <= place <= high for place in warp) for warp in each.executed) for each in (run, longer)]
-        for low, high in ((0, len(launch.code.instructions)), (first, last))
-    )
-    if inside[1] - inside[0] < _IN_LOOP * (whole[1] - whole[0]):
-        part = (inside[1] - inside[0]) / (whole[1] - whole[0])
+    added = _executed(longer) - _executed(run)
+    added_in_loop = _executed(longer, first, last) - _executed(run, first, last)
+    if added_in_loop < _IN_LOOP * added:
+        part = added_in_loop / added
         raise ValueError(f"only {100 * part:.0f} % of the work for each k is in one loop, and the model simulates one")
     M, N, K = launch.size
     large = tuple(np.zeros(shape, np.float32) for shape in ((M, K), (K, N), (M, N)))

@@ -174,10 +174,12 @@ def _range_name(low: float | None, high: float | None) -> str:
 
 def _range_of(number: float, ranges: dict[str, Any]) -> str:
     """The name of the range that holds a number; "" where none does."""
-    inside = (
-        n for n, (low, high) in ranges.items() if (low is None or low <= number) and (high is None or number < high)
-    )
-    return next(inside, "")
+    for name, (low, high) in ranges.items():
+        is_below = low is not None and number < low
+        is_above = high is not None and number >= high
+        if not is_below and not is_above:
+            return name
+    return ""
 
 
 def _right_choice(truth: Any, shown: str, names: list[str], ranges: dict[str, Any]) -> str:

@@ -72,6 +72,7 @@ class _Step(NamedTuple):
 
 
 def _step(instruction: Instruction, multiprocessor: Multiprocessor) -> _Step:
+    """Return an instruction with the cycles that it takes on this multiprocessor."""
     kind = instruction.kind
     (unit, held_by, waits_for), path = KINDS.get(kind, (NOTHING, NOT_SELECTED, ARITHMETIC)), 0.0
     latency = {
@@ -211,6 +212,7 @@ class TimingSimulation:
         loaded_by: Mapping[str, float] | None = None,
         in_step: bool = False,
     ) -> None:
+        """Place the warps of the first blocks on the schedulers, and begin with empty caches and queues."""
         self.multiprocessor = multiprocessor
         self.loaded_by = loaded_by or {}
         self.in_step = in_step

@@ -60,12 +60,7 @@ class BudgetCounts(Observer):
     def signed_loads(self, arrays: Collection[str]) -> int:
         """The loads in the text, from these arrays, with an index of a signed type that is no constant."""
         loads = (each for each in _parts(self._compiled.program, set()) if isinstance(each, Apply) and each.sites)
-        return sum(
-            each.variable in arrays
-            and each.sites[0][0] == "load"
-            and any(str(index.type).startswith("int") and not isinstance(index, Const) for index in each.args[1:])
-            for each in loads
-        )
+        return sum(each.variable in arrays and each.sites[0][0] == "load" and _has_signed_index(each) for each in loads)
 
     def most_sectors(self, array: str, op: str) -> int:
         """The 32-byte sectors of the most expensive request of this kind to an array in global memory."""
@@ -75,6 +70,12 @@ class BudgetCounts(Observer):
     def shared_elements(self) -> int:
         """The elements of the shared arrays that a block declares."""
         return sum(elements for _, _, elements, _ in self._compiled.static_shared.values())
+
+
+def _has_signed_index(load: Apply) -> bool:
+    """Whether an index of a load has a signed type and is no constant."""
+    indices = (index for index in load.args[1:] if not isinstance(index, Const))
+    return any(str(index.type).startswith("int") for index in indices)
 
 
 def _parts(part: Any, seen: set[int]) -> Iterator[Any]:

@@ -78,9 +78,11 @@ def lines_with_most_sectors(array: str, op: str) -> LineFinder:
 
 
 def _access_counts(outcome: Outcome, space: str, ops: tuple[str, ...], arrays: tuple[str, ...]) -> Counter[int]:
+    """The accesses of these kinds by line, to these of the exercise's arrays, or to all if there are none of them."""
     own, found = [outcome.own_name(array) for array in arrays], Counter[int]()
     for row in outcome.run.traffic.rows:
-        if row.space == space and row.op in ops and (not own or row.array in own):
+        is_counted = not own or row.array in own
+        if is_counted and row.space == space and row.op in ops:
             found[row.line] += row.accesses
     return found
 

@@ -115,7 +115,11 @@ class Verdict:
 
         said = {"text/plain": repr(self), "text/html": self._repr_html_()}
         display(said, raw=True)  # type: ignore[no-untyped-call]
-        live = _button(self) if self.opens is not None else self.ticks() if self.ticks is not None else None
+        live = None
+        if self.opens is not None:
+            live = _button(self)
+        elif self.ticks is not None:
+            live = self.ticks()
         if live is not None:
             show_view(live._repr_mimebundle_()[VIEW])
 

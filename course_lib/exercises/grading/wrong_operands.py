@@ -117,6 +117,7 @@ class Computation:
     def __init__(
         self, task: Task, outcome: Outcome, tagged: Outcome, stored: Place, element: int, output_for: OutputFor
     ):
+        """Read what the thread has read and stored, and compute the terms of what it stored after the same reads."""
         tags = {
             float(tag): (name, number)
             for name, array in zip(task.parameters, tagged.inputs, strict=False)
@@ -215,8 +216,8 @@ class Computation:
             if used in products and not unsure:
                 right = total + (products[used] if left[used] > 0 else 0)
                 left[used] -= 1
-            elif not used and not unsure and (value == 0 or math.isnan(value)):
-                right = total
+            elif not used and not unsure:
+                right = total if value == 0 or math.isnan(value) else value
             if value != right:
                 return WrongSum(self._at(position), name, value, right)
             total, unsure = value, False
@@ -256,14 +257,13 @@ def _multiplying(tree: ast.FunctionDef | None) -> frozenset[int]:
     def indexed(node: ast.AST) -> bool:
         return any(isinstance(each, ast.Subscript) for each in ast.walk(node))
 
-    return frozenset(
-        line
-        for statement in (ast.walk(tree) if tree else ())
-        if isinstance(statement, ast.Assign | ast.AugAssign)
-        for node in ast.walk(statement)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and indexed(node.left) and indexed(node.right)
-        for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
-    )
+    lines: set[int] = set()
+    for statement in ast.walk(tree) if tree else ():
+        if isinstance(statement, ast.Assign | ast.AugAssign):
+            products = (node for node in ast.walk(statement) if isinstance(node, ast.BinOp))
+            if any(isinstance(node.op, ast.Mult) and indexed(node.left) and indexed(node.right) for node in products):
+                lines.update(range(statement.lineno, (statement.end_lineno or statement.lineno) + 1))
+    return frozenset(lines)
 
 
 def _names(node: ast.AST) -> Iterator[str]:

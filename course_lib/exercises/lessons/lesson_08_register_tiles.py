@@ -157,7 +157,11 @@ def _in_other_places(outcome: Outcome) -> str | None:
         return None
     reads = {*shared_load_lines(outcome)}
     kept = [np.array_equal(np.sort(got, axis=axis), np.sort(want, axis=axis)) for axis in (0, 1)]
-    which = "row" if kept[0] else "column" if kept[1] else "row and the column"
+    which = "row and the column"
+    if kept[0]:
+        which = "row"
+    elif kept[1]:
+        which = "column"
     advice = (
         f"all results of a tile are right, but not in their places: store acc[i, j] in the {which} that "
         f"{in_lines(reads)} {'reads' if len(reads) == 1 else 'read'} for it."

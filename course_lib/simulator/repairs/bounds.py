@@ -104,18 +104,16 @@ def _guard_of_others(kernel: Kernel, around: Sequence[ast.If], limits: set[str])
     return None
 
 
+def _with_less(test: ast.Compare) -> ast.Compare:
+    """A comparison with `<` in the place of each `<=`."""
+    return ast.Compare(test.left, [ast.Lt() if isinstance(op, ast.LtE) else op for op in test.ops], test.comparators)
+
+
 def _less(kernel: Kernel, node: ast.stmt) -> Iterator[list[tuple[ast.Compare, ast.Compare]]]:
     """`<` instead of `<=` in the conditions above a statement; each, then all of them."""
     tests = [owner.test for _, _, owner in kernel.enclosing_bodies(node) if isinstance(owner, ast.If)]
     found = [part for test in tests for part in ast.walk(test) if isinstance(part, ast.Compare)]
-    changes = [
-        (
-            part,
-            ast.Compare(part.left, [ast.Lt() if isinstance(op, ast.LtE) else op for op in part.ops], part.comparators),
-        )
-        for part in found
-        if any(isinstance(op, ast.LtE) for op in part.ops)
-    ]
+    changes = [(part, _with_less(part)) for part in found if any(isinstance(op, ast.LtE) for op in part.ops)]
     yield from ([change] for change in changes)
     if len(changes) > 1:
         yield changes

@@ -304,7 +304,9 @@ def out_of_an_if(make: MakeCandidate, kernel: Kernel, finding: Finding) -> Candi
     if node is None or not ast.unparse(node).endswith("syncthreads()"):
         return
     (body, i, owner), *around = kernel.enclosing_bodies(node)
-    if not isinstance(owner, ast.If) or body is not owner.body or owner.orelse or _reads_memory(owner.test):
+    if not isinstance(owner, ast.If) or body is not owner.body:
+        return
+    if owner.orelse or _reads_memory(owner.test):
         return
     if id(around[0][0]) not in kernel.bodies:
         return

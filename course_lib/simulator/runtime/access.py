@@ -92,6 +92,7 @@ class Site:
         width: int = 1,
         seen_by_all_warps: "dict[tuple[Any, ...], SeenPattern] | None" = None,
     ) -> None:
+        """Make the site of an access in a line; ``seen_by_all_warps`` are the patterns that it shares with others."""
         self.line, self.op, self.engine, self.width = line, op, engine, width
         self.vector: Any = None  # the WarpVector that runs
         self.seen_patterns: dict[tuple[Any, ...], SeenPattern] = {}  # patterns of small vectors, by content

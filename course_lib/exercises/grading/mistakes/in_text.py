@@ -182,7 +182,8 @@ def endless_loops(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
         names = sorted({n.id for n in names_in(loop.test)} & kernel.locals)
         leaves = any(isinstance(node, ast.Break | ast.Return) for node in ast.walk(loop))
         calls = any(isinstance(node, ast.Call | ast.Subscript) for node in ast.walk(loop.test))
-        if names and not leaves and not calls and not {n.id for n in bound_names(loop)} & set(names):
+        changes = {name.id for name in bound_names(loop)} & set(names)
+        if names and not (leaves or calls or changes):
             yield make("nothing-ends-it", loop, names=" or ".join(names))
 
 
@@ -297,7 +298,9 @@ def directions_that_are_missing(make: MakeCandidate, kernel: Kernel, exercise: E
                 part = "the second number of cuda.grid(2)"
                 bound = bound.elts[-1] if isinstance(bound, ast.Tuple) else bound
             named = isinstance(bound, ast.Name) and bound.id in whole
-            if part and named and exercise.several_elements and (across or "grid" in text):
+            uses_x = across or "grid" in text
+            has_loop_variable = named and uses_x and exercise.several_elements
+            if part and has_loop_variable:
                 yield make("loop-for-a-direction", node, part=part, output=exercise.output, name=ast.unparse(bound))
             elif part:
                 yield make("one-direction", node, part=part)

@@ -187,8 +187,9 @@ def _sides(kernel: Kernel, stored: list[ast.Subscript]) -> dict[str, str]:
     shown = []
     for place in stored:
         fill, statement = of.get(place), kernel.statement_of(place)
-        direct = fill is not None and fill.source in ast.walk(statement)
-        value = fill.source if fill and direct else statement.value if isinstance(statement, ast.Assign) else place
+        value: ast.expr = statement.value if isinstance(statement, ast.Assign) else place
+        if fill is not None and fill.source in ast.walk(statement):
+            value = fill.source
         shown.append(f"`{ast.unparse(value)}` as `{ast.unparse(place)}`")
     return {"stored": " and ".join(dict.fromkeys(shown)), "reads": reads or "other lines read it"}
 

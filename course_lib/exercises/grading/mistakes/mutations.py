@@ -333,7 +333,8 @@ def _until_needed(node: ast.stmt, others: Iterable[ast.stmt], twice: set[str]) -
         bound = {n.id for n in bound_names(other)} & used | {n.id for n in bound_names(node)} & _used(other)
         if bound - twice:
             return
-        if theirs & used or own & _used(other) or "sync" in ast.unparse(other) or "sync" in ast.unparse(node):
+        is_ordered_by_data = theirs & used or own & _used(other)
+        if is_ordered_by_data or any("sync" in ast.unparse(each) for each in (node, other)):
             yield other
 
 
@@ -532,9 +533,10 @@ def exchanged_thread_numbers(make: MakeCandidate, kernel: Kernel, _: Any) -> Can
     for one, other in pairs:
         both = [part for part in parts if _number(part) in (one, other)]
         groups = [[each] for each in both]
-        statements = dict.fromkeys(map(kernel.statement_of, both))
-        groups += [[p for p in both if kernel.statement_of(p) is s] for s in statements]
-        groups += [both]
+        by_statement: dict[ast.stmt, list[ast.Attribute]] = {}
+        for part in both:
+            by_statement.setdefault(kernel.statement_of(part), []).append(part)
+        groups += [*by_statement.values(), both]
         for chosen in groups:
             changes = [(part, _renamed(part, other if _number(part) == one else one)) for part in chosen]
             for part in chosen[:1]:
@@ -608,7 +610,8 @@ def tile_starts_missing(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidat
             if not isinstance(node, ast.Assign | ast.If):
                 continue
             places = [p for p in subscripts(node) if array_of(p) in kernel.arrays]
-            if not places or any(counted & {n.id for n in names_in(p.slice)} for p in places):
+            used_names = {used.id for place in places for used in names_in(place.slice)}
+            if not places or counted & used_names:
                 continue
             options = []
             for used in dict.fromkeys(n.id for p in places for n in names_in(p.slice)):
@@ -770,7 +773,11 @@ def one_name_or_number(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidate
     # the parts of the kernel in which a number may be one too many
     parts: list[ast.expr | ast.stmt] = []
     for node in kernel.nodes_of(ast.For, ast.If, ast.Assign, ast.AugAssign):
-        parts.append(node.iter if isinstance(node, ast.For) else node.test if isinstance(node, ast.If) else node)
+        match node:
+            case ast.For(iter=part) | ast.If(test=part):
+                parts.append(part)
+            case ast.Assign() | ast.AugAssign():
+                parts.append(node)
     sums = _sums(kernel)
     tests = [(node, part) for node in kernel.nodes_of(ast.IfExp) for part in [node.test]]
     numbers = {n.value for n in kernel.nodes_of(ast.Constant) if type(n.value) is int and n.value > 1}
@@ -886,10 +893,10 @@ def _sums(kernel: Kernel) -> list[str]:
 
 def _without_arrays(part: ast.expr | ast.stmt) -> ast.AST | None:
     """The part of a statement without array elements: a comparison, or the computation of an index."""
-    asked = part.value if isinstance(part, ast.Assign) else part if isinstance(part, ast.expr) else None
-    if asked is None or any(isinstance(node, ast.Subscript) and not is_shape(node) for node in ast.walk(asked)):
+    value = part.value if isinstance(part, ast.Assign) else part
+    if not isinstance(value, ast.expr) or subscripts(value):
         return None
-    return asked
+    return value
 
 
 def _counter_added(place: ast.Subscript, counted: list[str]) -> Iterator[Change]:
@@ -956,7 +963,7 @@ def repeated_loads(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
                     continue
             elif not (isinstance(one, _PLAIN) and isinstance(other, _PLAIN)):
                 continue
-            loaded = [{ast.unparse(p) for p in subscripts(n) if _is_loaded(kernel, p)} for n in (one, other)]
+            loaded = [_loaded(kernel, node) for node in (one, other)]
             between = body[body.index(one) : body.index(other)]
             bound = {n.id for each in between for n in bound_names(each)}
             for place in sorted(loaded[0] & loaded[1]):
@@ -965,6 +972,11 @@ def repeated_loads(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
                 if not inside & bound - counted:
                     id = "one-loop-for-both" if loops else "loaded-twice"
                     yield make(id, other, certain=True, one=one.lineno, other=other.lineno, place=place)
+
+
+def _loaded(kernel: Kernel, node: ast.stmt) -> set[str]:
+    """The elements of the kernel's arguments that a statement loads, as texts."""
+    return {ast.unparse(place) for place in subscripts(node) if _is_loaded(kernel, place)}
 
 
 _PLAIN = (ast.Assign, ast.AugAssign)

@@ -152,6 +152,7 @@ class Writer:
     """
 
     def __init__(self, module: Module, function: Any, call: int):
+        """Begin the code of a function, for one of its calls, with names for its lanes and its result."""
         self.module, self.function, self.call = module, function, call
         self.lines: list[str] = []
         self.indent = 2
