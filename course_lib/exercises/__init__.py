@@ -37,8 +37,8 @@ _Exercises = tuple[Exercise | Routine | Explanation, ...]
 LESSONS: dict[str, _Exercises] = {lesson: module.EXERCISES for lesson, module in MODULES.items()}
 #: Exercises at the end of a lesson that count neither for its score nor for its minutes, and are in no assignment.
 OPTIONAL: dict[str, _Exercises] = {lesson: module.OPTIONAL for lesson, module in MODULES.items()}
-_LESSON = {e.name: int(lesson[:2]) for lesson, found in LESSONS.items() for e in (*found, *OPTIONAL[lesson])}
-EXERCISES = {e.name: e for lesson, found in LESSONS.items() for e in (*found, *OPTIONAL[lesson])}
+_LESSON = {each.name: int(lesson[:2]) for lesson, found in LESSONS.items() for each in (*found, *OPTIONAL[lesson])}
+EXERCISES = {each.name: each for lesson, found in LESSONS.items() for each in (*found, *OPTIONAL[lesson])}
 
 shorten_errors()
 

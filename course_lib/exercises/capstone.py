@@ -376,6 +376,6 @@ def exercise(tile: Size, threads: Size, seed: int = 0) -> Exercise:
 
 def _pair(given: Any, name: str, what: str) -> Size:
     numbers = tuple(given) if isinstance(given, tuple | list) else ()
-    if len(numbers) != 2 or not all(isinstance(n, int) and n > 0 for n in numbers):
+    if len(numbers) != 2 or not all(isinstance(each, int) and each > 0 for each in numbers):
         raise ValueError(f"{name} is {given!r}: give two whole numbers of at least 1, {what}")
     return numbers[0], numbers[1]

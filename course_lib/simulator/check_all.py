@@ -219,7 +219,7 @@ def _wanted(given: Any, names: Sequence[str]) -> dict[str, np.ndarray]:
 def _candidates(kernel: Any, launch: LaunchFactory, values: Mapping[str, Iterable[int]]) -> dict[str, tuple[int, ...]]:
     """Return the sizes to try for each parameter of the launch: around multiples of the warp and of the tiles."""
     parameters = inspect.signature(launch).parameters.values()
-    names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    names = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
     if not names or len(names) < len(parameters):
         raise LaunchError("launch() takes sizes by name, as launch(n) or launch(M, N, K), and no others")
     if unknown := [name for name in values if name not in names]:
@@ -248,7 +248,7 @@ def widths(kernel: Any) -> set[int]:
     code = function.__code__
     found = [*code.co_consts, *(cell.cell_contents for cell in function.__closure__ or ())]
     found += [function.__globals__.get(name) for name in code.co_names]
-    return {n for n in found if isinstance(n, int) and 2 <= n <= 2 * WARP_SIZE}
+    return {each for each in found if isinstance(each, int) and 2 <= each <= 2 * WARP_SIZE}
 
 
 def _order(chosen: Mapping[str, tuple[int, ...]], launches: int, seed: int) -> list[Sizes]:

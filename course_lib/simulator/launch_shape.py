@@ -31,7 +31,7 @@ def dim3(value: Any, what: str) -> tuple[int, int, int]:
     if not 1 <= len(values) <= 3:
         raise LaunchError(f"{what} has {len(values)} dimensions; give 1 to 3 whole numbers")
     try:
-        dims = tuple(operator.index(v) for v in values)
+        dims = tuple(operator.index(each) for each in values)
     except TypeError:
         raise LaunchTypeError(f"{what} is {value!r}; give whole numbers, such as 16 or (16, 16)") from None
     if any(d < 1 for d in dims):

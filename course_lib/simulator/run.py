@@ -130,7 +130,7 @@ class Traffic:
         Filters are those of :meth:`select`.
         """
         rows = self.select(**filters).rows
-        flat = self._by_thread([(r.line, r.array, r.space, r.op, r.itemsize) for r in rows])
+        flat = self._by_thread([(row.line, row.array, row.space, row.op, row.itemsize) for row in rows])
         grid, block = self._shape
         linear = flat.reshape(*reversed(grid), *reversed(block))  # z, y, x of the grid, then of the block
         axes_of_grid = range(len(grid))
@@ -299,7 +299,7 @@ class Run:
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        return tuple(f for f in self.findings if f.severity == "error")
+        return tuple(each for each in self.findings if each.severity == "error")
 
     def heading(self) -> str:
         """Return the kernel and the shape of its launch in one line."""

@@ -249,7 +249,9 @@ class Grading:
         remarks = self._remarks
         if not any("float64" in remark for remark in remarks):
             findings = (finding for outcome in self.outcomes for finding in outcome.run.findings)
-            wide = (remark_on_float64(self.source, f.line, f.message) for f in findings if f.kind == "float64")
+            wide = (
+                remark_on_float64(self.source, each.line, each.message) for each in findings if each.kind == "float64"
+            )
             remarks += tuple(sorted(set(wide))[:1])
         if self.seed is not None and (drawn := self._drawn_outcome):
             remarks += (f"{self._sizes_and_values(drawn.shape)} and its numbers were drawn by the seed {self.seed}.",)
@@ -751,9 +753,9 @@ class Grading:
         where, array = self._bank_conflict() if banks else ("", "")
         worst = max(self.outcomes, key=lambda outcome: budget.measure(outcome) if budget.where(outcome.shape) else -1)
         costs = [
-            (budget.measure(o), self.exercise.task.sizes_by_name(o.shape))
-            for o in self.outcomes
-            if budget.where(o.shape)
+            (budget.measure(each), self.exercise.task.sizes_by_name(each.shape))
+            for each in self.outcomes
+            if budget.where(each.shape)
         ]
         advice = budget.advice(costs).replace("{array}", array)
         advice = f"{where}{advice[:1].upper()}{advice[1:]}" if where else with_lines(budget.lines(worst), advice)
@@ -787,7 +789,7 @@ class Grading:
         """The first advice of a diagnosis, for launches with wrong values: on tiny shapes the values may be right."""
         diagnoses = tuple(diagnoses)
         wrong = [outcome for outcome in outcomes if outcome.differs.any()]
-        found = (Hint(d(outcome) or "", d.__name__) for outcome in wrong for d in diagnoses)
+        found = (Hint(each(outcome) or "", each.__name__) for outcome in wrong for each in diagnoses)
         return next(filter(None, found), None)
 
     def _viewer(self) -> Callable[[], OpenedViewer] | None:

@@ -203,7 +203,9 @@ def lines_matching(pattern: str) -> LineFinder:
 
 def call_lines(name: str) -> LineFinder:
     """The lines of the statements that call this function."""
-    return _lines_in_text(lambda kernel: (n.lineno for n in kernel.nodes_of(ast.Call) if ast.unparse(n.func) == name))
+    return _lines_in_text(
+        lambda kernel: (each.lineno for each in kernel.nodes_of(ast.Call) if ast.unparse(each.func) == name)
+    )
 
 
 #: The lines that add to the sums, the innermost loops around them, the last of these, and the outermost loops.

@@ -153,7 +153,9 @@ def judge(
 
 def _case(stored: list[Any], want: Any) -> Case:
     """One of the further calls."""
-    arguments = (np.float32(e["float32"]) if isinstance(e, dict) and "float32" in e else e for e in stored)
+    arguments = (
+        np.float32(each["float32"]) if isinstance(each, dict) and "float32" in each else each for each in stored
+    )
     return Case(tuple(arguments), want, "")
 
 

@@ -307,7 +307,7 @@ class _ThreadReads:
         late: list[tuple[tuple[int, int], float]] = []  # stored in this step
         now = 0
         columns = (accesses.position, accesses.thread, accesses.element, accesses.store, accesses.new, accesses.value)
-        for position, thread, element, store, new, value in zip(*(c.tolist() for c in columns), strict=True):
+        for position, thread, element, store, new, value in zip(*(each.tolist() for each in columns), strict=True):
             if position != now:
                 held.update(late)
                 now, late = position, []

@@ -58,7 +58,7 @@ class CopiesObserver(Observer):
 
     def barrier(self, arrivals: Any, complete: bool) -> None:
         for array, readings in self.sources.items():
-            self.sources[array] = [r for r in readings if r.in_use().any() or not complete]
+            self.sources[array] = [reading for reading in readings if reading.in_use().any() or not complete]
 
     def _source_accessed(self, site: Any, pattern: Any, base: int, value: Any) -> None:
         """Find the lanes of a store, or an atomic, to words of an array that a copy may still read."""

@@ -55,7 +55,7 @@ class BarriersObserver(Observer):
         arrived_in_part = [(vector, vector.full(mask) & in_part) for vector, mask in arrivals]
         came = next(vector.first_thread(lanes) for vector, lanes in arrived_in_part if lanes.any())
         count = sum(int(np.count_nonzero(lanes)) for lanes in missing.values())
-        vector = next(v for v in vectors if missing[v.warp_number].any())
+        vector = next(each for each in vectors if missing[each.warp_number].any())
         absent = missing[vector.warp_number]
         other, why = branch, "took another path" + (f" at line {branch}" if branch else "")
         elsewhere = None if vector.warp_number in arrived else waiting.get(vector.warp_number)
@@ -94,7 +94,7 @@ class BarriersObserver(Observer):
         """
         for (branch, line), absentees in self._paths.items():
             if branch == barrier.enclosing_line and line != barrier.line:
-                if any((v.full(mask) & absentees.get(v.warp_number, False)).any() for v, mask in arrivals):
+                if any((each.full(mask) & absentees.get(each.warp_number, False)).any() for each, mask in arrivals):
                     return line
         return None
 

@@ -240,10 +240,10 @@ class Engine(EngineInterface):
 
     def _arrived_in_grid(self, barrier: Barrier, arrivals: list[tuple[WarpVector, Mask]]) -> AtGrid:
         """Return what a chunk yields when its blocks reach a barrier of the grid. Raises PartOfGrid if some do not."""
-        arrived = np.any([v.full(mask).any(axis=(0, 1)) for v, mask in arrivals], axis=0)  # in each block
+        arrived = np.any([vector.full(mask).any(axis=(0, 1)) for vector, mask in arrivals], axis=0)  # in each block
         if not arrived.all():
             raise PartOfGrid("", barrier.line)
-        return AtGrid(barrier.line, min(v.first_thread(mask) for v, mask in arrivals if mask is not False))
+        return AtGrid(barrier.line, min(vector.first_thread(mask) for vector, mask in arrivals if mask is not False))
 
     def _meet(self, vectors: list[WarpVector], waiting: dict[int, Barrier], group: list[int]) -> dict[int, Any]:
         """Complete a barrier: check that whole blocks arrived, tell the observers, return each warp's reduction."""
@@ -257,7 +257,10 @@ class Engine(EngineInterface):
             partial = (arrived > 0) & (arrived < self.launch.threads_per_block)
             if partial.any():
                 mask_of = {vector.warp_number: mask for vector, mask in arrivals}
-                missing = {v.warp_number: ~v.full(mask_of.get(v.warp_number, False)) & partial for v in vectors}
+                missing = {
+                    vector.warp_number: ~vector.full(mask_of.get(vector.warp_number, False)) & partial
+                    for vector in vectors
+                }
                 self.report("divergence", waiting[group[0]].program_point, vectors, missing, waiting)
         self.report("barrier", arrivals, complete)
         return self._reduce(arrivals, waiting, group)

@@ -49,7 +49,7 @@ def guards(make: MakeCandidate, kernel: Kernel, finding: Finding) -> Candidates:
     writes = any(isinstance(place.ctx, ast.Store) for place in places) or "atomic" in ast.unparse(node)
     values = {"guard": f"if {ast.unparse(test)}:", "what": "this line", "guarded": "it", **_outside(limits)}
     around = [owner for _, _, owner in kernel.enclosing_bodies(node) if isinstance(owner, ast.If)]
-    tested = {n.id for owner in around for n in names_in(owner.test)}
+    tested = {each.id for owner in around for each in names_in(owner.test)}
     id = "guard-beside-another" if tested & set(limits) else "guard"
     if id == "guard" and (other := _guard_of_others(kernel, around, set(limits))):
         id, values = "guard-of-other-lines", values | {"test": ast.unparse(other.test), "at": other.lineno}
@@ -59,7 +59,7 @@ def guards(make: MakeCandidate, kernel: Kernel, finding: Finding) -> Candidates:
         yield make(id, node, change, **values, lines=lines, must_fill=kernel.stored)
     for body, _, owner in kernel.enclosing_bodies(node):
         if owner is kernel.tree:
-            known = [i for i, one in enumerate(body) if set(limits) & {n.id for n in bound_names(one)}]
+            known = [i for i, one in enumerate(body) if set(limits) & {each.id for each in bound_names(one)}]
             rest = body[known[-1] + 1 :] if known else []
             if rest not in ([], [node]) and not any("sync" in ast.unparse(one) for one in rest):
                 first, *others = rest
@@ -98,7 +98,10 @@ def _outside(limits: dict[str, tuple[ast.Subscript, int]]) -> dict[str, str]:
 def _guard_of_others(kernel: Kernel, around: Sequence[ast.If], limits: set[str]) -> ast.If | None:
     """An if that tests some of these numbers and nothing else, and is not around the statement."""
     for other in kernel.nodes_of(ast.If):
-        tested = {n.id for n in names_in(other.test) if n.id in kernel.locals} - {*kernel.sizes, *kernel.arguments}
+        tested = {each.id for each in names_in(other.test) if each.id in kernel.locals} - {
+            *kernel.sizes,
+            *kernel.arguments,
+        }
         if other not in around and tested and tested <= limits:
             return other
     return None

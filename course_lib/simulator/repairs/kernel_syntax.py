@@ -90,12 +90,16 @@ class Kernel:
     @cached_property
     def statements(self) -> list[ast.stmt]:
         """All statements in the order of the source, outer ones first."""
-        found = [n for n in self.nodes if isinstance(n, ast.stmt) and n is not self.tree]
+        found = [each for each in self.nodes if isinstance(each, ast.stmt) and each is not self.tree]
         return sorted(found, key=lambda n: (n.lineno, -(n.end_lineno or n.lineno)))
 
     def statement(self, line: int | None) -> ast.stmt | None:
         """The innermost statement of the kernel on a line."""
-        inside = [n for n in self.statements if line is not None and n.lineno <= line <= (n.end_lineno or n.lineno)]
+        inside = [
+            each
+            for each in self.statements
+            if line is not None and each.lineno <= line <= (each.end_lineno or each.lineno)
+        ]
         return inside[-1] if inside else None
 
     def statement_of(self, node: ast.AST) -> ast.stmt:
@@ -152,8 +156,8 @@ class Kernel:
     @cached_property
     def stored(self) -> tuple[str, ...]:
         """The arrays among the arguments into which the kernel's text stores elements."""
-        places = (n for n in self.nodes_of(ast.Subscript) if isinstance(n.ctx, ast.Store))
-        names = {n.value.id for n in places if isinstance(n.value, ast.Name)}
+        places = (each for each in self.nodes_of(ast.Subscript) if isinstance(each.ctx, ast.Store))
+        names = {each.value.id for each in places if isinstance(each.value, ast.Name)}
         return tuple(name for name in self.arguments if name in names)
 
     # --- arrays in shared memory ----------------------------------------------------------------------------------
@@ -234,7 +238,7 @@ class Kernel:
 
     def barriers(self) -> list[ast.Expr]:
         """The statements that are a barrier."""
-        return [n for n in self.nodes_of(ast.Expr) if ast.unparse(n.value).endswith("syncthreads()")]
+        return [each for each in self.nodes_of(ast.Expr) if ast.unparse(each.value).endswith("syncthreads()")]
 
     def new_barrier(self) -> ast.stmt:
         return ast.Expr(expression(self.barrier))
@@ -261,7 +265,7 @@ def if_or_loop(node: ast.AST) -> str:
 
 def bound_names(part: ast.AST) -> Iterator[ast.Name]:
     """The names that a part of a tree binds."""
-    yield from (n for n in ast.walk(part) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    yield from (each for each in ast.walk(part) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
 
 
 def names_in(part: ast.AST) -> list[ast.Name]:

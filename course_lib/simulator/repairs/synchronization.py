@@ -117,11 +117,11 @@ def _ends_of_ifs(kernel: Kernel, one: ast.stmt, other: ast.stmt) -> Iterator[tup
 )
 def warp_barriers(make: MakeCandidate, kernel: Kernel, finding: Finding) -> Candidates:
     """A barrier of a warp where one of the block is needed."""
-    found = [n for n in kernel.nodes_of(ast.Expr) if ast.unparse(n.value).endswith("syncwarp()")]
+    found = [each for each in kernel.nodes_of(ast.Expr) if ast.unparse(each.value).endswith("syncwarp()")]
     for chosen in [[node] for node in found] + ([found] if len(found) > 1 else []):
         changes = [(node, kernel.new_barrier()) for node in chosen]
         values = {"written": ast.unparse(chosen[0]), "call": kernel.barrier}
-        yield make("barrier-of-a-warp", chosen[0], *changes, more_lines=tuple(n.lineno for n in chosen), **values)
+        yield make("barrier-of-a-warp", chosen[0], *changes, more_lines=tuple(each.lineno for each in chosen), **values)
 
 
 @row("race", read_barrier_write=Texts("{change}"))

@@ -264,7 +264,7 @@ def reshaped(array: Any, sizes: tuple[Vector, ...], full: Any, mask: Mask, line:
     lanes = full(mask)
     wild = [np.asarray(size) < 0 for size in sizes]
     known = prod(np.where(w, 1, s) for w, s in zip(wild, sizes, strict=True))
-    many = sum(w.astype(np.int64) for w in wild) > 1
+    many = sum(each.astype(np.int64) for each in wild) > 1
     rest = array.size // np.maximum(known, 1)
     shape = tuple(np.where(w, rest, s)[()] for w, s in zip(wild, sizes, strict=True))
     bad = np.broadcast_to(many | (np.asarray(prod(shape)) != array.size), lanes.shape) & lanes
@@ -373,7 +373,7 @@ def bounds(start: Any, stop: Any, step: Any, size: Vector, line: int) -> tuple[V
     first = clipped(start, np.where(up, 0, size - 1))
     end = clipped(stop, np.where(up, size, -1))
     length = np.maximum(0, np.where(up, (end - first + step - 1) // step, (first - end - step - 1) // -step))
-    first, length = (np.asarray(v).astype(np.int64)[()] for v in (first, length))
+    first, length = (np.asarray(value).astype(np.int64)[()] for value in (first, length))
     return first, length, step
 
 

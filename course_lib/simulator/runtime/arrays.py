@@ -132,7 +132,7 @@ class Array:
         mask = np.broadcast_to(np.asarray(pattern.mask), shape)
         order = np.argsort(pattern.vector.ids[mask], kind="stable")
         keys = keys[mask][order]
-        values = [np.broadcast_to(v, shape)[mask][order] for v in values]
+        values = [np.broadcast_to(value, shape)[mask][order] for value in values]
         in_place = IN_PLACE if data.dtype.kind in "fc" else IN_PLACE_OF_INTEGERS
         if not used and operation in in_place:
             with np.errstate(all="ignore"):
@@ -157,7 +157,7 @@ class Array:
             for a, b in zip(edges[:-1], edges[1:], strict=True):
                 lanes = rounds[a:b]
                 old[lanes] = data[keys[lanes]]
-                data[keys[lanes]] = ATOMIC[operation](old[lanes], *(v[lanes] for v in values))
+                data[keys[lanes]] = ATOMIC[operation](old[lanes], *(value[lanes] for value in values))
         return self._by_lane(old, mask, order)
 
     def _by_lane(self, values: np.ndarray, mask: np.ndarray, order: Ints) -> np.ndarray:
@@ -197,7 +197,7 @@ def _at(value: Any, lane: tuple[int, ...]) -> Any:
     """The value of the lane at the position ``lane`` of a vector, whose axes may have length 1."""
     if type(value) is not np.ndarray or value.ndim == 0:
         return value
-    return value[tuple(p if size > 1 else 0 for p, size in zip(lane, value.shape, strict=True))]
+    return value[tuple(each if size > 1 else 0 for each, size in zip(lane, value.shape, strict=True))]
 
 
 class Pattern:

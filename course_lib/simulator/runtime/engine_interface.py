@@ -28,4 +28,6 @@ class EngineInterface:
 
     def watch(self, array: Array) -> None:
         """Set the watchers of ``array``: the functions of observers that see each access to it."""
-        array.watchers = tuple(w for w in (o.watch(array) for o in self.observers) if w is not None)
+        array.watchers = tuple(
+            watcher for watcher in (each.watch(array) for each in self.observers) if watcher is not None
+        )

@@ -25,12 +25,12 @@ class Printed:
             return
         here = vector.full(mask)
         ids = vector.ids[here]
-        columns = [p if isinstance(p, str) else np.broadcast_to(p, vector.shape)[here] for p in parts]
+        columns = [each if isinstance(each, str) else np.broadcast_to(each, vector.shape)[here] for each in parts]
         for place in np.argsort(ids, kind="stable"):
             if len(self._lines) >= MOST_LINES:
                 self._dropped = True
                 return
-            line = " ".join(c if isinstance(c, str) else formatted(c[place]) for c in columns)
+            line = " ".join(each if isinstance(each, str) else formatted(each[place]) for each in columns)
             self._lines.append((int(ids[place]), line))
 
     def text(self) -> str:

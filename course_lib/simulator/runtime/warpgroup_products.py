@@ -58,7 +58,7 @@ class Operand:
         """The requests of these lanes, which are whole warps of some or all blocks."""
         if lanes.all():
             return self.patterns
-        return [Pattern(self.array, vector, p.offsets, p.mask & lanes, p.width) for p in self.patterns]
+        return [Pattern(self.array, vector, each.offsets, each.mask & lanes, each.width) for each in self.patterns]
 
 
 @dataclass(eq=False)
@@ -121,7 +121,7 @@ class Products(Groups[PendingProduct]):
         vector, acc = self.vector, product.acc
         mask: Any = True if lanes.all() else lanes
         vector.engine.report("product_finished", vector, product, lanes)
-        if any(p.acc is acc and (p.on_its_way & lanes).any() for p in self.started):
+        if any(each.acc is acc and (each.on_its_way & lanes).any() for each in self.started):
             return
         results = [values.reshape(vector.shape) for values in self.results[acc]]
         vector.engine.report("results_arrived", vector, Pattern(acc, vector, None, mask, len(results)), results)
@@ -130,7 +130,7 @@ class Products(Groups[PendingProduct]):
             pattern.mask = acc.anchor
         for item, values in enumerate(results):
             acc.scatter(pattern, item, values)
-        if not any(p.acc is acc and p.on_its_way.any() for p in self.started):
+        if not any(each.acc is acc and each.on_its_way.any() for each in self.started):
             del self.results[acc]
 
     def _lanes(self, value: Any) -> np.ndarray:

@@ -304,7 +304,7 @@ def two_names_and_numbers(make: MakeCandidate, kernel: Kernel, _: Any) -> Candid
 
 def _read(kernel: Kernel) -> list[ast.Name]:
     """The places at which a parameter or a variable is read."""
-    return [n for n in kernel.nodes_of(ast.Name) if isinstance(n.ctx, ast.Load) and n.id in kernel.locals]
+    return [each for each in kernel.nodes_of(ast.Name) if isinstance(each.ctx, ast.Load) and each.id in kernel.locals]
 
 
 def _numbers(kernel: Kernel) -> list[ast.Constant]:
@@ -316,10 +316,10 @@ def _numbers(kernel: Kernel) -> list[ast.Constant]:
 def _exchanges(make: MakeCandidate, kernel: Kernel, statement: ast.stmt) -> Candidates:
     """Two names of a statement exchanged."""
     read, shown = _read(kernel), ast.unparse(statement).splitlines()[0]
-    for one, other in itertools.combinations(sorted({n.id for n in read}), 2):
-        both = [n for n in names_in(statement) if n in read and n.id in (one, other)]
-        if {n.id for n in both} == {one, other}:
-            changes = [(n, load_name(other if n.id == one else one)) for n in both]
+    for one, other in itertools.combinations(sorted({each.id for each in read}), 2):
+        both = [each for each in names_in(statement) if each in read and each.id in (one, other)]
+        if {each.id for each in both} == {one, other}:
+            changes = [(each, load_name(other if each.id == one else one)) for each in both]
             yield make("names-exchanged", statement, *changes, part=shown, one=one, other=other)
 
 
@@ -332,7 +332,7 @@ def _steps(make: MakeCandidate, kernel: Kernel, node: ast.Name) -> Candidates:
 
 def _others(kernel: Kernel, part: ast.expr) -> Iterator[ast.expr]:
     """The other names of a function, and 1, in the place of a name or a number."""
-    for other in (*sorted({n.id for n in _read(kernel)}), "1"):
+    for other in (*sorted({each.id for each in _read(kernel)}), "1"):
         if other != ast.unparse(part):
             yield expression(other)
 

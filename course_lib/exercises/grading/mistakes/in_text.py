@@ -179,7 +179,7 @@ def _is_whole(kernel: Kernel, part: ast.AST) -> bool:
 def endless_loops(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A while loop whose condition only has names that the loop does not change."""
     for loop in kernel.nodes_of(ast.While):
-        names = sorted({n.id for n in names_in(loop.test)} & kernel.locals)
+        names = sorted({each.id for each in names_in(loop.test)} & kernel.locals)
         leaves = any(isinstance(node, ast.Break | ast.Return) for node in ast.walk(loop))
         calls = any(isinstance(node, ast.Call | ast.Subscript) for node in ast.walk(loop.test))
         changes = {name.id for name in bound_names(loop)} & set(names)
@@ -282,7 +282,7 @@ def mixed_directions(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
 )
 def directions_that_are_missing(make: MakeCandidate, kernel: Kernel, exercise: ExerciseFacts) -> Candidates:
     """A kernel for two directions, where the launch has one; that is for the caller to know."""
-    whole = {n.id for n in kernel.nodes_of(ast.Name) if isinstance(n.ctx, ast.Load)}
+    whole = {each.id for each in kernel.nodes_of(ast.Name) if isinstance(each.ctx, ast.Load)}
     across = any("threadIdx.x" in ast.unparse(node) for node in kernel.nodes_of(ast.Attribute))
     for node in kernel.statements:
         if not isinstance(node, ast.Assign):

@@ -178,7 +178,11 @@ def _sides(kernel: Kernel, stored: list[ast.Subscript]) -> dict[str, str]:
     for array in dict.fromkeys(map(array_of, stored)):
         for node in kernel.statements:
             plain = not isinstance(node, ast.For | ast.While | ast.If)
-            places = [p for p in subscripts(node) if plain and isinstance(p.ctx, ast.Load) and array_of(p) == array]
+            places = [
+                each
+                for each in subscripts(node)
+                if plain and isinstance(each.ctx, ast.Load) and array_of(each) == array
+            ]
             if places:
                 read.setdefault(node.lineno, []).append(f"`{ast.unparse(places[0])}`")
                 break
@@ -218,11 +222,13 @@ def _same_names(kernel: Kernel, stored: ast.Subscript) -> str:
 )
 def exchanged_indices(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """Two indices of a shared array exchanged: in one place, in every place of one statement, or in all stores."""
-    statements = [n for n in kernel.nodes if isinstance(n, ast.Assign | ast.AugAssign)]
+    statements = [each for each in kernel.nodes if isinstance(each, ast.Assign | ast.AugAssign)]
     all_stores: list[ast.Subscript] = []
     # Indices exchanged in the store or in the load may have the same effect: the load is the more likely mistake.
     for statement in sorted(statements, key=lambda node: array_of(_target(node)) in kernel.shared):
-        places = [n for n in subscripts(statement) if ast.unparse(n.value) in kernel.shared and _is_pair(n.slice)]
+        places = [
+            each for each in subscripts(statement) if ast.unparse(each.value) in kernel.shared and _is_pair(each.slice)
+        ]
         for chosen in [[place] for place in places] + ([places] if len(places) > 1 else []):
             changes = [exchanged(place) for place in chosen]
             if isinstance(statement, ast.Assign) and places == chosen == [statement.targets[0]]:
@@ -343,8 +349,8 @@ def numbers_without_blocks(make: MakeCandidate, kernel: Kernel, _: Any) -> Candi
     found = [node for node in found if "blockIdx" not in ast.unparse(kernel.statement_of(node))]
     for chosen in [[node] for node in found] + ([found] if len(found) > 1 else []):
         whole = [
-            (n, expression(f"cuda.blockIdx.{n.attr} * cuda.blockDim.{n.attr} + cuda.threadIdx.{n.attr}"))
-            for n in chosen
+            (each, expression(f"cuda.blockIdx.{each.attr} * cuda.blockDim.{each.attr} + cuda.threadIdx.{each.attr}"))
+            for each in chosen
         ]
         at = kernel.statement_of(chosen[0])
         missing = f"cuda.blockIdx.{chosen[0].attr} * cuda.blockDim.{chosen[0].attr}"

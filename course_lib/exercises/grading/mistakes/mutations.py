@@ -51,7 +51,7 @@ def unguarded_loads(make: MakeCandidate, kernel: Kernel, finding: Any) -> Candid
     for node in kernel.statements:
         if not isinstance(node, ast.Assign):
             continue
-        places = [p for p in subscripts(node.value) if array_of(p) in kernel.arrays]
+        places = [each for each in subscripts(node.value) if array_of(each) in kernel.arrays]
         if len(places) != 1:
             continue
         (place,) = places
@@ -70,7 +70,11 @@ def unguarded_loads(make: MakeCandidate, kernel: Kernel, finding: Any) -> Candid
             changes = ((place, new),)
         else:
             written, changes = None, ((place, ast.IfExp(full, place, zero)),)
-        tested = set() if written is None else {ast.unparse(n) for n in ast.walk(written) if isinstance(n, ast.expr)}
+        tested = (
+            set()
+            if written is None
+            else {ast.unparse(each) for each in ast.walk(written) if isinstance(each, ast.expr)}
+        )
         values = {"place": ast.unparse(place), "array": array, "at": ""}
         lacking = [t for t, index in zip(tests, indices(place), strict=True) if ast.unparse(index) not in tested]
         id = "guard-lacks-an-index" if written is not None else "index-without-guard"
@@ -96,7 +100,7 @@ def unguarded_stores(make: MakeCandidate, kernel: Kernel, finding: Any) -> Candi
     owner = kernel.parents[node] if node is not None else None
     if not isinstance(node, ast.Assign) or not isinstance(owner, ast.If) or node not in owner.body:
         return
-    tested = {ast.unparse(n) for n in ast.walk(owner.test) if isinstance(n, ast.expr)}
+    tested = {ast.unparse(each) for each in ast.walk(owner.test) if isinstance(each, ast.expr)}
     for place in (target for target in node.targets if isinstance(target, ast.Subscript)):
         array = array_of(place)
         tests = {
@@ -121,7 +125,9 @@ def ranges_beyond_sizes(make: MakeCandidate, kernel: Kernel, finding: Any) -> Ca
     products = [f"{one} * {other}" for one, other in itertools.combinations(named, 2)]
     for loop in kernel.nodes_of(ast.For):
         match loop.iter:
-            case ast.Call(ast.Name("range"), [_, end, *_]) if kernel.thread_numbers & {n.id for n in names_in(end)}:
+            case ast.Call(ast.Name("range"), [_, end, *_]) if kernel.thread_numbers & {
+                each.id for each in names_in(end)
+            }:
                 for size in (*products, *kernel.sizes):
                     new = expression(f"min({ast.unparse(end)}, {size})")
                     yield make("range-beyond-the-size", loop, (end, new), end=ast.unparse(end), size=size)
@@ -133,9 +139,11 @@ def ranges_beyond_sizes(make: MakeCandidate, kernel: Kernel, finding: Any) -> Ca
 )
 def arrays_never_filled(make: MakeCandidate, kernel: Kernel, finding: Any) -> Candidates:
     """A shared array into which nothing is stored: the text shows it."""
-    used = [n for n in kernel.nodes_of(ast.Name) if n.id == finding.array]
-    handed_on = any(not isinstance(kernel.parents[n], ast.Subscript) for n in used if isinstance(n.ctx, ast.Load))
-    stored = {array_of(p) for p in kernel.nodes_of(ast.Subscript) if isinstance(p.ctx, ast.Store)}
+    used = [each for each in kernel.nodes_of(ast.Name) if each.id == finding.array]
+    handed_on = any(
+        not isinstance(kernel.parents[each], ast.Subscript) for each in used if isinstance(each.ctx, ast.Load)
+    )
+    stored = {array_of(place) for place in kernel.nodes_of(ast.Subscript) if isinstance(place.ctx, ast.Store)}
     if finding.array in kernel.shared - stored and not handed_on:
         like = "".join(
             f": fill it, as line {fill.statement.lineno} fills {array_of(fill.target)}" for fill in kernel.fills[:1]
@@ -150,7 +158,7 @@ def arrays_never_filled(make: MakeCandidate, kernel: Kernel, finding: Any) -> Ca
 def incomplete_guards(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A condition that tests one of a thread's two numbers."""
     for guard in kernel.nodes_of(ast.If):
-        tested = {n.id for n in names_in(guard.test)}
+        tested = {each.id for each in names_in(guard.test)}
         for lacking in sorted(kernel.thread_numbers - tested) if tested & kernel.thread_numbers else ():
             for size in kernel.sizes:
                 both = ast.BoolOp(ast.And(), [guard.test, expression(f"{lacking} < {size}")])
@@ -283,7 +291,7 @@ _OTHER_SIGNS: tuple[tuple[type[ast.cmpop], type[ast.cmpop], str], ...] = (
 )
 def misplaced_statements(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A statement that belongs elsewhere: into or out of a loop or an if, or before or after others."""
-    bound = Counter(n.id for n in bound_names(kernel.tree))
+    bound = Counter(each.id for each in bound_names(kernel.tree))
     twice = {name for name, times in bound.items() if times > 1}
     for node in kernel.statements:
         if not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr) or "shared.array" in ast.unparse(node):
@@ -317,7 +325,7 @@ def misplaced_statements(make: MakeCandidate, kernel: Kernel, _: Any) -> Candida
             changes: Changes = ((last, (last, node)), (node, alone))
             yield make("belongs-into", node, *changes, owner=if_or_loop(above), at=above.lineno, **values)
             above = last
-        if not {n.id for n in bound_names(node)} - twice:
+        if not {each.id for each in bound_names(node)} - twice:
             yield make("not-needed", node, (node, alone), **values)
 
 
@@ -330,7 +338,7 @@ def _until_needed(node: ast.stmt, others: Iterable[ast.stmt], twice: set[str]) -
     own, used = _stored(node), _used(node)
     for other in others:
         theirs = _stored(other)
-        bound = {n.id for n in bound_names(other)} & used | {n.id for n in bound_names(node)} & _used(other)
+        bound = {each.id for each in bound_names(other)} & used | {each.id for each in bound_names(node)} & _used(other)
         if bound - twice:
             return
         is_ordered_by_data = theirs & used or own & _used(other)
@@ -340,13 +348,13 @@ def _until_needed(node: ast.stmt, others: Iterable[ast.stmt], twice: set[str]) -
 
 def _stored(node: ast.stmt) -> set[str]:
     """The variables and arrays that a statement stores to."""
-    places = (n for n in ast.walk(node) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
-    return {*(n.id for n in bound_names(node)), *map(array_of, places)}
+    places = (each for each in ast.walk(node) if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store))
+    return {*(each.id for each in bound_names(node)), *map(array_of, places)}
 
 
 def _used(node: ast.stmt) -> set[str]:
     """The variables and arrays that a statement names."""
-    return {n.id for n in names_in(node)}
+    return {each.id for each in names_in(node)}
 
 
 def _moved(around: ast.AST, node: ast.stmt, after: bool) -> Changes:
@@ -461,8 +469,8 @@ def offsets_of_other_indices(make: MakeCandidate, kernel: Kernel, _: Any) -> Can
 )
 def wrong_row_lengths(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """``i // M`` and ``i % M`` with another size than the length of a row."""
-    divided = [n for n in kernel.nodes_of(ast.BinOp) if isinstance(n.op, ast.FloorDiv)]
-    left_over = [n for n in kernel.nodes_of(ast.BinOp) if isinstance(n.op, ast.Mod)]
+    divided = [each for each in kernel.nodes_of(ast.BinOp) if isinstance(each.op, ast.FloorDiv)]
+    left_over = [each for each in kernel.nodes_of(ast.BinOp) if isinstance(each.op, ast.Mod)]
     for row_, column in itertools.product(divided, left_over):
         written = ast.unparse(row_.right)
         if same_text(row_.left, column.left) and same_text(row_.right, column.right) and written in kernel.sizes:
@@ -511,7 +519,7 @@ def fractions_cut_off(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates
     for node in kernel.nodes_of(ast.Call):
         if ast.unparse(node.func) in ("int", "round", "math.floor", "math.ceil", "int32", "int64") and node.args:
             alike = [each for each in kernel.nodes_of(ast.Call) if same_text(each.func, node.func) and each.args]
-            if alike[0] is node and any(isinstance(n, ast.Subscript) for n in ast.walk(node)):
+            if alike[0] is node and any(isinstance(each, ast.Subscript) for each in ast.walk(node)):
                 changes = [(each, each.args[0]) for each in alike]
                 yield make("cut-to-whole-numbers", node, *changes, part=ast.unparse(node))
 
@@ -526,7 +534,7 @@ def fractions_cut_off(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates
 )
 def exchanged_thread_numbers(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """blockIdx, blockDim, gridDim and threadIdx in each other's place, in one statement or in all."""
-    parts = [n for n in kernel.nodes_of(ast.Attribute) if n.attr in "xyz" and _number(n)]
+    parts = [each for each in kernel.nodes_of(ast.Attribute) if each.attr in "xyz" and _number(each)]
     pairs = [("blockIdx", "threadIdx"), ("blockDim", "gridDim"), ("blockDim", "blockIdx")]
     if any(_number(part) == "gridDim" for part in parts):  # the one that few kernels need
         pairs.sort(key=lambda pair: "gridDim" not in pair)
@@ -548,7 +556,7 @@ def exchanged_thread_numbers(make: MakeCandidate, kernel: Kernel, _: Any) -> Can
                     "is_now": _NUMBERS[old],
                     "wanted": _NUMBERS[new],
                 }
-                id = "thread-and-block" if {_number(p) for p in chosen} == {old} else "in-each-others-place"
+                id = "thread-and-block" if {_number(place) for place in chosen} == {old} else "in-each-others-place"
                 yield make(id, at, *changes, **values)
 
 
@@ -609,13 +617,13 @@ def tile_starts_missing(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidat
         for node in _in_loops(loop):
             if not isinstance(node, ast.Assign | ast.If):
                 continue
-            places = [p for p in subscripts(node) if array_of(p) in kernel.arrays]
+            places = [each for each in subscripts(node) if array_of(each) in kernel.arrays]
             used_names = {used.id for place in places for used in names_in(place.slice)}
             if not places or counted & used_names:
                 continue
             options = []
-            for used in dict.fromkeys(n.id for p in places for n in names_in(p.slice)):
-                inside = [n for part in _read(node) for n in names_in(part) if n.id == used]
+            for used in dict.fromkeys(node.id for each in places for node in names_in(each.slice)):
+                inside = [each for part in _read(node) for each in names_in(part) if each.id == used]
                 changes: list[Change] = [(n, ast.BinOp(load_name(counter), ast.Add(), load_name(used))) for n in inside]
                 options.append(changes)
             lacking.append((node, places[0], options))
@@ -635,8 +643,8 @@ def _depends_on(counter: str, loop: ast.For) -> set[str]:
     """The names in a loop's body that are computed from its counter, and the counter."""
     found = {counter}
     for node in _in_loops(loop):
-        if isinstance(node, ast.Assign | ast.AugAssign) and found & {n.id for n in names_in(node.value)}:
-            found |= {n.id for n in bound_names(node)}
+        if isinstance(node, ast.Assign | ast.AugAssign) and found & {each.id for each in names_in(node.value)}:
+            found |= {each.id for each in bound_names(node)}
     return found
 
 
@@ -660,7 +668,7 @@ def loads_before_loops(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidate
     for loop in kernel.nodes_of(ast.For):
         body, i, _ = kernel.enclosing_bodies(loop)[0]
         counter = ast.unparse(loop.target)
-        used = {n.id for n in names_in(loop)}
+        used = {each.id for each in names_in(loop)}
         for node in body[:i] if counter.isidentifier() else ():
             match node:
                 case ast.Assign([ast.Name(held)], ast.Subscript() as place) if held in used and not is_shape(place):
@@ -700,22 +708,22 @@ def _read(node: ast.stmt) -> list[ast.AST]:
 def exchanges_in_statements(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """In all of a statement: indices that are exchanged, or two names."""
     for node in kernel.nodes_of(ast.Assign, ast.AugAssign):
-        pairs = [p for p in subscripts(node) if len(indices(p)) == 2]
-        read = [p for p in pairs if isinstance(p.ctx, ast.Load)]
+        pairs = [place for place in subscripts(node) if len(indices(place)) == 2]
+        read = [place for place in pairs if isinstance(place.ctx, ast.Load)]
         for chosen in (pairs, read):
             if len(chosen) > 1:
                 *before, last = dict.fromkeys(f"`{ast.unparse(place)}`" for place in chosen)
                 places = f"{', '.join(before)} and {last}" if before else last
                 yield make("indices-of-a-statement", node, *map(exchanged, chosen), places=places)
-        in_indices = {n.id for p in subscripts(node) for n in names_in(p.slice)}
+        in_indices = {each.id for place in subscripts(node) for each in names_in(place.slice)}
         if isinstance(node, ast.Assign) and not subscripts(node):  # the computation of indices
-            in_indices = {n.id for n in names_in(node.value)} & kernel.locals - kernel.arrays
+            in_indices = {each.id for each in names_in(node.value)} & kernel.locals - kernel.arrays
         for one, other in itertools.combinations(sorted(in_indices), 2):
             changes = _exchange([node], one, other)
             yield make("names-exchanged", node, *changes, place=first_line(node), one=one, other=other)
     for body in kernel.all_bodies:
-        nodes = [n for n in body if isinstance(n, ast.Assign | ast.AugAssign) and subscripts(n)]
-        in_indices = {n.id for node in nodes for p in subscripts(node) for n in names_in(p.slice)}
+        nodes = [each for each in body if isinstance(each, ast.Assign | ast.AugAssign) and subscripts(each)]
+        in_indices = {each.id for node in nodes for place in subscripts(node) for each in names_in(place.slice)}
         for one, other in itertools.combinations(sorted(in_indices), 2) if len(nodes) > 1 else ():
             changes = _exchange(nodes, one, other)
             first = kernel.statement_of(changes[0][0])
@@ -724,8 +732,10 @@ def exchanges_in_statements(make: MakeCandidate, kernel: Kernel, _: Any) -> Cand
 
 def _exchange(nodes: Sequence[ast.stmt], one: str, other: str) -> list[Change]:
     """The exchange of two names where these statements read them."""
-    both = [n for node in nodes for n in names_in(node) if isinstance(n.ctx, ast.Load) and n.id in (one, other)]
-    return [(n, load_name(other if n.id == one else one)) for n in both]
+    both = [
+        each for node in nodes for each in names_in(node) if isinstance(each.ctx, ast.Load) and each.id in (one, other)
+    ]
+    return [(each, load_name(other if each.id == one else one)) for each in both]
 
 
 @row(
@@ -750,9 +760,9 @@ def _permuted(index: ast.expr) -> list[tuple[str, Changes]]:
     """The names of an index in every order, each with what is said of it; empty words for the order that they have."""
     names = sorted(names_in(index), key=lambda node: node.col_offset)
     found: list[tuple[str, Changes]] = []
-    for order in itertools.permutations([n.id for n in names]):
-        changes = tuple((n, load_name(new)) for n, new in zip(names, order, strict=True) if n.id != new)
-        moved = " and ".join(n.id for n in names if any(n is old for old, _ in changes))
+    for order in itertools.permutations([each.id for each in names]):
+        changes = tuple((each, load_name(new)) for each, new in zip(names, order, strict=True) if each.id != new)
+        moved = " and ".join(each.id for each in names if any(each is old for old, _ in changes))
         place = "in each other's place" if len(changes) == 2 else "in the wrong order"
         found.append((f"in `{ast.unparse(index)}` {moved} are {place}" if changes else "", changes))
     return found
@@ -780,7 +790,7 @@ def one_name_or_number(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidate
                 parts.append(node)
     sums = _sums(kernel)
     tests = [(node, part) for node in kernel.nodes_of(ast.IfExp) for part in [node.test]]
-    numbers = {n.value for n in kernel.nodes_of(ast.Constant) if type(n.value) is int and n.value > 1}
+    numbers = {each.value for each in kernel.nodes_of(ast.Constant) if type(each.value) is int and each.value > 1}
     products = [place for node in kernel.nodes_of(ast.AugAssign) for place in subscripts(node.value)]
     added = {used.id for node in kernel.nodes_of(ast.AugAssign) for used in names_in(node.value)}
     factors = sorted(added - {*names, *arrays})
@@ -795,8 +805,13 @@ def one_name_or_number(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidate
     ]
     kinds: list[list[tuple[ast.expr | ast.stmt, Changes]]] = [
         [(place, (exchanged(place),)) for place in places if len(indices(place)) == 2],
-        [(p, ((p.value, load_name(array)),)) for p in places for array in read if array != ast.unparse(p.value)],
-        [(n, change) for n in kernel.nodes_of(ast.AugAssign) for change in _other_names(n.value, factors)],
+        [
+            (each, ((each.value, load_name(array)),))
+            for each in places
+            for array in read
+            if array != ast.unparse(each.value)
+        ],
+        [(each, change) for each in kernel.nodes_of(ast.AugAssign) for change in _other_names(each.value, factors)],
         [(part, change) for part in parts for change in _other_names(part, sums, (ast.Load, ast.Store))],
         [(part, (other_direction(node),)) for part in parts for node in ast.walk(part) if _is_direction(node)],
         [(part, change) for part in parts for change in _other_names(_without_arrays(part), names)],
@@ -838,7 +853,7 @@ def _how_wrong(old: ast.expr, new: ast.expr) -> str:
 def _as_stored(kernel: Kernel, place: ast.AST, new: ast.expr) -> str:
     """Where an element of a shared array is stored with the number that is needed, in words; else empty."""
     for statement, target, _ in kernel.fills:
-        numbers = [ast.unparse(n) for n in ast.walk(target.slice) if isinstance(n, ast.Constant)]
+        numbers = [ast.unparse(each) for each in ast.walk(target.slice) if isinstance(each, ast.Constant)]
         if ast.unparse(new) in numbers and array_of(target) == array_of(place):
             return f": line {statement.lineno} stores `{ast.unparse(target)}`"
     return ""
@@ -849,9 +864,9 @@ def _where_set(kernel: Kernel, place: ast.AST, new: ast.expr) -> str:
     if not isinstance(new, ast.Name):
         return ""
     for loop in kernel.loops_around(place):
-        if isinstance(loop, ast.For) and new.id in {n.id for n in bound_names(loop.target)}:
+        if isinstance(loop, ast.For) and new.id in {each.id for each in bound_names(loop.target)}:
             return f": what the loop of line {loop.lineno} counts is"
-    lines = {n.lineno for n in bound_names(kernel.tree) if n.id == new.id}
+    lines = {each.lineno for each in bound_names(kernel.tree) if each.id == new.id}
     return f": another name is, which line {min(lines)} sets" if len(lines) == 1 else ""
 
 
@@ -965,10 +980,10 @@ def repeated_loads(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
                 continue
             loaded = [_loaded(kernel, node) for node in (one, other)]
             between = body[body.index(one) : body.index(other)]
-            bound = {n.id for each in between for n in bound_names(each)}
+            bound = {node.id for each in between for node in bound_names(each)}
             for place in sorted(loaded[0] & loaded[1]):
-                inside = {n.id for n in names_in(expression(place))}
-                counted = {n.id for n in bound_names(one.target)} if isinstance(one, ast.For) else set()
+                inside = {each.id for each in names_in(expression(place))}
+                counted = {each.id for each in bound_names(one.target)} if isinstance(one, ast.For) else set()
                 if not inside & bound - counted:
                     id = "one-loop-for-both" if loops else "loaded-twice"
                     yield make(id, other, certain=True, one=one.lineno, other=other.lineno, place=place)
@@ -1013,9 +1028,11 @@ def sums_added_twice(make: MakeCandidate, kernel: Kernel, exercise: ExerciseFact
                 array_of(place) == exercise.output
             ):
                 begun = [
-                    n for n in kernel.nodes_of(ast.Assign) if same_text(n.targets[0], place) and is_number(n.value)
+                    each
+                    for each in kernel.nodes_of(ast.Assign)
+                    if same_text(each.targets[0], place) and is_number(each.value)
                 ]
-                again = f", and take {in_lines([n.lineno for n in begun])} away" if begun else ""
+                again = f", and take {in_lines([each.lineno for each in begun])} away" if begun else ""
                 changes = [(node, ast.Assign([place], node.value)), *((each, ()) for each in begun)]
                 values = {"place": ast.unparse(place), "output": exercise.output, "sum": sum, "again": again}
                 yield make("whole-sum-added", node, *changes, **values)

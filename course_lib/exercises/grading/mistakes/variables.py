@@ -14,7 +14,7 @@ def added_to(node: ast.stmt) -> str:
     match node:
         case ast.AugAssign(ast.Name(id), ast.Add() | ast.Sub()):
             return id
-        case ast.Assign([ast.Name(id)], ast.BinOp() as value) if id in {n.id for n in names_in(value)}:
+        case ast.Assign([ast.Name(id)], ast.BinOp() as value) if id in {each.id for each in names_in(value)}:
             return id
     return ""
 
@@ -37,7 +37,7 @@ def _begun(kernel: Kernel) -> dict[str, ast.Assign]:
 
 def _never_used(kernel: Kernel) -> list[str]:
     """The variables that are set to a number, and neither read nor added to: a sum has another name there."""
-    read = {n.id for n in kernel.nodes_of(ast.Name) if isinstance(n.ctx, ast.Load)}
+    read = {each.id for each in kernel.nodes_of(ast.Name) if isinstance(each.ctx, ast.Load)}
     return sorted(_begun(kernel).keys() - read - _added(kernel).keys())
 
 
@@ -56,19 +56,21 @@ def sums_with_two_names(make: MakeCandidate, kernel: Kernel, exercise: ExerciseF
     added, begun = _added(kernel), _begun(kernel)
     for first in _never_used(kernel):
         for other in sorted(added.keys() - begun.keys()):
-            renamed = [(n, ast.Name(other, n.ctx)) for n in kernel.nodes_of(ast.Name) if n.id == first]
+            renamed = [(each, ast.Name(other, each.ctx)) for each in kernel.nodes_of(ast.Name) if each.id == first]
             values = {"grown": other, "begun": first, "at": begun[first].lineno}
             yield make("begun-as-another", added[other], *renamed, **values)
     for store in kernel.nodes_of(ast.Assign):
         if array_of(store.targets[0]) != exercise.output or not isinstance(store.targets[0], ast.Subscript):
             continue
-        for stored in dict.fromkeys(n.id for n in names_in(store.value)):
+        for stored in dict.fromkeys(each.id for each in names_in(store.value)):
             if stored in added or stored in kernel.arrays:
                 continue
             for other, node in added.items():
                 # the one of the two that begins as a number is meant
                 old, new = (other, stored) if stored in begun and other not in begun else (stored, other)
-                changes: list[Change] = [(n, ast.Name(new, n.ctx)) for n in kernel.nodes_of(ast.Name) if n.id == old]
+                changes: list[Change] = [
+                    (each, ast.Name(new, each.ctx)) for each in kernel.nodes_of(ast.Name) if each.id == old
+                ]
                 values = {"grown": other, "stored": stored, "at": store.lineno}
                 yield make("two-names-of-a-sum", node, *changes, **values)
 
@@ -83,7 +85,7 @@ def sums_without_start(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidate
     """A sum that grows in a loop, and that no line begins, not even under another name."""
     if _never_used(kernel):
         return
-    bound = [n.id for n in bound_names(kernel.tree)]
+    bound = [each.id for each in bound_names(kernel.tree)]
     for node in kernel.nodes_of(ast.AugAssign):
         if isinstance(node.target, ast.Name) and bound.count(node.target.id) == 1:
             for loop in kernel.loops_around(node):
@@ -104,17 +106,21 @@ def sums_never_added_to(make: MakeCandidate, kernel: Kernel, exercise: ExerciseF
             case ast.AugAssign(target, ast.Add() | ast.Sub()):
                 grown[ast.unparse(target)] = node
             case ast.Assign(targets, value) if is_number(value):
-                begun |= {ast.unparse(t) for t in targets if isinstance(t, ast.Name) or _has_fixed_place(t)}
+                begun |= {ast.unparse(each) for each in targets if isinstance(each, ast.Name) or _has_fixed_place(each)}
             case ast.Assign(targets):
                 grown |= {ast.unparse(target): node for target in targets}
     for never in sorted(begun - grown.keys()):
         tree = expression(never)
         alike = [sum for sum in sorted(begun & grown.keys()) if _is_sibling(tree, expression(sum))]
         if isinstance(tree, ast.Subscript):
-            places = [t for t in _targets(kernel) if isinstance(t, ast.Subscript) and array_of(t) == array_of(tree)]
+            places = [
+                each
+                for each in _targets(kernel)
+                if isinstance(each, ast.Subscript) and array_of(each) == array_of(tree)
+            ]
             stored = all(map(_has_fixed_place, places))
         else:
-            stored = exercise.output in {array_of(t) for n in _uses(kernel, never) for t in n.targets}
+            stored = exercise.output in {array_of(t) for each in _uses(kernel, never) for t in each.targets}
         if alike and stored:
             last = max((grown[sum] for sum in alike), key=lambda node: node.lineno)
             *before, end = (f"`{sum}`" for sum in alike)
@@ -133,7 +139,7 @@ def sums_never_added_to(make: MakeCandidate, kernel: Kernel, exercise: ExerciseF
 def repeated_products(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """Two sums that grow by the same product, one after the other: the text shows it."""
     for body in kernel.all_bodies:
-        added = [n for n in body if isinstance(n, ast.AugAssign) and isinstance(n.op, ast.Add)]
+        added = [each for each in body if isinstance(each, ast.AugAssign) and isinstance(each.op, ast.Add)]
         products: dict[str, dict[str, int]] = {}
         for node in added:
             if isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Mult):
@@ -147,7 +153,7 @@ def repeated_products(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates
 
 
 def _uses(kernel: Kernel, variable: str) -> list[ast.Assign]:
-    return [n for n in kernel.nodes_of(ast.Assign) if variable in {each.id for each in names_in(n.value)}]
+    return [node for node in kernel.nodes_of(ast.Assign) if variable in {each.id for each in names_in(node.value)}]
 
 
 def _targets(kernel: Kernel) -> list[ast.expr]:
@@ -179,7 +185,7 @@ def wrong_sizes(make: MakeCandidate, kernel: Kernel, _: Any) -> Candidates:
     """A size that gets a second, wrong value, or that is taken from another dimension or matrix."""
     first: dict[str, ast.Assign] = {}
     for node in kernel.nodes_of(ast.Assign):
-        bound = {n.id for target in node.targets for n in bound_names(target)}
+        bound = {each.id for target in node.targets for each in bound_names(target)}
         if ".shape" not in ast.unparse(node.value):
             continue
         for again in sorted(bound & first.keys()):
@@ -245,10 +251,10 @@ def buffers_not_alternating(make: MakeCandidate, kernel: Kernel, _: Any) -> Cand
         change = (node, _in_turn(target.id, buffers[target.id]))
         values = {"statement": ast.unparse(node), "name": target.id, "numbers": _numbers_in_turn(buffers[target.id])}
         yield make(id, node, change, **values)
-    changed = {n.id for loop in kernel.loops for n in bound_names(loop)}
+    changed = {each.id for loop in kernel.loops for each in bound_names(loop)}
     for index in sorted(buffers.keys() - changed):
         for fill in kernel.fills:
-            if any(n.id == index for n in names_in(fill.target.slice)) and kernel.loops_around(fill.statement):
+            if any(each.id == index for each in names_in(fill.target.slice)) and kernel.loops_around(fill.statement):
                 new = (_in_turn(index, buffers[index]), fill.statement)
                 yield make("no-turn", fill.statement, (fill.statement, new), name=index)
 

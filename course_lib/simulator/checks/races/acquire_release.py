@@ -137,7 +137,7 @@ class Releases:
             self._release(word, block, own, now, length)
 
     def _release(self, word: Word, block: int, own: int, now: int, length: int) -> None:
-        to_block, to_all = (f.released_by(block, own, self.threads, now) for f in (self.of_block, self.of_device))
+        to_block, to_all = (each.released_by(block, own, self.threads, now) for each in (self.of_block, self.of_device))
         if to_block is None:
             return
         thread, released = block * self.threads + own, (to_block.key, None if to_all is None else to_all.key)

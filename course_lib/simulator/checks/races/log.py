@@ -78,10 +78,10 @@ class SharedLog:
     def _is_plainly_race_free(self) -> bool:
         if not self.writes:
             return True
-        writers = [e for e in self.entries if e.kind != READ]
-        readers = [e for e in self.entries if e.kind == READ]
-        if any(e.kind == ATOMIC for e in writers):
-            return not readers and all(e.kind == ATOMIC for e in writers)
+        writers = [each for each in self.entries if each.kind != READ]
+        readers = [each for each in self.entries if each.kind == READ]
+        if any(each.kind == ATOMIC for each in writers):
+            return not readers and all(each.kind == ATOMIC for each in writers)
         if readers:
             touched = np.zeros(self.array.extent, bool)
             for e in writers:
@@ -92,8 +92,8 @@ class SharedLog:
 
     def _each_once(self, writers: list[Access]) -> bool:
         """Whether each word is written at most once in each block."""
-        if all(e.pattern.mask is True and e.pattern.same_in_blocks for e in writers):
-            parts = [widened(elements(e), (*e.vector.lanes.shape, 1, 1)).reshape(-1) for e in writers]
+        if all(each.pattern.mask is True and each.pattern.same_in_blocks for each in writers):
+            parts = [widened(elements(each), (*each.vector.lanes.shape, 1, 1)).reshape(-1) for each in writers]
             words = np.concatenate(parts).astype(np.intp, copy=False)
             return int(np.bincount(words, minlength=1).max()) <= 1
         count = np.zeros(self.array.word_count(), np.int64)

@@ -95,8 +95,8 @@ def reusable_items(value: Expr) -> Expr:
 
 def tuple_of(values: tuple[Expr, ...], fields: tuple[str, ...] = ()) -> MakeTuple:
     """A tuple of these values; ``fields`` are the names of a named tuple's items."""
-    reasons = tuple(v.why for v in values)
-    kind = TupleType(tuple(v.type for v in values), fields)
+    reasons = tuple(value.why for value in values)
+    kind = TupleType(tuple(value.type for value in values), fields)
     return MakeTuple(items=values, type=kind, why=reasons if any(reasons) else None)
 
 

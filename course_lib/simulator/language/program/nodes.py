@@ -323,7 +323,7 @@ class Select(Expr):
 
     @cached_property
     def must_be_ordered(self) -> bool:
-        return self.type not in SCALARS or any(o.must_be_ordered for o in self.operands)
+        return self.type not in SCALARS or any(each.must_be_ordered for each in self.operands)
 
     def write(self, out: Writer) -> Code:
         test = out.text(self.test)

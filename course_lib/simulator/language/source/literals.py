@@ -40,7 +40,7 @@ def python_constant(
         return known
     if not isinstance(node, (ast.BinOp, ast.UnaryOp)) or type(node.op) not in PYTHON:
         return None
-    *before, last = (n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr))
+    *before, last = (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr))
     end = python_constant(last, names)  # first, because it is the short side of a long sum
     if end is None:
         return None
@@ -56,7 +56,7 @@ def python_constant(
 
 def _left_to_run_time(op: ast.AST, operands: list[Any]) -> bool:
     """Whether Python leaves this power or shift of integers to run time, because it may have more than 128 bits."""
-    if not isinstance(op, (ast.Pow, ast.LShift)) or not all(isinstance(o, int) for o in operands):
+    if not isinstance(op, (ast.Pow, ast.LShift)) or not all(isinstance(each, int) for each in operands):
         return False
     base, count = operands
     if count <= 0:

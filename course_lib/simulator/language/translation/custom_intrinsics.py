@@ -119,11 +119,11 @@ def _warp(
     values = [translation.expr(a) for a in node.args]
     for value, part in zip(values, node.args, strict=True):
         flat = tuples.items(value) if isinstance(value.type, TupleType) else (value,)
-        if not all(v.is_scalar for v in flat):
+        if not all(each.is_scalar for each in flat):
             mistyped(part, value.type, f"{what} takes numbers and tuples of numbers: pass its elements")
     if callable(result):
         try:
-            result = result(*(_names(v.type) for v in values))
+            result = result(*(_names(each.type) for each in values))
         except TypeError as error:
             refuse(node, f"{what}: {error}")
     kind: Type = TupleType(result) if isinstance(result, tuple) else result

@@ -156,6 +156,6 @@ def _zip(translation: Translation, node: ast.Call) -> Iterated:
         refuse(node, "zip() takes iterables, such as zip(a, b)")
     parts = [iterated(translation, a) for a in node.args]
     return Iterated(
-        Iterable(ZIPPED, tuple(p.iterable for p in parts), node.lineno),
-        lambda path: tuple_of(tuple(p.item((*path, i)) for i, p in enumerate(parts))),
+        Iterable(ZIPPED, tuple(each.iterable for each in parts), node.lineno),
+        lambda path: tuple_of(tuple(each.item((*path, i)) for i, each in enumerate(parts))),
     )

@@ -74,10 +74,10 @@ def complex_number(translation: Translation, node: ast.Call, used: bool) -> node
     """``complex(x)``, which is complex64 only for a float32, and ``complex(real, imaginary)``."""
     _refuse_none(translation, node)
     values = translation.arguments(node, (1, 2), "complex", real=False)
-    kind = complex_result(*(str(v.type) for v in values))
+    kind = complex_result(*(str(value.type) for value in values))
     if len(values) == 1:
         return replace(cast(values[0], kind), why=None)
-    operands = tuple(cast(v, PART[kind]) for v in values)
+    operands = tuple(cast(value, PART[kind]) for value in values)
     return nodes.Apply(code="complex_of({0}, {1})", args=operands, type=kind, line=node.lineno)
 
 

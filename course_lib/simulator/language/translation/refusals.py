@@ -32,8 +32,8 @@ def bind_arguments(
         refuse(node, f"** cannot unpack in a kernel; write out the arguments of {name}")
     needed = len(parameters) - optional
     takes = [
-        Parameter(p, Parameter.POSITIONAL_OR_KEYWORD, default=Parameter.empty if i < needed else None)
-        for i, p in enumerate(parameters)
+        Parameter(each, Parameter.POSITIONAL_OR_KEYWORD, default=Parameter.empty if i < needed else None)
+        for i, each in enumerate(parameters)
     ]
     if rest:
         takes.append(Parameter(rest, Parameter.VAR_POSITIONAL))
@@ -41,7 +41,7 @@ def bind_arguments(
     try:
         Signature(takes).bind(*node.args, **named)
     except TypeError as error:
-        needs = [*parameters[:needed], *(f"{p} (may be left out)" for p in parameters[needed:])]
+        needs = [*parameters[:needed], *(f"{each} (may be left out)" for each in parameters[needed:])]
         refuse(node, f"{name} takes {', '.join(needs) or 'no arguments'}; {error}")
     return dict(zip(parameters, node.args, strict=False)) | named
 

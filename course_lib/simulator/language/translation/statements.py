@@ -122,7 +122,7 @@ class Statements(Loops):
         try:
             return self._device(node, source, values, result, False)
         except UnknownShape:
-            if all(literal_values(v) is None for v in values):
+            if all(literal_values(value) is None for value in values):
                 raise
             return self._device(node, source, values, result, True)
 
@@ -164,7 +164,7 @@ class Statements(Loops):
             return self._declared(found, self.declared), None, partial
         kind = reduce(unify_types, (part.type for part in found))
         if kind in (CONFLICT, COMPILE_TIME):
-            returned = " on one path and ".join(map(describe_type, dict.fromkeys(p.type for p in found)))
+            returned = " on one path and ".join(map(describe_type, dict.fromkeys(each.type for each in found)))
             refuse(
                 self.source.tree,
                 f"this device function returns {returned} on another; return one kind of value on every path",
@@ -398,7 +398,7 @@ class Statements(Loops):
 
     def _assign_items(self, target: ast.Tuple | ast.List, value: Expr, node: ast.Assign | ast.For) -> None:
         """Assign each item of a tuple; all items are evaluated before."""
-        if any(isinstance(e, ast.Starred) for e in target.elts):
+        if any(isinstance(each, ast.Starred) for each in target.elts):
             refuse(node, "* cannot collect items in a kernel; name each item")
         if not isinstance(value.type, TupleType) or len(value.type.items) != len(target.elts):
             refuse(
@@ -406,7 +406,7 @@ class Statements(Loops):
                 f"{ast.unparse(target)} takes {len(target.elts)} values and is given "
                 f"{describe_type(value.type)}; write one name for each item of a tuple",
             )
-        names = (f"new_{e.id}" if isinstance(e, ast.Name) else "value" for e in target.elts)
+        names = (f"new_{each.id}" if isinstance(each, ast.Name) else "value" for each in target.elts)
         items = [self.snapshot(item, name) for item, name in zip(tuples.items(value), names, strict=True)]
         for element, item in zip(target.elts, items, strict=True):
             self.assign(element, item, node)

@@ -30,8 +30,8 @@ def of_row(row: Row, translation: Translation, node: ast.Call, used: bool) -> Ex
     ]
     reason = translation.reason(node, result, parts, row.widening)
     operands = tuple(
-        conditions.truth(translation, v, node.lineno) if kind == "bool" else cast(v, kind)
-        for v, kind in zip(given, wanted, strict=True)
+        conditions.truth(translation, value, node.lineno) if kind == "bool" else cast(value, kind)
+        for value, kind in zip(given, wanted, strict=True)
     )
     return Apply(code=row.code, args=operands, type=result, line=node.lineno, why=reason)
 
@@ -63,7 +63,7 @@ def of_numpy(row: Row, translation: Translation, node: ast.Call, used: bool) -> 
     compute = function_of(row.code, len(inputs))
 
     def of_elements(*values: Any) -> Any:
-        return compute(*(machine_cast(v, np.dtype(kind)) for v, kind in zip(values, wanted, strict=True)))
+        return compute(*(machine_cast(value, np.dtype(kind)) for value, kind in zip(values, wanted, strict=True)))
 
     return elementwise(array, of_elements, tuple(inputs), node.lineno)
 

@@ -456,7 +456,9 @@ def _element(array: ast.AST, dimensions: int) -> str:
 def spelled(node: ast.Attribute, owner: object) -> str:
     """Return what to write for a name that ``owner`` does not have."""
     known = [name for name in dir(owner) if not name.startswith("_")]
-    meant = [n for n in known if n.lower() == node.attr.lower()] or difflib.get_close_matches(node.attr, known, 1)
+    meant = [each for each in known if each.lower() == node.attr.lower()] or difflib.get_close_matches(
+        node.attr, known, 1
+    )
     module = "cuda" if is_cuda_module(owner) else ast.unparse(node.value)
     return f"write {module}.{meant[0]}" if meant else "look up how it is spelled"
 
