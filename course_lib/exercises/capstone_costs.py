@@ -36,20 +36,20 @@ _TILES, _DEPTHS = 3, (192, 240)
 #: Lengths of K, of which one is drawn, for which a block must be right, too: longer than in the large launch, and
 #: whole tiles, as in that. Where machine code runs it, the columns of A and rows of B that are not zero: so many at
 #: both ends, and so many that are drawn.
-_LONG, _ENDS, _DRAWN = (4160, 4224, 4288), 32, 16
+_LONG_DEPTHS, _FILLED_AT_ENDS, _FILLED_AT_RANDOM = (4160, 4224, 4288), 32, 16
 #: The largest error of an element of C, as a part of the same sum of absolute products: float32 stays below a tenth of
 #: it for these lengths of K, and numbers of 11 bits, as in float16 and TF32, are above it.
-_ERROR = 1e-5
+_LARGEST_ERROR = 1e-5
 #: The names of the costs that the machine code has.
 WAVEFRONTS, INSTRUCTIONS = "wavefronts of shared memory", "executed instructions"
 #: Cycles in the queue of a register bank, for each multiplication, that are worth a hint.
-_QUEUE = 0.15
+_CYCLES_IN_QUEUE = 0.15
 #: Results of a thread that may be doubled.
 _FEW_RESULTS = 64
 #: Of the instructions that a longer K adds, the part that must be in the loop that is simulated.
-_IN_LOOP = 0.9
+_SHARE_IN_LOOP = 0.9
 #: Instructions of the large launch that are run, to see that they are those that are simulated.
-_FIRST = 8_000
+_FIRST_INSTRUCTIONS = 8_000
 
 Size = tuple[int, int]
 
@@ -92,7 +92,7 @@ class Costs:
         return None if self.gflops is None else self.gflops * (1 - largest_error())
 
 
-class _Flow(Observer):
+class _TileTraffic(Observer):
     """Counts waits at barriers, and follows elements of A and B, which all differ, to shared memory."""
 
     def start(self, prepared: Any) -> None:
@@ -118,13 +118,13 @@ class _Flow(Observer):
                 self._addresses[vector].add(address)
                 self.loads += count / pattern.width  # a vector is one load, and is seen element by element
         elif (space, site.op) == ("global", "load"):
-            self._loaded[self._interval[vector]].append(_of(vector, pattern, value))
+            self._loaded[self._interval[vector]].append(_values_of_lanes(vector, pattern, value))
         elif space == "shared":
-            self._stored.append(_of(vector, pattern, value))
+            self._stored.append(_values_of_lanes(vector, pattern, value))
 
     def copy_started(self, site: Any, pattern: Any, base: int, values: tuple[Any, ...]) -> None:
         here = self._loaded[self._interval[site.vector]]
-        here += [_of(site.vector, pattern, value) for value in values]
+        here += [_values_of_lanes(site.vector, pattern, value) for value in values]
 
     def barrier(self, arrivals: Any, complete: bool) -> None:
         for vector, mask in arrivals:
@@ -149,7 +149,7 @@ def _address(pattern: Any) -> Hashable:
     return pattern.array.name, pattern.width, b"" if offsets is None else offsets.tobytes(), mask.tobytes()
 
 
-def _of(vector: Any, pattern: Any, value: Any) -> np.ndarray:
+def _values_of_lanes(vector: Any, pattern: Any, value: Any) -> np.ndarray:
     """Return the values of the lanes that take part."""
     return np.unique(np.broadcast_to(value, vector.shape)[vector.full(pattern.mask)])
 
@@ -158,7 +158,7 @@ def _distinct(values: list[np.ndarray]) -> np.ndarray:
     return np.unique(np.concatenate([np.empty(0, np.float32), *values]))
 
 
-class _Long(NamedTuple):
+class _LongProduct(NamedTuple):
     """A length of K, and the columns of A and rows of B that are not zero."""
 
     K: int
@@ -174,9 +174,9 @@ def costs(kernel: Any, tile: Size, threads: Size, seed: int = 0, timed: bool = T
     M, N, K = _TILES * down, _TILES * across, int(rng.choice(_DEPTHS))
     A, B = _matrices(rng, M, N, K)
     C = np.full((M, N), np.nan, np.float32)
-    flow = _Flow()
+    flow = _TileTraffic()
     run = Simulation(kernel, watching=(flow,))[(_TILES, _TILES), threads](A, B, C)
-    if not _right(C, A, B):
+    if not _is_product(C, A, B):
         raise WrongProduct(f"C is not A @ B for M, N and K of {M}, {N} and {K}")
     multiplications = M * N * K / WARP_SIZE
     counted = Costs(
@@ -185,19 +185,27 @@ def costs(kernel: Any, tile: Size, threads: Size, seed: int = 0, timed: bool = T
         flow.loads / WARP_SIZE / multiplications,
         flow.overlap(),
     )
-    K = int(rng.choice(_LONG))
-    some = {*range(_ENDS), *range(K - _ENDS, K), *rng.choice(K, _DRAWN, replace=False).tolist()}
-    long = _Long(K, tuple(sorted(some)))
-    found = _tried(kernel, tile, threads, long, counted) if timed else replace(counted, unknown="it was not compiled")
+    K = int(rng.choice(_LONG_DEPTHS))
+    some = {
+        *range(_FILLED_AT_ENDS),
+        *range(K - _FILLED_AT_ENDS, K),
+        *rng.choice(K, _FILLED_AT_RANDOM, replace=False).tolist(),
+    }
+    long = _LongProduct(K, tuple(sorted(some)))
+    found = (
+        _with_machine_code(kernel, tile, threads, long, counted)
+        if timed
+        else replace(counted, unknown="it was not compiled")
+    )
     if found.gflops is None:  # then no machine code has shown that C is right
         _long_product(kernel, tile, threads, K, rng)
     return found if found.compiled else replace(found, doubt=room_in_doubt(tile, threads))
 
 
-def _tried(kernel: Any, tile: Size, threads: Size, long: _Long, counted: Costs) -> Costs:
+def _with_machine_code(kernel: Any, tile: Size, threads: Size, long: _LongProduct, counted: Costs) -> Costs:
     """Add what the machine code tells, or why it tells nothing."""
     try:
-        return _timed(kernel, tile, threads, long, counted)
+        return _timed_by_the_model(kernel, tile, threads, long, counted)
     except WrongProduct:
         raise
     except NoMachineCode as error:
@@ -247,7 +255,7 @@ def _long_product(kernel: Any, tile: Size, threads: Size, K: int, rng: np.random
     A, B = _matrices(rng, M, N, K)
     C = np.full((M, N), np.nan, np.float32)
     run_uncounted(kernel, ((1, 1), threads), (A, B, C), most_steps(tile, threads, K))
-    if not _right(C, A, B):
+    if not _is_product(C, A, B):
         raise WrongProduct(f"C is not A @ B for M, N and K of {M}, {N} and {K}")
 
 
@@ -262,12 +270,12 @@ def _matrices(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[np.ndar
     return numbers[: M * K].astype(np.float32).reshape(M, K), numbers[M * K :].astype(np.float32).reshape(K, N)
 
 
-def _right(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> bool:
+def _is_product(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> bool:
     product = A.astype(np.float64) @ B  # of positive numbers: it is the sum of absolute products, too
-    return bool((np.abs(C - product) <= _ERROR * product).all())
+    return bool((np.abs(C - product) <= _LARGEST_ERROR * product).all())
 
 
-def _timed(kernel: Any, tile: Size, threads: Size, long: _Long, counted: Costs) -> Costs:
+def _timed_by_the_model(kernel: Any, tile: Size, threads: Size, long: _LongProduct, counted: Costs) -> Costs:
     """Add what the machine code tells: its instructions, and the speed of a launch on large matrices."""
     down, across = tile
     launch = ProductLaunch(
@@ -334,7 +342,7 @@ def _advice(loop: InnerLoop, results: float, lost: float, costs: Costs) -> Itera
             f"a thread keeps {results:.0f} results in {code.registers} registers: with twice as many, such as 8×16 in "
             "a tile of 128×256, each element that it reads is used more often, and sectors and barriers fall.",
         )
-    if (queue := lost_in_queues([each.text for each in loop.body])) > _QUEUE:
+    if (queue := lost_in_queues([each.text for each in loop.body])) > _CYCLES_IN_QUEUE:
         yield (
             "",
             f"a multiplication waits {queue:.2f} cycles in the queue of a register bank. The compiler chooses the "
@@ -347,7 +355,7 @@ def _executed(run: Any, first: int = 0, last: float = math.inf) -> int:
     return sum(first <= place <= last for warp in run.executed for place in warp)
 
 
-def _check(launch: ProductLaunch, long: _Long) -> None:
+def _check(launch: ProductLaunch, long: _LongProduct) -> None:
     """Raise ValueError if the loop that is simulated is not what the large launch does, or not all that it does.
 
     Raise WrongProduct if C is wrong for a long K.
@@ -360,12 +368,12 @@ def _check(launch: ProductLaunch, long: _Long) -> None:
     first, last = main_loop(run) or (0, -1)
     added = _executed(longer) - _executed(run)
     added_in_loop = _executed(longer, first, last) - _executed(run, first, last)
-    if added_in_loop < _IN_LOOP * added:
+    if added_in_loop < _SHARE_IN_LOOP * added:
         part = added_in_loop / added
         raise ValueError(f"only {100 * part:.0f} % of the work for each k is in one loop, and the model simulates one")
     M, N, K = launch.size
     large = tuple(np.zeros(shape, np.float32) for shape in ((M, K), (K, N), (M, N)))
-    begun = run_block(launch.code, large, launch.block, launch.grid, until=_FIRST)
+    begun = run_block(launch.code, large, launch.block, launch.grid, until=_FIRST_INSTRUCTIONS)
     if not {*chain(*begun.executed)} <= {*chain(*run.executed)}:
         raise ValueError(
             f"on matrices of {M:,} rows it does something else than on those of a tile, which are simulated"

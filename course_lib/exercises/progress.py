@@ -20,7 +20,7 @@ from ..trace.notebook_outputs import VIEW
 #: Set by Jupyter's server for the kernel of a notebook: the notebook's path.
 _NOTEBOOK = "JPY_SESSION_NAME"
 #: Set by the first process that asks, so that a notebook executed by a command in a cell is not taken for the reader's.
-_OWNER = "TILE_BY_TILE_READER"
+_READERS_PROCESS = "TILE_BY_TILE_READER"
 
 
 @dataclass
@@ -108,11 +108,11 @@ class Score:
         try:
             told = json.loads(path.read_text(encoding="utf-8"))
             return cls(
-                {question: _of(guess["right"], bool) for question, guess in told["guesses"].items()},
+                {question: _checked(guess["right"], bool) for question, guess in told["guesses"].items()},
                 {name: _points(points) for name, points in told["points"].items()},
-                {question: _of(guess["latest"], str) for question, guess in told["guesses"].items()},
-                {name: tuple(_of(n, int) for n in ticks) for name, ticks in told["ticks"].items()},
-                [_of(attempt, dict) for attempt in told["attempts"]],
+                {question: _checked(guess["latest"], str) for question, guess in told["guesses"].items()},
+                {name: tuple(_checked(n, int) for n in ticks) for name, ticks in told["ticks"].items()},
+                [_checked(attempt, dict) for attempt in told["attempts"]],
                 path,
             )
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
@@ -150,14 +150,14 @@ class Score:
         display({VIEW: view[VIEW]}, raw=True)  # type: ignore[no-untyped-call]
 
 
-def _of(value: Any, kind: type) -> Any:
+def _checked(value: Any, kind: type) -> Any:
     if not isinstance(value, kind):
         raise TypeError(f"{value!r} is no {kind.__name__}")
     return value
 
 
 def _points(told: Any) -> tuple[int, int]:
-    reached, of = (_of(number, int) for number in told)
+    reached, of = (_checked(number, int) for number in told)
     return reached, of
 
 
@@ -185,7 +185,7 @@ def place() -> Path | None:
     """The file of the notebook that a reader has open, which may not exist yet; None where there is no reader."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
-    if shell is None or os.environ.setdefault(_OWNER, str(os.getpid())) != str(os.getpid()):
+    if shell is None or os.environ.setdefault(_READERS_PROCESS, str(os.getpid())) != str(os.getpid()):
         return None
     notebook = Path(shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get(_NOTEBOOK, ""))
     if notebook.suffix != ".ipynb" or not notebook.parent.is_dir():
