@@ -33,8 +33,14 @@ def of_cell(cell):
     if re.search(r"^explain\(", source, re.MULTILINE):
         return EXPLANATION
     shown = [line for line in source.splitlines() if line.strip()]
-    looked_at = PLAY if PLAYED.search(source) else PICTURE if DRAWN.search(source) else 0
-    return 0 if cell["id"] == "imports" else looked_at + len(shown) / LINES_A_MINUTE
+    if cell["id"] == "imports":
+        return 0
+    looked_at = 0
+    if PLAYED.search(source):
+        looked_at = PLAY
+    elif DRAWN.search(source):
+        looked_at = PICTURE
+    return looked_at + len(shown) / LINES_A_MINUTE
 
 
 def of_lesson(cells):

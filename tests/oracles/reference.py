@@ -513,10 +513,10 @@ class Kinds:
             sides = [self.constant(side, env) for side in (node.left, *node.comparators)]
             links = zip(sides, map(type, node.ops), sides[1:], strict=False)
             known = [None if None in (a, b) else bool(typing.COMPARE[SYMBOLS[op]](a, b)) for a, op, b in links]
-            return False if False in known else None if None in known else True
+            return combined_outcome(known, decides=False)
         if isinstance(node, ast.BoolOp):
-            known, decides = [self.decided(operand, env) for operand in node.values], isinstance(node.op, ast.Or)
-            return decides if decides in known else None if None in known else not decides
+            known = [self.decided(operand, env) for operand in node.values]
+            return combined_outcome(known, decides=isinstance(node.op, ast.Or))
         value = self.constant(node, env)
         if isinstance(node, ast.BinOp) and value is None:
             sides = [self.constant(side, env) for side in (node.left, node.right)]
@@ -568,6 +568,13 @@ class Kinds:
             return tuple(int(self.function_constant(e)) for e in node.elts)
         value = self.function_constant(node)
         return tuple(value) if isinstance(value, tuple) else (int(value),)
+
+
+def combined_outcome(known, decides):
+    """Return the outcome of conditions of which one decides if it has this truth; None for one that is not known."""
+    if decides in known:
+        return decides
+    return None if None in known else not decides
 
 
 @lru_cache(2000)

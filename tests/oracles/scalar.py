@@ -44,8 +44,10 @@ def cast(value, dtype):
         low, high = (0, 2 ** (8 * size) - 1) if dtype.kind == "u" else (-(2 ** (8 * size - 1)), 2 ** (8 * size - 1) - 1)
         if np.isnan(value):
             whole = 2 ** (8 * size - 1) if 8 in (size, value.dtype.itemsize) else 0
+        elif np.isinf(value):
+            whole = low if value < 0 else high
         else:
-            whole = (low if value < 0 else high) if np.isinf(value) else min(max(int(value), low), high)
+            whole = min(max(int(value), low), high)
         bits = 8 * dtype.itemsize
         whole %= 2**bits
         return dtype.type(whole - 2**bits if dtype.kind == "i" and whole >= 2 ** (bits - 1) else whole)
@@ -77,10 +79,14 @@ def fused(a, b, c):
     """Return a * b + c of floats of one type, rounded once."""
     if np.isfinite(a) and np.isfinite(b) and not np.isfinite(c):
         return c
-    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c)) if np.isfinite(a) and np.isfinite(b) else 0
+    if not np.isfinite(a) or not np.isfinite(b):
+        return a * b + c
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
     if not exact:
         return a * b + c  # with the sign of its zero
-    return type(a)(float(exact) if abs(exact) < 2**1024 - 2**970 else math.inf if exact > 0 else -math.inf)
+    if abs(exact) < 2**1024 - 2**970:
+        return type(a)(float(exact))
+    return type(a)(math.inf if exact > 0 else -math.inf)
 
 
 def _divided_down(a, b):
