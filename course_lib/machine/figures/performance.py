@@ -9,13 +9,42 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from ...trace.figures.canvas import describe, legend, mixed, name_strips, new_axes
+from ...trace.figures.canvas import (
+    FINE_LINE,
+    NUMBER_SIZE,
+    PICTURE_WIDTH,
+    TEXT_SIZE,
+    describe,
+    legend,
+    mixed,
+    name_strips,
+    new_axes,
+)
 from ...trace.palette import COLOURS, FAINT, GROUND, INK, ISSUING, SKY
 from ...trace.trace import Trace
 
 #: What a row does, when that begins, how long it takes, and the text on it.
 Span = tuple[str, float, float, str]
 _ROW_COLOURS = (FAINT, COLOURS["register"], COLOURS["shared"], SKY)
+#: `race`, in inches: the height of a warp's row, of a strip's name with the gap above it, and of what is around all.
+_WARP_HEIGHT, _STRIP_NAME_HEIGHT, _AROUND_STRIPS = 0.45, 0.6, 1.1
+#: In rows: the thickness of a row; from the middle of a strip's first row up to its name; and between the rows of two
+#: strips, where that name is. And the part of its place that a statement fills.
+_WARP_BAR, _STRIP_NAME, _STRIP_GAP, _STATEMENT = 0.72, 0.55, 1.3, 0.92
+#: The cross on a wrong number: its size and the width of its lines, in points.
+_CROSS: dict[str, Any] = {"marker": "x", "ls": "", "ms": 7, "mew": 2}
+#: `spans`, in inches: the height of a row and of what is around them; and in rows, the thickness of a row, and from the
+#: middle of the first and of the last row to the limits of the picture.
+_ROW_HEIGHT, _AROUND_ROWS = 0.34, 1.3
+_ROW_BAR, _ABOVE_ROWS, _BELOW_ROWS = 0.8, 0.6, 0.6
+#: The share of their colour that spans have. A span is short, and has no edge, if so many fit into the picture's time.
+_LIGHT, _SHORT_SPANS = 0.6, 100
+#: `early_loads`: width and height in inches, and the limits of the gain.
+_GAINS_SIZE, _LEAST_GAIN, _MOST_GAIN = (8, 4.6), 0.95, 1.7
+#: Where the words on the limit of gains are: at this use, in per cent, and so many points from the line.
+_LIMIT_WORDS, _FROM_LIMIT = 68, (8, 4)
+#: In points: the widths of the line of that limit and of the line of no gain, and the size of a dot.
+_LIMIT_LINE, _NO_GAIN_LINE, _DOT = 1.5, 1, 8
 
 
 def race(traces: Mapping[str, Trace], array: str) -> Axes:
@@ -32,7 +61,8 @@ def race(traces: Mapping[str, Trace], array: str) -> Axes:
     """
     *_, right = histories = [_history(trace, array) for trace in traces.values()]
     counts = [len({warp for warp, *_ in history}) for history in histories]
-    ax = new_axes(9.5, 1.1 + sum(0.45 * count + 0.6 for count in counts))
+    strips = sum(_WARP_HEIGHT * count + _STRIP_NAME_HEIGHT for count in counts)
+    ax = new_axes(PICTURE_WIDTH, _AROUND_STRIPS + strips)
     _, load, store, barrier = _ROW_COLOURS  # what is read is multiplied
     colours = {"store": store, "load": load, "barrier": barrier}
     ticks: dict[float, str] = {}
@@ -43,23 +73,25 @@ def race(traces: Mapping[str, Trace], array: str) -> Axes:
         reads = dict.fromkeys(range(count), 0)
         wrong = dict.fromkeys(range(count), 0)
         for position, (warp, what, seen) in enumerate(history):
-            ax.broken_barh([(position, 0.92)], (base - warp - 0.36, 0.72), color=colours[what], lw=0)
+            row = base - warp
+            extent = row - _WARP_BAR / 2, _WARP_BAR
+            ax.broken_barh([(position, _STATEMENT)], extent, color=colours[what], lw=0)
             if what == "load":
                 if seen != wanted[warp][reads[warp]]:
                     wrong[warp] += 1
-                    ax.plot(position + 0.46, base - warp, "x", color=INK, ms=7, mew=2)
+                    ax.plot(position + _STATEMENT / 2, row, color=INK, **_CROSS)
                 reads[warp] += 1
-        ax.text(0, base + 0.55, label, weight="bold", color=GROUND, va="bottom")
+        ax.text(0, base + _STRIP_NAME, label, weight="bold", color=GROUND, va="bottom")
         ticks |= {base - warp: f"warp {warp}" for warp in range(count)}
         said = ", ".join(f"warp {warp} {wrong[warp]} of {reads[warp]}" for warp in range(count))
         sentences.append(f"{label}: reads of {array} that get a wrong number: {said}")
-        base -= count + 1.3
+        base -= count + _STRIP_GAP
     name_strips(ax, ticks)
     ax.set_xlim(0, max(map(len, histories)))
     ax.set_xticks([])
     ax.set_xlabel("in the order of execution (no clock)")
     ax.set_title(f"Two warps store to {array} and read it")
-    cross = Line2D([], [], color=GROUND, marker="x", ls="", ms=7, mew=2, label="reads a wrong number")
+    cross = Line2D([], [], color=GROUND, label="reads a wrong number", **_CROSS)
     legend(ax, {"stores": store, "reads": load, "barrier": barrier}, cross)
     return describe(ax, *sentences)
 
@@ -97,17 +129,17 @@ def spans(rows: Sequence[tuple[str, Sequence[Span]]], colours: Mapping[str, str]
     Figure: A warp.
       warp 0: load 20, multiply 8.
     """
-    ax = new_axes(9.5, 1.3 + 0.34 * len(rows))
-    fills = {what: mixed(colour, 0.6) if colour else "none" for what, colour in colours.items()}
+    ax = new_axes(PICTURE_WIDTH, _AROUND_ROWS + _ROW_HEIGHT * len(rows))
+    fills = {what: mixed(colour, _LIGHT) if colour else "none" for what, colour in colours.items()}
     end = max(first + length for _, found in rows for _, first, length, _ in found)
     for place, (_, found) in enumerate(rows):
         for what, first, length, text in found:
-            edge = {"ec": GROUND, "lw": 0.6} if length > end / 100 else {"lw": 0}
-            ax.add_patch(Rectangle((first, place - 0.4), length, 0.8, fc=fills[what], **edge))
+            edge = {"ec": GROUND, "lw": FINE_LINE} if length > end / _SHORT_SPANS else {"lw": 0}
+            ax.add_patch(Rectangle((first, place - _ROW_BAR / 2), length, _ROW_BAR, fc=fills[what], **edge))
             middle = (first + length / 2, place)
             ink = INK if colours[what] else GROUND
-            ax.text(*middle, text, ha="center", va="center", color=ink, fontsize=10)
-    ax.set(xlim=(0, end), ylim=(len(rows) - 0.4, -0.6), xlabel=unit)
+            ax.text(*middle, text, ha="center", va="center", color=ink, fontsize=NUMBER_SIZE)
+    ax.set(xlim=(0, end), ylim=(len(rows) - 1 + _BELOW_ROWS, -_ABOVE_ROWS), xlabel=unit)
     ax.set_yticks(range(len(rows)), labels=[label for label, _ in rows])
     ax.tick_params(axis="y", length=0)
     ax.locator_params(axis="x", integer=True)
@@ -132,7 +164,7 @@ def early_loads(results: Sequence[Mapping[str, Any]], gpu: str) -> Axes:
     >>> print(str(figures.show(figures.early_loads(early.results, early.provenance["gpu"]))).split(".")[0])
     Figure: No gain is more than the path to shared memory leaves free
     """
-    ax = new_axes(8, 4.6)
+    ax = new_axes(*_GAINS_SIZE)
     shared = {"buffers": 1, "barriers": 2}
     found = {
         (r["language"], r["params"]["tile_width"], r["warps"], r["params"]["loads"]): r
@@ -140,8 +172,9 @@ def early_loads(results: Sequence[Mapping[str, Any]], gpu: str) -> Axes:
         if r.get("of") == "prefetch_variants" and r["warps"] and shared.items() <= r["params"].items()
     }
     used = np.linspace(50, 100, 101)
-    ax.plot(used, 100 / used, color=GROUND, lw=1.5)
-    ax.annotate("no more than this:\n1 / use", (68, 100 / 68), (8, 4), textcoords="offset points", color=GROUND)
+    ax.plot(used, 100 / used, color=GROUND, lw=_LIMIT_LINE)
+    place = _LIMIT_WORDS, 100 / _LIMIT_WORDS
+    ax.annotate("no more than this:\n1 / use", place, _FROM_LIMIT, textcoords="offset points", color=GROUND)
     sentences = []
     for language, mark in (("numba", "o"), ("CUDA C", "s")):
         for width, colour in ((8, GROUND), (16, ISSUING), (32, SKY)):
@@ -155,16 +188,16 @@ def early_loads(results: Sequence[Mapping[str, Any]], gpu: str) -> Axes:
                 for warps, before, after in pairs
             ]
             label = f"{language}, T = {width}"
-            ax.plot(*zip(*((x, y) for _, x, y in points), strict=True), mark, color=colour, ms=8, label=label)
+            ax.plot(*zip(*((x, y) for _, x, y in points), strict=True), mark, color=colour, ms=_DOT, label=label)
             told = (f"{warps} warps, {x:.0f} % used → {y:.2f}" for warps, x, y in sorted(points))
             sentences.append(f"{label}: {'; '.join(told)}")
-    ax.axhline(1, color=GROUND, lw=1)
+    ax.axhline(1, color=GROUND, lw=_NO_GAIN_LINE)
     ax.set(
         xlabel=f"of 100 cycles, those that use the path, without early loads ({gpu}, n = 4096)",
         ylabel="speed with / without early loads",
     )
     ax.set_xlim(0, 100)
-    ax.set_ylim(0.95, 1.7)
+    ax.set_ylim(_LEAST_GAIN, _MOST_GAIN)
     ax.set_title("No gain is more than the path to shared memory leaves free")
-    ax.legend(loc="upper left", fontsize=11, frameon=False, labelcolor=GROUND, ncols=2)
+    ax.legend(loc="upper left", fontsize=TEXT_SIZE, frameon=False, labelcolor=GROUND, ncols=2)
     return describe(ax, *sentences)

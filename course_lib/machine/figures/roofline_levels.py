@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from ...simulator.formatting import html_table, text_table
-from ...trace.figures.canvas import describe, legend, name_strips, new_axes
+from ...trace.figures.canvas import BLOCK_EDGE, PICTURE_WIDTH, TEXT_SIZE, describe, legend, name_strips, new_axes
 from ...trace.palette import COLOURS, FAINT, GROUND, ISSUING, SKY
 from .. import measurements, model
 from ..model.multiprocessor import Multiprocessor
@@ -20,6 +20,13 @@ _COLOURS = {
     "DRAM": COLOURS["C"],
     "arithmetic": FAINT,
 }
+#: In inches: the height of a rung's bars with its name, and of what is around all rungs.
+_RUNG_HEIGHT, _AROUND_RUNGS = 1.9, 1.1
+#: In bars: the thickness of a bar; from the middle of the first and of the last bar to the ends of the line of the
+#: measured time; from the first up to the rung's name; and between the bars of two rungs, where that name is.
+_BAR, _LINE_REACH, _NAME, _RUNG_GAP = 0.7, 0.5, 0.65, 1.6
+#: As multiples of the measured time: where the times of the levels stand; and of the longest: the end of the axis.
+_TIMES, _END = 1.02, 1.2
 
 
 @dataclass(frozen=True)
@@ -179,25 +186,27 @@ def roofs(found: Sequence[Level]) -> Axes:
     >>> print(str(figures.show(figures.roofs(figures.levels("tiled")))).splitlines()[0])
     Figure: The level that needs most time is the limit.
     """
-    ax = new_axes(9.5, 1.9 * len(found) + 1.1)
+    ax = new_axes(PICTURE_WIDTH, _RUNG_HEIGHT * len(found) + _AROUND_RUNGS)
     ticks: dict[float, str] = {}
     sentences = []
     for place, level in enumerate(found):
-        base = -(len(_COLOURS) + 1.6) * place
+        base = -(len(_COLOURS) + _RUNG_GAP) * place
         times = {name: level.milliseconds * level.share(name) for name in _COLOURS}
         places = [base - order for order in range(len(times))]
-        ax.barh(places, list(times.values()), 0.7, color=list(_COLOURS.values()))
+        ax.barh(places, list(times.values()), _BAR, color=list(_COLOURS.values()))
         said = [f"{time:.3g} ms, {100 * level.share(name):.0f} %" for name, time in times.items()]
         for height, text in zip(places, said, strict=True):
-            ax.text(1.02 * level.milliseconds, height, f" {text}", va="center", color=GROUND, fontsize=11)
-        ax.plot((level.milliseconds,) * 2, (base + 0.5, places[-1] - 0.5), color=GROUND, lw=3)
-        ax.text(0, base + 0.65, f"{level.name}: {level.milliseconds:.3g} ms", weight="bold", color=GROUND, va="bottom")
+            ax.text(_TIMES * level.milliseconds, height, f" {text}", va="center", color=GROUND, fontsize=TEXT_SIZE)
+        ends = base + _LINE_REACH, places[-1] - _LINE_REACH
+        ax.plot((level.milliseconds,) * 2, ends, color=GROUND, lw=BLOCK_EDGE)
+        name = f"{level.name}: {level.milliseconds:.3g} ms"
+        ax.text(0, base + _NAME, name, weight="bold", color=GROUND, va="bottom")
         ticks |= zip(places, times, strict=True)
         roofs = ", ".join(f"{name} {part} ({level.roofs[name]:,.0f})" for name, part in zip(times, said, strict=True))
         sentences.append(f"{level.name}: {level.milliseconds:.3g} ms ({level.gflops:,.0f} GFLOP/s); roofs: {roofs}")
     name_strips(ax, ticks)
-    ax.set_xlim(0, 1.2 * max(level.milliseconds for level in found))
+    ax.set_xlim(0, _END * max(level.milliseconds for level in found))
     ax.set_xlabel(f"ms for a launch, n = {found[0].n:,}")
     ax.set_title("The level that needs most time is the limit")
-    legend(ax, {}, Line2D([], [], color=GROUND, lw=3, label="measured"))
+    legend(ax, {}, Line2D([], [], color=GROUND, lw=BLOCK_EDGE, label="measured"))
     return describe(ax, *sentences)

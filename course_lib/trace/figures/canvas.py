@@ -32,6 +32,8 @@ TITLE_SIZE, NAME_SIZE, LABEL_SIZE, TEXT_SIZE, NUMBER_SIZE, SMALLEST_SIZE = 14, 1
 #: Widths of lines, in points: around a block, or what a whole picture is about; around a tile or a sector; around an
 #: element; and fine ones, between elements and around the fills of a legend.
 BLOCK_EDGE, TILE_EDGE, ELEMENT_EDGE, FINE_LINE = 3, 2.2, 0.8, 0.6
+#: The width of a picture of rows that are as wide as a lesson, in inches.
+PICTURE_WIDTH = 9.5
 #: White space around a picture, in inches.
 _PADDING = 0.15
 #: Between the title and the picture where a legend is between them, in points.

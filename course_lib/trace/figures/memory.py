@@ -16,6 +16,7 @@ from ..palette import COLOURS, GROUND
 from .canvas import (
     NAME_SIZE,
     NUMBER_SIZE,
+    PICTURE_WIDTH,
     SMALLEST_SIZE,
     TEXT_SIZE,
     TILE_EDGE,
@@ -30,8 +31,8 @@ from .canvas import (
 if TYPE_CHECKING:
     from .. import Trace
 
-#: In inches, the width of the pictures of a line of memory, and of the banks.
-_WIDTH, _BANKS_WIDTH = 9.5, 11
+#: The width of the pictures of banks, in inches.
+_BANKS_WIDTH = 11
 
 # `row_major`: lengths are in sides of an element in the line of memory.
 #: In inches, the height of a row of the matrix, and of all else.
@@ -86,7 +87,7 @@ def row_major(
       A has 4 rows of 8; the coloured elements are at index 2, 10, 18, 26.
     """
     rows, columns = shape
-    ax = new_axes(_WIDTH, _ROW_HEIGHT * rows + _AROUND)
+    ax = new_axes(PICTURE_WIDTH, _ROW_HEIGHT * rows + _AROUND)
     chosen = set(cells)
     length = rows * columns  # of the line of memory
     left = (length - _SIDE * columns) / 2
@@ -159,7 +160,7 @@ def warp_sectors(requests: Mapping[str, tuple[str, Sequence[int]]]) -> Axes:
     Figure: 32 lanes, one load each: 4 sectors.
       a row: 32 lanes, 4 sectors.
     """
-    ax = new_axes(_WIDTH, _REQUEST_HEIGHT * len(requests) + _REQUESTS_AROUND)
+    ax = new_axes(PICTURE_WIDTH, _REQUEST_HEIGHT * len(requests) + _REQUESTS_AROUND)
     fetched = {label: sectors_of(addresses) for label, (_, addresses) in requests.items()}
     for order, (label, (array, addresses)) in enumerate(requests.items()):
         _draw_request(ax, label, array, np.asarray(addresses), top=-_REQUEST_PITCH * order)
