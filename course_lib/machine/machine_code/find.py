@@ -1,6 +1,6 @@
 """The machine code of a kernel, wherever it is: compiled before, recorded, or compiled now."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from ...lazy import install
@@ -8,11 +8,12 @@ from ...simulator.device_memory import AllocationView
 from ...simulator.language.types import stand_in_types
 from .compiling import available as available
 from .compiling import compiled, options_of
-from .identity import digest
+from .identity import digest, lines_of
 from .instructions import MachineCode
 from .recorded import recorded
 
-_found: dict[str, MachineCode] = {}
+#: By the kernel's text with all that it is compiled from, and by the lines in which it stands.
+_found: dict[tuple[str, Hashable], MachineCode] = {}
 
 
 class NoMachineCode(ValueError):
@@ -40,8 +41,9 @@ def machine_code(kernel: Any, arguments: Any) -> MachineCode:
     """Return the MachineCode of a kernel, a numba dispatcher or a plain function, for compute capability 9.0.
 
     arguments: what a launch would give it, arrays and numbers, or a numba signature, as a text or a tuple of types.
-    The code is what a launch with the same numba-cuda would run; it is kept for the same text. Raise NoMachineCode if
-    it is not recorded and no compiler is installed, and ValueError for a kernel that the compiler refuses.
+    The code is what a launch with the same numba-cuda would run; it is kept for the same text in the same lines. Raise
+    NoMachineCode if it is not recorded and no compiler is installed, and ValueError for a kernel that the compiler
+    refuses.
 
     >>> code = machine_code.machine_code(rung("naive").make(), matrices(8, 8, 8))
     >>> len(code.instructions) > 50
@@ -49,11 +51,12 @@ def machine_code(kernel: Any, arguments: Any) -> MachineCode:
     """
     types = types_of(arguments)
     try:
-        key = digest(kernel, types, options_of(kernel))
+        text = digest(kernel, types, options_of(kernel))
+        key = text, lines_of(kernel)
     except OSError as error:
         raise NoMachineCode(f"the text of {getattr(kernel, '__name__', 'this kernel')} is not known here") from error
     if key not in _found:
-        code = _compile(kernel, types) if available() else recorded(key, kernel)
+        code = _compile(kernel, types) if available() else recorded(text, kernel)
         if code is None:
             raise NoMachineCode(f"there is no machine code for this kernel here: {how()}")
         _found[key] = code

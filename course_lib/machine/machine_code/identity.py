@@ -74,6 +74,18 @@ def _type_name(value: Any) -> str:
     return str(value) if isinstance(value, NumbaType) or type(value).__module__.startswith("numba.core.types") else ""
 
 
+def lines_of(kernel: Any) -> Hashable:
+    """Return where the text of a kernel and of its functions stands: the file of each, and the lines that hold code.
+
+    Raises OSError if the text of a function is not known.
+    """
+    functions = functions_of(getattr(kernel, "py_func", kernel))
+    return tuple(
+        (function.__code__.co_filename, function.__code__.co_firstlineno, *outline(function))
+        for function in functions.values()
+    )
+
+
 class _Itself:
     """A value that is equal to itself alone."""
 

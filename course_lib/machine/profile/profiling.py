@@ -127,7 +127,7 @@ def examined(
     notes: list[str] = []
     slow = costs(run)
     code = compiled(kernel, launch.before, notes)
-    loop = inner_loop(kernel, code, run.block, gpu) if code else None
+    loop = inner_loop(kernel, code, None, gpu) if code else None  # how many blocks fit, the residency says
     compared = as_compiled(code, launch) if executes and code and not launch.failed else None
     residency = residency_of(run, registers or (code.registers if code else None), recording.provenance)
     traced = time = repair = None

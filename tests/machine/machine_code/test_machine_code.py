@@ -1,5 +1,7 @@
 """NVIDIA's compiler and its recordings: the code of a kernel, and the emulator that runs it."""
 
+import inspect
+import linecache
 import types
 
 import numpy as np
@@ -52,6 +54,25 @@ def test_the_emulated_code_computes_the_product(name):
         for x in range(grid[0]):
             run_block(code, (A, B, C), block, grid, (x, y, 0))
     np.testing.assert_allclose(C, A @ B, rtol=1e-5)
+
+
+def test_lines_are_those_of_the_kernel_that_was_asked_for():
+    """The same text elsewhere, with comments before and in its loop: each load is that of its own line."""
+
+    def lines_of_multiply_adds(kernel):
+        code = machine_code(kernel, (MATRIX, MATRIX, MATRIX))
+        return {code.line(each) for each in code.instructions if each.operation == "FFMA"}
+
+    naive = rung("naive").make()
+    text, first = inspect.getsourcelines(naive.py_func)
+    (at,) = (number for number, line in enumerate(text) if "acc +=" in line)
+    moved = [*["# a comment\n"] * 5, *text[:at], "            # the two loads\n", *text[at:]]
+    linecache.cache["<moved>"] = len(moved), None, moved, "<moved>"
+    scope = {"cuda": cuda, "float32": float32}
+    exec(compile("".join(moved), "<moved>", "exec"), scope)
+    for _ in range(2):
+        assert lines_of_multiply_adds(naive) == {first + at}
+        assert lines_of_multiply_adds(scope["naive"]) == {at + 7}
 
 
 @pytest.mark.parametrize(
