@@ -119,6 +119,7 @@ def without_gpu(*, strict: bool = True, allow: Sequence[str] = ()) -> SimulatedL
     >>> ones[1, 4](x)
     >>> x
     array([1., 1., 1., 1.], dtype=float32)
+    >>> simulated.undo()
     """
     raising = _ERRORS if strict else frozenset()
     launches = SimulatedLaunches(_reason(), Policy(raising=raising, allow=tuple(allow), has_all=_HAS_ALL))
