@@ -36,8 +36,8 @@ from ..programs.process import Request
 from ..programs.program import PythonProgram, run_program
 from ..programs.statements import UsageError, compiled, left_out
 from .arguments import FORM, in_order, numbers
-from .judge import Profiler
 from .kernel_files import File, load, split
+from .launch_handler import ProfilingHandler
 from .profiling import Profile, profile
 from .report import ProfiledLaunch, as_data, as_found, as_page, as_text, first_screen, machine_code
 from .residency import check_registers
@@ -171,7 +171,7 @@ def _kernel(options: argparse.Namespace, target: str) -> int:
             print(json.dumps({"clean": True, **_data(checked)}, indent=1) if options.json else checked)
             return 0
     settings = {name: getattr(options, name) for name in ("shared_bytes", "registers", "gpu", "max_steps")}
-    launch = profile(kernel, grid, block, *values, **settings, executes=options.machine_code)
+    launch = profile(kernel, grid, block, *values, **settings, compare_machine_code=options.machine_code)
     judged = _judged(options, launch, checked=checked)
     return _report(options, [judged], as_data(judged) | {"clean": not judged.fails} | _data(checked))
 
@@ -247,8 +247,10 @@ def _scripts(options: argparse.Namespace) -> int:
     more, lost = 0, False
     several = len(set(options.kernel)) > 1
     # tries of repairs take a third of the time at most
-    judge = Profiler(options.gpu, options.registers, options.limit / 3, _budgets(options), options.machine_code)
-    request = Request(judge, Policy(goes_on=True), options.max_steps)
+    handler = ProfilingHandler(
+        options.gpu, options.registers, options.limit / 3, _budgets(options), options.machine_code
+    )
+    request = Request(handler, Policy(goes_on=True), options.max_steps)
     for name in options.kernel:
         compiled(Path(name), name)
         words = (name, *options.words)

@@ -79,7 +79,7 @@ def profile(
     gpu: str = measurements.DEFAULT_GPU,
     max_steps: int | None = None,
     repair_seconds: float = SECONDS,
-    executes: bool = False,
+    compare_machine_code: bool = False,
 ) -> Profile:
     """Launch a kernel on the simulator, and gather what it and the models tell of the launch.
 
@@ -90,7 +90,8 @@ def profile(
         gpu: a GPU with recordings in :mod:`course_lib.machine.measurements`.
         max_steps: as :func:`course_lib.trace.simulate.simulate` takes it.
         repair_seconds: of the processor, for tries of repairs; none is tried of a launch that takes longer.
-        executes: whether to execute the machine code, if there is any, and compare its counts with the source's.
+        compare_machine_code: whether to execute the machine code, if there is any, and compare its counts with the
+            source's.
 
     Raises LaunchError and UnsupportedKernelError as ``simulate`` does, and ValueError for registers that no thread has.
     Broken rules raise nothing: ``run.findings`` holds them.
@@ -103,10 +104,12 @@ def profile(
     check_registers(registers)
     with contextlib.redirect_stdout(sys.stderr):  # what the kernel prints
         launch = simulated(kernel, grid, block, arguments, shared_bytes=shared_bytes, max_steps=max_steps)
-    return examined(launch, registers, gpu, repair_seconds, executes)
+    return full_profile(launch, registers, gpu, repair_seconds, compare_machine_code)
 
 
-def outlined(launch: Simulated, registers: int | None = None, gpu: str = measurements.DEFAULT_GPU) -> Profile:
+def preliminary_profile(
+    launch: Simulated, registers: int | None = None, gpu: str = measurements.DEFAULT_GPU
+) -> Profile:
     """Return what the simulator tells of a launch by itself: no trace, no machine code, no time, no repair."""
     recording = measurements.load(measurements.MACHINE, gpu)
     notes = ("There is no stepper, no time and no repair: other launches of the script have them.",)
@@ -114,12 +117,12 @@ def outlined(launch: Simulated, registers: int | None = None, gpu: str = measure
     return Profile(launch.run, residency, None, None, notes, launch.failed, costs(launch.run))
 
 
-def examined(
+def full_profile(
     launch: Simulated,
     registers: int | None = None,
     gpu: str = measurements.DEFAULT_GPU,
     repair_seconds: float = SECONDS,
-    executes: bool = False,
+    compare_machine_code: bool = False,
 ) -> Profile:
     """Return all that the simulator and the models tell of a launch, with a repair if one is found in this time."""
     kernel, run = launch.kernel, launch.run
@@ -128,7 +131,7 @@ def examined(
     slow = costs(run)
     code = compiled(kernel, launch.before, notes)
     loop = inner_loop(kernel, code, None, gpu) if code else None  # how many blocks fit, the residency says
-    compared = as_compiled(code, launch) if executes and code and not launch.failed else None
+    compared = as_compiled(code, launch) if compare_machine_code and code and not launch.failed else None
     residency = residency_of(run, registers or (code.registers if code else None), recording.provenance)
     traced = time = repair = None
     if launch.failed:

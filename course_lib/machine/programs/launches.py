@@ -1,6 +1,6 @@
 """The launches of a program: each is simulated, and what is found in any of them is kept.
 
-Findings are merged by kernel and line. A :class:`LaunchJudge` may say more of a launch than its findings. It is asked
+Findings are merged by kernel and line. A :class:`LaunchHandler` may say more of a launch than its findings. It is asked
 once for launches that are alike: of one kernel (`kernel_key`), of arguments of the same types, shapes and numbers, in
 which the same was found.
 """
@@ -35,7 +35,7 @@ _OURS = __name__.rpartition(".")[0]
 
 
 class Fault(Protocol):
-    """What is found in a launch: a Finding, or what a judge adds to these."""
+    """What is found in a launch: a Finding, or what a handler adds to these."""
 
     @property
     def key(self) -> Hashable:
@@ -75,7 +75,7 @@ class Policy:
     has_all: str = "all are told at the end of the program"
 
 
-class LaunchJudge:
+class LaunchHandler:
     """What a command says of a launch: here its findings alone. It is pickled, and copied for each process."""
 
     def needs_arguments(self, kernel: Any) -> bool:
@@ -91,11 +91,11 @@ class LaunchJudge:
         """Return in which iterations of a loop the accesses of a race are; "" for all else."""
         return iterations(launch, problem) if isinstance(problem, Finding) and problem.kind == "race" else ""
 
-    def outlined(self, launch: Simulated) -> Any:
+    def preliminary_report(self, launch: Simulated) -> Any:
         """Return what is known of a launch at once, before the costly part: a program may be stopped there."""
         return launch.run.heading()
 
-    def examined(self, launch: Simulated, number: int) -> Any:
+    def full_report(self, launch: Simulated, number: int) -> Any:
         """Return all that is said of a launch, the how manyth with a verdict of its own; None if that is no more."""
         return None
 
@@ -142,7 +142,7 @@ class Found:
 class ScriptLaunch:
     """Launches of a script that are alike: the ``first``, and how many ``times`` it makes such a one.
 
-    ``name`` is the kernel's, and ``verdict`` what the judge says. It is None if the kernel or its launch is
+    ``name`` is the kernel's, and ``verdict`` what the handler says. It is None if the kernel or its launch is
     ``refused``, with the reason, and if the program ended before the launch did: ``stopped`` then has the kernel, grid
     and block in words.
     """
@@ -165,7 +165,7 @@ class Launches:
     """The launches that a program makes, in order.
 
     Attributes:
-        judge: says more of a launch than its findings.
+        handler: says more of a launch than its findings.
         policy: what a launch raises.
         max_steps: as `simulate` takes it.
         simulates: simulates a launch.
@@ -177,7 +177,7 @@ class Launches:
         keeps: is called when a launch is known, before the costly parts of its profile.
     """
 
-    judge: LaunchJudge = field(default_factory=LaunchJudge)
+    handler: LaunchHandler = field(default_factory=LaunchHandler)
     policy: Policy = field(default_factory=Policy)
     max_steps: int | None = None
     simulates: Simulates = field(default=simulated, repr=False)
@@ -224,7 +224,7 @@ class Launches:
 
     def _problems(self, launch: Simulated) -> list[Fault]:
         """Return what is wrong with a launch, but for exceptions that it raises in the program, as on a GPU."""
-        problems = self.judge.problems(launch)
+        problems = self.handler.problems(launch)
         if self.policy.goes_on or (launch.run.exception is None and not isinstance(launch.stopped, ZeroDivisionError)):
             return [*problems]
         return [
@@ -267,19 +267,19 @@ class Launches:
         _, new = self._known(own, shape, keys)
         for problem in problems:
             if (own.code, problem.key) not in self.found:
-                found = Found(own.code, problem, place, 0, self.judge.within(launch, problem))
+                found = Found(own.code, problem, place, 0, self.handler.within(launch, problem))
                 self.found[own.code, problem.key] = found
             self.found[own.code, problem.key].launches += 1
         if new:
-            own.verdict = self.judge.outlined(launch)
+            own.verdict = self.handler.preliminary_report(launch)
             self.keeps()
-            own.verdict = self.judge.examined(launch, len(self.every)) or own.verdict
+            own.verdict = self.handler.full_report(launch, len(self.every)) or own.verdict
         return launch
 
     def _needs_arguments(self, key: Hashable, kernel: Any) -> bool:
-        """Whether the judge needs the arguments of a kernel, by its `kernel_key`, as they were before a launch."""
+        """Whether the handler needs the arguments of a kernel, by its `kernel_key`, as they were before a launch."""
         if key not in self._needing:
-            self._needing[key] = self.judge.needs_arguments(kernel)
+            self._needing[key] = self.handler.needs_arguments(kernel)
         return self._needing[key]
 
     def _known(

@@ -22,7 +22,7 @@ from ...simulator.run import trimmed
 from ...simulator.simulation import RUNNING
 from ..simulated_launch import Simulated
 from . import this_process
-from .launches import Found, Launches, LaunchJudge, Policy, ScriptLaunch
+from .launches import Found, Launches, LaunchHandler, Policy, ScriptLaunch
 from .records import RecordWriter
 from .stand_ins import CUDASIM, without_device
 
@@ -36,7 +36,7 @@ _HERE = str(Path(__file__).parent)
 class Request:
     """How launches are judged, and what a launch raises."""
 
-    judge: LaunchJudge = field(default_factory=LaunchJudge)
+    handler: LaunchHandler = field(default_factory=LaunchHandler)
     policy: Policy = field(default_factory=Policy)
     max_steps: int | None = None
 
@@ -100,9 +100,9 @@ class LaunchRecorder:
 
     @cached_property
     def _launches(self) -> Launches:
-        """The launches; made for the first one, because a judge may import numba, which the program imports now."""
+        """The launches; made for the first one, because a handler may import numba, which the program imports now."""
         request: Request = pickle.loads(self._request)
-        return Launches(request.judge, request.policy, request.max_steps, begins=self._begins, keeps=self._write)
+        return Launches(request.handler, request.policy, request.max_steps, begins=self._begins, keeps=self._write)
 
     def simulated(
         self, kernel: Any, grid: Any, block: Any, arguments: Sequence[Any], *, shared_bytes: int = 0, **settings: Any

@@ -11,7 +11,7 @@ from numba import cuda
 
 from course_lib.__main__ import main
 from course_lib.machine.machine_code.identity import kernel_key
-from course_lib.machine.profile import judge, profile
+from course_lib.machine.profile import launch_handler, profile
 from course_lib.machine.profile.kernel_files import load
 from course_lib.machine.programs.launches import Launches, Policy
 from course_lib.machine.programs.stand_ins import without_device
@@ -156,7 +156,7 @@ def launched(tmp_path, monkeypatch):
             (tmp_path / f"{module}.py").write_text(HEAD + words, encoding="utf-8")
         path = tmp_path / "script.py"
         path.write_text(HEAD + text, encoding="utf-8")
-        every = Launches(judge.Profiler(), Policy(goes_on=True), max_steps=500)
+        every = Launches(launch_handler.ProfilingHandler(), Policy(goes_on=True), max_steps=500)
         with without_device(every.launch, print):
             assert not load(path).failures
         return every
@@ -249,12 +249,17 @@ def put_one(x, i):
 
 def test_equal_launches_are_profiled_once(monkeypatch):
     """The costly work is done for each launch that differs, and again when something new is found."""
-    examined = []
-    monkeypatch.setattr(judge, "examined", lambda made, *rest: examined.append(made) or judge.outlined(made, *rest[:2]))
-    every = Launches(judge.Profiler())
+    profiled = []
+
+    def cheaper(launch, registers, gpu, *rest):
+        profiled.append(launch)
+        return launch_handler.preliminary_profile(launch, registers, gpu)
+
+    monkeypatch.setattr(launch_handler, "full_profile", cheaper)
+    every = Launches(launch_handler.ProfilingHandler())
     for n in range(30):
         every.launch(put_one, 1, 32, 0, [np.zeros(32), np.arange(32) % (32 - (n == 20))])
-    assert len(examined) == 2
+    assert len(profiled) == 2
     assert [(each.times, each.verdict.verdict().word) for each in every.every] == [(29, "RIGHT"), (1, "WRONG")]
 
 
@@ -268,8 +273,8 @@ def test_a_program_that_is_stopped_while_a_launch_is_profiled_keeps_its_findings
     def one_too_many(x):
         x[cuda.grid(1)] = 1
 
-    monkeypatch.setattr(judge, "examined", stopped)
-    every = Launches(judge.Profiler())
+    monkeypatch.setattr(launch_handler, "full_profile", stopped)
+    every = Launches(launch_handler.ProfilingHandler())
     with pytest.raises(KeyboardInterrupt):
         every.launch(one_too_many, 1, 32, 0, [np.zeros(31)])
     assert [each.verdict.verdict().word for each in every.every] == ["WRONG"]

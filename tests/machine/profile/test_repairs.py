@@ -13,8 +13,8 @@ from numba import cuda
 from course_lib import simulate
 from course_lib.machine.profile import profile
 from course_lib.machine.profile.costs import costs
-from course_lib.machine.profile.judge import Profiler
 from course_lib.machine.profile.kernel_files import load
+from course_lib.machine.profile.launch_handler import ProfilingHandler
 from course_lib.machine.profile.repairs import repair_of
 from course_lib.machine.programs.launches import Launches
 from course_lib.machine.programs.stand_ins import without_device
@@ -233,7 +233,7 @@ def test_a_repair_writes_a_name_whose_value_is_sure(name, tmp_path):
     text, wanted = NAMES[name]
     path = tmp_path / "script.py"
     path.write_text(f"import numpy as np\nfrom numba import cuda\n{text}", encoding="utf-8")
-    done = Launches(Profiler(repair_seconds=100))
+    done = Launches(ProfilingHandler(repair_seconds=100))
     with without_device(done.launch, print):
         assert not load(path).failures
     profiles = [each.verdict for each in done.every]
