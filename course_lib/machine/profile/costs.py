@@ -63,7 +63,7 @@ class Cost:
         return f"line {self.line}: {one:.3g} {self.count} for each {each}, {best:.3g} {why}{time}"
 
 
-def without(cost: Cost, program: Sequence[Instruction]) -> list[Instruction]:
+def with_ideal_access(cost: Cost, program: Sequence[Instruction]) -> list[Instruction]:
     """Return a warp's program in which the accesses of a line take no more wavefronts, or sectors, than would do."""
     shared = cost.count == "wavefronts"
     part = cost.least / cost.value
@@ -74,13 +74,13 @@ def without(cost: Cost, program: Sequence[Instruction]) -> list[Instruction]:
             return False
         return shared or bool(each.sectors and each.sectors[0][0] == cost.array)
 
-    def at_least(each: Instruction) -> Instruction:
+    def reduced_to_ideal(each: Instruction) -> Instruction:
         if not is_of_the_cost(each):
             return each
         sectors = each.sectors if shared else each.sectors[: ceil(len(each.sectors) * part)]
         return each._replace(wavefronts=ceil(each.wavefronts * part), sectors=sectors)
 
-    return [at_least(each) for each in program]
+    return [reduced_to_ideal(each) for each in program]
 
 
 def costs(run: Run) -> tuple[Cost, ...]:

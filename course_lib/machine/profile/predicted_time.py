@@ -10,7 +10,7 @@ from ...simulator.hardware import ceil_div
 from ...trace.trace import Trace
 from .. import timing_model
 from ..timing_model.timing import launch_cycles
-from .costs import Cost, without
+from .costs import Cost, with_ideal_access
 from .residency import Residency
 
 #: Instructions that the timing model simulates at most: it takes a few seconds for them.
@@ -63,7 +63,7 @@ def predicted_time(
         shares = [
             cost.share
             if cost.op == "atomic"
-            else max(0.0, 1 - simulated_with([without(cost, warp) for warp in warps]).cycles / timing.cycles)
+            else max(0.0, 1 - simulated_with([with_ideal_access(cost, warp) for warp in warps]).cycles / timing.cycles)
             for cost in slow
         ]
     except (ValueError, UnsupportedKernelError) as error:
