@@ -17,7 +17,7 @@ MOST_REGISTERS = 255
 class Residency:
     """The blocks that a multiprocessor holds. ``registers`` of a thread: None where nobody has compiled the kernel.
 
-    ``spare``: the most registers of a thread with which the occupancy stays what it is.
+    ``max_registers_at_this_occupancy``: the most registers of a thread with which the occupancy stays what it is.
 
     >>> launch = profile(rung("tiled").make(tile_width=16), (1, 1), (16, 16), *matrices(16, 16, 16))
     >>> launch.residency.blocks, launch.residency.shared_bytes
@@ -28,15 +28,15 @@ class Residency:
     registers: int | None
     shared_bytes: int
     occupancy: Occupancy
-    spare: int
+    max_registers_at_this_occupancy: int
     blocks: int
     multiprocessors: int
 
     def __str__(self) -> str:
         held = self.occupancy
         registers = (
-            f"This holds for up to {self.spare} registers per thread; how many the kernel takes is known once it is "
-            "compiled for a GPU."
+            f"This holds for up to {self.max_registers_at_this_occupancy} registers per thread; how many the kernel "
+            "takes is known once it is compiled for a GPU."
             if self.registers is None
             else f"A thread takes {self.registers} registers."
         )

@@ -121,8 +121,9 @@ def test_a_clean_kernel(told):
     assert (data["totals"]["accesses"], data["totals"]["requests"], data["totals"]["sectors"]) == (300, 12, 39)
     expected = occupancy(32, 40, 0, gpu)
     assert data["occupancy"]["occupancy"] == {name: getattr(expected, name) for name in vars(expected)}
-    assert occupancy(32, data["occupancy"]["spare"], 0, gpu).blocks == expected.blocks
-    assert occupancy(32, data["occupancy"]["spare"] + 1, 0, gpu).blocks < expected.blocks
+    most = data["occupancy"]["max_registers_at_this_occupancy"]
+    assert occupancy(32, most, 0, gpu).blocks == expected.blocks
+    assert occupancy(32, most + 1, 0, gpu).blocks < expected.blocks
     assert (data["time"] is None) == (not available())
     assert data["time"] is None or data["time"]["microseconds"] > 0
     assert data["time"] is None or sum(data["time"]["waits"].values()) == pytest.approx(1)
