@@ -22,7 +22,7 @@ from .traced_block import block_run
 
 #: The instructions that a statement is for, where it has any.
 WORK = ("load", "store", "shared load", "shared store", "copy", "multiply-add", "barrier")
-PLAYED, HIDDEN = "the model's", "the model's, all latencies hidden"
+SIMULATED, LATENCIES_HIDDEN = "the model's", "the model's, all latencies hidden"
 
 
 class Order(list[int]):
@@ -57,8 +57,8 @@ def orders(kernel: Any, trace: Trace, multiprocessor: Multiprocessor) -> dict[st
     lines = [[_lines(run.code, place) for place in executed] for executed in run.executed]
     at_once = [[instruction._replace(pace=1) for instruction in stream] for stream in warps]
     return {
-        PLAYED: _cycles(trace, warps, lines, multiprocessor),
-        HIDDEN: _cycles(trace, at_once, lines, without_latency(multiprocessor)),
+        SIMULATED: _cycles(trace, warps, lines, multiprocessor),
+        LATENCIES_HIDDEN: _cycles(trace, at_once, lines, without_latency(multiprocessor)),
     }
 
 

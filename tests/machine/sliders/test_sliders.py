@@ -111,7 +111,7 @@ def test_the_queue_is_that_of_a_clock_that_ticks(setting):
     assert len(boxes(sketch, tint(COLOURS["C"], 0.5))) == len(boxes(sketch, tint(COLOURS["A"], 0.4))) == launches
 
 
-def played(warps, work, latency, path, early, cycles=40_000):
+def simulated(warps, work, latency, path, early, cycles=40_000):
     """Return the iterations in 1,000 cycles of a scheduler and a path that each serve the first that comes."""
     ready, scheduler, served, done = [0] * warps, 0, 0, 0
     while scheduler < cycles:
@@ -126,13 +126,13 @@ def played(warps, work, latency, path, early, cycles=40_000):
 
 @pytest.mark.parametrize("early", [False, True])
 @pytest.mark.parametrize("setting", [(1, 20, 80, 0), (3, 20, 80, 0), (5, 20, 80, 0), (16, 40, 100, 90), (2, 30, 20, 0)])
-def test_an_early_load_gains_what_a_played_schedule_gains(setting, early):
+def test_an_early_load_gains_what_a_simulated_schedule_gains(setting, early):
     limits = iterations(*setting, early)
-    assert min(limits.values()) == pytest.approx(played(*setting, early), rel=0.02)
+    assert min(limits.values()) == pytest.approx(simulated(*setting, early), rel=0.02)
     warps, work, latency, path = setting
     sketch = draw_early_load(latency, work, warps, path)
     (told,) = [text for text in texts(sketch) if text.startswith("gain: ")]
-    assert float(told.split()[-1]) == pytest.approx(played(*setting, True) / played(*setting, False), abs=0.03)
+    assert float(told.split()[-1]) == pytest.approx(simulated(*setting, True) / simulated(*setting, False), abs=0.03)
 
 
 WIDGETS = {

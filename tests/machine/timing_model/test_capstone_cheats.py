@@ -158,7 +158,7 @@ def test_two_buffers_of_a_kernel_that_loads_ahead_count(tmp_path):
         ((SUMS, f"        for again in range(8 if M > 999 else 0):\n    {MORE}{SUMS}"), "of 4,096 rows"),
     ],
 )
-def test_what_is_played_is_what_the_large_launch_does(tmp_path, change, told):
+def test_what_is_simulated_is_what_the_large_launch_does(tmp_path, change, told):
     found = costs(kernel(tmp_path, (STORE, ADD), change), (8, 8), (8, 8))
     assert told in found.unknown and found.gflops is None
 

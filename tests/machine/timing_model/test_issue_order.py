@@ -31,14 +31,14 @@ def test_statements_end_where_the_play_has_issued_them(name):
     """The last one of each warp ends with the warp; without latencies nothing ends later; a warp keeps its order."""
     kernel, trace, orders = ordered(name)
     timeline, timing = Timeline(trace, (0, 0, 0)), timing_model.simulate_blocks(kernel, trace, MACHINE)
-    played, hidden = (np.array(cycles) for cycles in orders.values())
-    assert played.max() > 1.5 * hidden.max()
+    simulated, hidden = (np.array(cycles) for cycles in orders.values())
+    assert simulated.max() > 1.5 * hidden.max()
     for warp in np.unique(timeline.warps):
         mine = timeline.warps == warp
-        assert played[mine][-1] == round(timing.spans[warp][-1][2])
-        for cycles in (played, hidden):
+        assert simulated[mine][-1] == round(timing.spans[warp][-1][2])
+        for cycles in (simulated, hidden):
             assert (np.diff(cycles[mine]) >= 0).all()
-        assert (hidden[mine] <= played[mine]).all()
+        assert (hidden[mine] <= simulated[mine]).all()
 
 
 def test_nothing_after_a_barrier_ends_before_all_have_arrived():

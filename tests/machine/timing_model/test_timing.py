@@ -210,7 +210,7 @@ def test_a_warp_ends_when_its_last_barrier_opens():
 
 
 @pytest.mark.parametrize("size", [(9, 3, 5), (1, 1, 1), (32, 32, 32)])
-def test_blocks_with_idle_warps_are_played(size):
+def test_blocks_with_idle_warps_are_simulated(size):
     """Naive in blocks of 16×16: beyond the matrix whole warps have no work."""
     kernel, trace = traced("naive", *size)
     timing = timing_model.simulate_blocks(kernel, trace, H200)
@@ -219,7 +219,7 @@ def test_blocks_with_idle_warps_are_played(size):
     assert min(lengths) < max(lengths) or size == (32, 32, 32)
 
 
-def test_what_cannot_be_played_is_refused():
+def test_what_cannot_be_simulated_is_refused():
     """The message is a sentence that lists what there is."""
     adds = [ADDS]
     kernel, trace = traced("tiled", 16, 16, 64, tile_width=16)
@@ -283,9 +283,9 @@ def test_blocks_take_turns_in_waiting_for_dram(name):
     r = next(r for r in measurements.load("cold").results if r["rung"] == name)
     seen = np.median(r["warm_milliseconds"]) / np.median(r["cold_milliseconds"])
     launch = predictions.launch_of(r, H200, measurements.load("cold"))
-    played = launch.gflops() / replace(launch, cached=True).gflops()
+    share = launch.gflops() / replace(launch, cached=True).gflops()
 
-    assert played == pytest.approx(seen, abs=0.05)
+    assert share == pytest.approx(seen, abs=0.05)
 
 
 def residency(width, warps, rung="prefetched", what="residency"):
