@@ -71,6 +71,8 @@ def test_the_bars_of_two_runs_in_cycles_have_one_scale(show):
     expect(page.locator(".tt-tracks > p")).to_contain_text("in cycles")
     cycles = [next(iter(orders.values())) for orders in all_orders]
     longest = max(max(each) for each in cycles)
+    marks = [int(mark.replace(",", "")) for mark in page.locator(".tt-track-end").all_text_contents()]
+    assert marks == [max(each) for each in cycles]
     shown = page.evaluate(BARS, "loads")
     for run, ends, bars in zip(runs, cycles, shown, strict=True):
         timeline = Timeline(run.trace, (0, 0, 0))

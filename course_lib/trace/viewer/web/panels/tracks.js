@@ -73,7 +73,8 @@ export class Tracks {
           );
         });
         const label = two ? [html("code", {}, run.trace.name)] : [];
-        return html("div", { class: "tt-track-run" }, ...label, ...rows, html("div", { class: "tt-track-head" }, head));
+        const marks = html("div", { class: "tt-track-head" }, ...(order ? [endOf(tracks.end, end)] : []), head);
+        return html("div", { class: "tt-track-run" }, ...label, ...rows, marks);
       }),
       this.says,
     );
@@ -85,6 +86,13 @@ export class Tracks {
       head.style.left = share(tracks.at(frame ? frame.step : replay.position), end);
     }
   }
+}
+
+/** A mark where a run ends, with its cycles. @param {number} cycles @param {number} end */
+function endOf(cycles, end) {
+  const mark = html("span", { class: "tt-track-end", title: "The block has ended" }, cycles.toLocaleString("en"));
+  mark.style.right = share(end - cycles, end);
+  return mark;
 }
 
 /** @param {number} length @param {number} end */
