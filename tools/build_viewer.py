@@ -28,8 +28,8 @@ COMPILERS = REPOSITORY / "tools" / "viewer"
 BUNDLES = {
     SOURCES / "index.js": SOURCES.parent / "stepper.js",
     SOURCES / "style" / "index.css": SOURCES.parent / "stepper.css",
-    SOURCES / "waiting.js": PACKAGE / "machine" / "timing_model" / "waiting.js",
-    SOURCES / "style" / "waiting.css": PACKAGE / "machine" / "timing_model" / "waiting.css",
+    SOURCES / "timing_model.js": PACKAGE / "machine" / "timing_model" / "timing_model.js",
+    SOURCES / "style" / "timing_model.css": PACKAGE / "machine" / "timing_model" / "timing_model.css",
     SOURCES / "sliders.js": PACKAGE / "machine" / "sliders" / "sliders.js",
     SOURCES / "style" / "sliders.css": PACKAGE / "machine" / "sliders" / "sliders.css",
     SOURCES / "predict.js": PACKAGE / "exercises" / "predict.js",
@@ -42,7 +42,7 @@ def tokens() -> str:
     """Return the stylesheet of the palette's colours, which course_lib/trace/palette.py defines."""
     rows = "".join(f"  {name}: {colour};\n" for name, colour in palette.tokens().items())
     head = "/* Written by tools/build_viewer.py from course_lib/trace/palette.py. */"
-    return f"{head}\n.tt-root,\n.tt-schedule,\n.tt-unreadable {{\n{rows}}}\n"
+    return f"{head}\n.tt-root,\n.tt-sliders-widget,\n.tt-unreadable {{\n{rows}}}\n"
 
 
 def digest(text: str) -> str:

@@ -227,7 +227,7 @@ def test_the_timing_model_shows_what_was_recorded(offline, tmp_path, theme):
     expect_plan(page, LATENCIES[-1], 8, 32, 2)
     page.locator(".tt-slider-warps").press("ArrowRight")
     expect_plan(page, LATENCIES[-1], 16, 32, 2)
-    assert violations(page, ".tt-schedule") == []
+    assert violations(page, ".tt-sliders-widget") == []
     expect_alone(page)
 
 
@@ -267,7 +267,7 @@ def test_a_lesson_with_the_timing_model_works_without_a_network(exported, conver
         page.wait_for_function("() => window.Reveal?.isReady()")
         assert page.evaluate("Reveal.getTotalSlides()") == 2  # no element of a widget is taken for a slide
         page.keyboard.press("ArrowRight")
-    expect(page.locator(".tt-schedule")).to_be_visible()
+    expect(page.locator(".tt-sliders-widget")).to_be_visible()
     expect(page.locator("img")).to_have_count(0)
     page.locator(".tt-slider-buffers").press("ArrowRight")
     expect_plan(page, 600, 2, 8, 2)

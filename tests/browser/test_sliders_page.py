@@ -36,10 +36,10 @@ def test_the_sliders_go_from_one_recorded_picture_to_the_next(opened, theme):
     for key, name, setting in (("ArrowRight", "stride", (2, 0)), ("End", "stride", (32, 0)), ("End", "first", (32, 8))):
         page.locator(f".tt-slider-{name}").press(key)
         sketch = draw_sectors(*setting)
-        expect(page.locator(".tt-says p")).to_have_text([f"{each}." for each in sketch.says])
+        expect(page.locator(".tt-sentences p")).to_have_text([f"{each}." for each in sketch.says])
         expect(page.locator(".tt-sliders-picture rect, .tt-sliders-picture text")).to_have_count(len(sketch.shapes))
     expect(page.locator(".tt-recorded")).to_contain_text("This page has no kernel")
-    assert violations(page, ".tt-schedule") == []
+    assert violations(page, ".tt-sliders-widget") == []
 
 
 @pytest.mark.parametrize("widget", [lambda: sliders.occupancy(GPU), sliders.queue], ids=["occupancy", "queue"])

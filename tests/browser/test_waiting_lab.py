@@ -20,10 +20,10 @@ Waiting(Multiprocessor.measured(measurements.load("latencies")), latency=600)"""
 def expect_plan(cell, latency, warps, tile_width, buffers):
     """The text, the picture's words and its rows are those of a plan of this setting, which the test makes itself."""
     sentences = plan(H200, latency, warps, tile_width, buffers).sentences()
-    expect(cell.locator(".tt-says p")).to_have_text([f"{each}." for each in sentences])
+    expect(cell.locator(".tt-sentences p")).to_have_text([f"{each}." for each in sentences])
     expect(cell.locator(".tt-cycles")).to_have_attribute("aria-label", ". ".join(sentences))
     expect(cell.locator(".tt-cycles .tt-warp")).to_have_count(warps)
-    expect(cell.locator(".tt-asking")).to_have_text("")
+    expect(cell.locator(".tt-outdated")).to_have_text("")
 
 
 @pytest.mark.nightly
@@ -83,4 +83,4 @@ def test_axe_finds_nothing_inside_jupyterlab(open_notebook):
             }""",
             arg=theme.endswith("Dark"),
         )
-        assert violations(notebook.page, ".tt-schedule") == [], theme
+        assert violations(notebook.page, ".tt-sliders-widget") == [], theme

@@ -29,7 +29,7 @@ def show(alone):
 def test_it_says_that_python_simulates(show):
     page = show(Waiting(H200))
     page.press(".tt-slider-latency", "ArrowRight")
-    expect(page.locator(".tt-asking")).to_contain_text("Python simulates the new setting")
+    expect(page.locator(".tt-outdated")).to_contain_text("Python simulates the new setting")
     assert page.evaluate("window.leaked") is None  # JupyterLab's shortcuts must not hear what is typed
 
 

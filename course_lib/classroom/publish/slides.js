@@ -1,5 +1,5 @@
 // Follows reveal.js, and the constant `size` of deck.py.
-const WIDGETS = ".tt-root, .tt-schedule, .tt-launches";
+const WIDGETS = ".tt-root, .tt-sliders-widget, .tt-launches";
 // Text and code are as large as their slide allows, in pixels of a slide that is 720 high.
 const TEXT = { alone: 40, largest: 32, smallest: 24 };
 const CODE = { largest: 30, smallest: 18 };
@@ -58,7 +58,7 @@ Reveal.on("slidechanged", ({ currentSlide }) => fit(currentSlide));
 addEventListener(
   "keydown",
   (event) => {
-    if (event.key !== "Escape" || !document.activeElement?.closest(".tt-schedule, .tt-launches")) return;
+    if (event.key !== "Escape" || !document.activeElement?.closest(".tt-sliders-widget, .tt-launches")) return;
     document.activeElement.blur();
     event.stopPropagation(); // reveal.js shows all slides
   },

@@ -25,10 +25,10 @@ from .simulation import REASONS
 from .timing import SimulatedTiming, simulate_warps
 
 BUNDLE = Bundle(
-    "waiting",
+    "timing_model",
     pathlib.Path(__file__).parent,
     ("_plan", "_recorded", "_offers", "latency", "warps", "tile_width", "buffers"),
-    "tile-by-tile-waiting",
+    "tile-by-tile-timing-model",
 )
 
 #: What the sliders offer: cycles, more than a hit in the first-level cache takes; warps of a scheduler; tile widths;

@@ -8,9 +8,9 @@ export default {
   /** @param {{model: import("./player.js").Model, el: HTMLElement}} place */
   render({ model, el }) {
     const player = new Player(model, el);
-    const bringBack = hideFallback(model, el, (fallback) => player.watch(fallback));
+    const showFallback = hideFallback(model, el, (fallback) => player.watch(fallback));
     return () => {
-      bringBack();
+      showFallback();
       player.destroy();
     };
   },

@@ -156,10 +156,10 @@ function render({ model, el }) {
     if (!model.get("right") && justRun(root)) focused.focus();
   });
   arrived.observe(root);
-  const bringBack = hideFallback(model, el);
+  const showFallback = hideFallback(model, el);
   return () => {
     arrived.disconnect();
-    bringBack();
+    showFallback();
     model.off(watched, draw);
   };
 }

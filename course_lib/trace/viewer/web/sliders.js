@@ -3,7 +3,7 @@
 
 import { html, inflated, part, svg, write } from "./dom.js";
 import { initialize, hideFallback } from "./fallback.js";
-import { slider } from "./waiting.js";
+import { slider } from "./slider.js";
 
 /**
  * @typedef {object} Sketch
@@ -59,12 +59,12 @@ function picture(sketch) {
   );
 }
 
-/** @param {{model: import("./waiting.js").Model, el: HTMLElement}} place */
+/** @param {{model: import("./fallback.js").Model, el: HTMLElement}} place */
 function render({ model, el }) {
   const offers = JSON.parse(model.get("_offers"));
   const sketches = offers.recorded ? inflated(model.get("_sketches")).json() : null;
   const names = Object.keys(offers.sliders);
-  const ask = (/** @type {string} */ name) => async (/** @type {number} */ value) => {
+  const chooseFor = (/** @type {string} */ name) => async (/** @type {number} */ value) => {
     model.set("setting", { ...model.get("setting"), [name]: value });
     if (!sketches) return model.save_changes();
     const chosen = names.map((each) => model.get("setting")[each]).join();
@@ -73,41 +73,41 @@ function render({ model, el }) {
   const sliders = Object.fromEntries(
     names.map((name) => {
       const { values, says } = offers.sliders[name];
-      return [name, slider(name, values, (value) => says[values.indexOf(value)], ask(name))];
+      return [name, slider(name, values, (value) => says[values.indexOf(value)], chooseFor(name))];
     }),
   );
   const root = html(
     "div", // reveal.js takes every section for a slide
-    { class: "tt-schedule", role: "region", "aria-label": offers.title },
+    { class: "tt-sliders-widget", role: "region", "aria-label": offers.title },
     html("div", { class: "tt-sliders" }, ...names.map((name) => sliders[name].label)),
     ...(sketches ? [html("p", { class: "tt-recorded" }, RECORDED)] : []),
-    html("div", { class: "tt-plan" }),
-    html("div", { class: "tt-says", "aria-live": "polite" }),
-    html("p", { class: "tt-asking" }),
+    html("div", { class: "tt-picture" }),
+    html("div", { class: "tt-sentences", "aria-live": "polite" }),
+    html("p", { class: "tt-outdated" }),
   );
   root.addEventListener("keydown", (event) => event.stopPropagation()); // JupyterLab's shortcuts are not meant here
 
-  const asked = () => {
+  const showSetting = () => {
     const { setting } = JSON.parse(model.get("_sketch"));
     for (const name of names) sliders[name].show(model.get("setting")[name]);
     const current = names.every((name) => model.get("setting")[name] === setting[name]);
-    write(part(root, "asking"), current ? "" : "The picture is the one before; Python draws the new setting.");
+    write(part(root, "outdated"), current ? "" : "The picture is the one before; Python draws the new setting.");
   };
   const draw = () => {
     const sketch = /** @type {Sketch} */ (JSON.parse(model.get("_sketch")));
-    part(root, "plan").replaceChildren(picture(sketch));
-    part(root, "says").replaceChildren(...sketch.says.map((sentence) => html("p", {}, `${sentence}.`)));
-    asked();
+    part(root, "picture").replaceChildren(picture(sketch));
+    part(root, "sentences").replaceChildren(...sketch.says.map((sentence) => html("p", {}, `${sentence}.`)));
+    showSetting();
   };
   model.on("change:_sketch", draw);
-  model.on("change:setting", asked);
+  model.on("change:setting", showSetting);
   draw();
   el.replaceChildren(root);
-  const bringBack = hideFallback(model, el);
+  const showFallback = hideFallback(model, el);
   return () => {
-    bringBack();
+    showFallback();
     model.off("change:_sketch", draw);
-    model.off("change:setting", asked);
+    model.off("change:setting", showSetting);
   };
 }
 

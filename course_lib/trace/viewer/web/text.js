@@ -1,7 +1,7 @@
 // The texts of values, lines of Python and steps.
 
 import { html } from "./dom.js";
-import { exchanged, actionOf } from "./exchanges.js";
+import { exchanged, actionOf } from "./lane_exchanges.js";
 import { LOAD, lanesOf, RESULT, STORE, WARP } from "./trace.js";
 
 /** @typedef {import("./trace.js").Value} Value */

@@ -5,7 +5,7 @@ import { html, set, svg, write } from "../dom.js";
 import { SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
 import { beside, draw } from "../rows.js";
 import { askedOf, requestSays, Requests } from "./costs.js";
-import { picture as flows } from "./exchanges.js";
+import { picture as flows } from "./lane_exchanges.js";
 
 const CELL = 20; // height of a lane, and its least width, in units
 const DIGIT = 5.5; // width of a digit of an address

@@ -1,7 +1,7 @@
 // The picture of a shuffle or a vote: the lanes of the warp, what each gives and gets, and lines from one to another.
 
 import { html, svg } from "../dom.js";
-import { exchanged, actionOf, UNDEFINED } from "../exchanges.js";
+import { exchanged, actionOf, UNDEFINED } from "../lane_exchanges.js";
 import { beside as fitting, draw } from "../rows.js";
 import { full, short } from "../text.js";
 import { WARP } from "../trace.js";

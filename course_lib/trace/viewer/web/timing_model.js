@@ -3,6 +3,7 @@
 
 import { html, inflated, part, svg, write } from "./dom.js";
 import { initialize, hideFallback } from "./fallback.js";
+import { slider } from "./slider.js";
 
 /**
  * @typedef {object} Plan
@@ -123,109 +124,118 @@ function picture(plan) {
   );
 }
 
-/**
- * A slider over a list of values; its text is above it, and is read out.
- * @param {string} name @param {number[]} values @param {(value: number) => string} says
- * @param {(value: number) => void} chosen
- */
-export function slider(name, values, says, chosen) {
-  const input = /** @type {HTMLInputElement} */ (
-    html("input", { type: "range", min: 0, max: values.length - 1, step: 1, class: `tt-slider-${name}` })
-  );
-  const text = html("b");
-  input.addEventListener("input", () => chosen(values[Number(input.value)]));
-  return {
-    label: html("label", {}, text, input),
-    /** @param {number} value */
-    show(value) {
-      input.value = String(Math.max(values.indexOf(value), 0));
-      input.setAttribute("aria-valuetext", says(value));
-      write(text, says(value));
-    },
-  };
-}
-
-/** The root's parts. @param {string[]} reasons */
+/** The colours of the reasons. @param {string[]} reasons */
 function legend(reasons) {
   const items = reasons.map((reason, number) => html("li", { style: `--fill: ${FILLS[number]}` }, reason));
   return html("ul", { class: "tt-reasons", "aria-label": "What a warp does or waits for" }, ...items);
 }
 
-/** @param {{model: Model, el: HTMLElement}} place */
-function render({ model, el }) {
-  const offers = JSON.parse(model.get("_offers"));
+/** @typedef {{latency: number[], latencies?: number[], warps: number, widths: Record<string, number>, recorded?: Record<string, number[]>}} Offers  of the sliders; ``widths``: the warps of a block */
+
+/**
+ * The sliders by the names of their traits.
+ * @param {Model} model
+ * @param {Offers} offers
+ * @param {(name: string, value: number) => void} choose
+ */
+function slidersOf(model, offers, choose) {
   const [first, last, step] = offers.latency;
-  /** @type {Promise<Record<string, Plan>> | null}  by their settings: "latency,warps,T,buffers" */
-  const recorded = offers.recorded ? inflated(model.get("_recorded")).json() : null;
   const latencies = offers.latencies ?? Array.from({ length: (last - first) / step + 1 }, (_, i) => first + i * step);
   const widths = Object.keys(offers.widths).map(Number);
-  const ask = (/** @type {string} */ name) => (/** @type {number} */ value) => {
-    if (model.get(name) === value) return;
-    model.set(name, value);
-    if (recorded) showRecorded();
-    else model.save_changes();
-  };
-  const showRecorded = async () => {
-    const counts = offers.recorded[model.get("tile_width")];
-    const held = counts.filter((/** @type {number} */ count) => count <= model.get("warps"));
-    model.set("warps", held.at(-1) ?? counts[0]); // whole blocks, as Python has it
-    model.set("_plan", JSON.stringify((await recorded)?.[SETTING.map((name) => model.get(name)).join()]));
-  };
-  const many = (/** @type {number} */ count, /** @type {string} */ noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
   const counts = Array.from({ length: offers.warps }, (_, i) => i + 1);
-  // Warps come in whole blocks: a key or a drag goes to the next count that is one, in its direction.
-  const whole = (/** @type {number} */ count) => {
-    const size = offers.widths[model.get("tile_width")];
-    const up = count > model.get("warps");
-    const offered = offers.recorded?.[model.get("tile_width")] ?? counts.filter((each) => each % size === 0);
-    const beyond = offered.filter((/** @type {number} */ each) => (up ? each >= count : each <= count));
-    const chosen = (up ? beyond[0] : beyond.at(-1)) ?? offered.at(up ? -1 : 0);
-    ask("warps")(chosen);
+  const many = (/** @type {number} */ count, /** @type {string} */ noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+  const chooseFor = (/** @type {string} */ name) => (/** @type {number} */ value) => choose(name, value);
+  const chooseWarps = (/** @type {number} */ count) => {
+    const chosen = wholeBlocks(count, model, offers, counts);
+    choose("warps", chosen);
     sliders.warps.show(chosen);
   };
   const sliders = {
-    latency: slider("latency", latencies, (n) => `latency: ${n.toLocaleString("en")} cycles`, ask("latency")),
-    warps: slider("warps", counts, (n) => many(n, "resident warp"), whole),
+    latency: slider("latency", latencies, (n) => `latency: ${n.toLocaleString("en")} cycles`, chooseFor("latency")),
+    warps: slider("warps", counts, (n) => many(n, "resident warp"), chooseWarps),
     tile_width: slider(
       "tile_width",
       widths,
       (n) => `T = ${n}, ${many(offers.widths[n], "warp")} a block`,
-      ask("tile_width"),
+      chooseFor("tile_width"),
     ),
-    buffers: slider("buffers", [1, 2], (n) => (n === 1 ? "1 buffer: tiled" : "2 buffers: prefetched"), ask("buffers")),
+    buffers: slider(
+      "buffers",
+      [1, 2],
+      (n) => (n === 1 ? "1 buffer: tiled" : "2 buffers: prefetched"),
+      chooseFor("buffers"),
+    ),
   };
+  return sliders;
+}
+
+/**
+ * Warps come in whole blocks: a key or a drag goes to the next count that is one, in its direction.
+ * @param {number} count
+ * @param {Model} model
+ * @param {Offers} offers
+ * @param {number[]} counts
+ */
+function wholeBlocks(count, model, offers, counts) {
+  const width = model.get("tile_width");
+  const up = count > model.get("warps");
+  const offered = offers.recorded?.[width] ?? counts.filter((each) => each % offers.widths[width] === 0);
+  const beyond = offered.filter((each) => (up ? each >= count : each <= count));
+  const nearest = up ? beyond[0] : beyond.at(-1);
+  return /** @type {number} */ (nearest ?? offered.at(up ? -1 : 0));
+}
+
+/** @param {{model: Model, el: HTMLElement}} place */
+function render({ model, el }) {
+  /** @type {Offers} */
+  const offers = JSON.parse(model.get("_offers"));
+  /** @type {Promise<Record<string, Plan>> | null}  by their settings: "latency,warps,T,buffers" */
+  const recordedPlans = offers.recorded ? inflated(model.get("_recorded")).json() : null;
+  const showRecorded = async () => {
+    const counts = offers.recorded?.[model.get("tile_width")] ?? [];
+    const atMost = counts.filter((count) => count <= model.get("warps"));
+    model.set("warps", atMost.at(-1) ?? counts[0]); // whole blocks, as Python has it
+    const setting = SETTING.map((name) => model.get(name)).join();
+    model.set("_plan", JSON.stringify((await recordedPlans)?.[setting]));
+  };
+  const sliders = slidersOf(model, offers, (name, value) => {
+    if (model.get(name) === value) return;
+    model.set(name, value);
+    if (recordedPlans) showRecorded();
+    else model.save_changes();
+  });
   const root = html(
     "div", // reveal.js takes every section for a slide
-    { class: "tt-schedule", role: "region", "aria-label": "Waiting, by the timing model" },
+    { class: "tt-sliders-widget", role: "region", "aria-label": "Waiting, by the timing model" },
     html("div", { class: "tt-sliders" }, ...Object.values(sliders).map((each) => each.label)),
-    ...(recorded ? [html("p", { class: "tt-recorded" }, RECORDED)] : []),
-    html("div", { class: "tt-plan" }),
-    html("div", { class: "tt-says" }),
-    html("p", { class: "tt-asking", "aria-live": "polite" }),
+    ...(recordedPlans ? [html("p", { class: "tt-recorded" }, RECORDED)] : []),
+    html("div", { class: "tt-picture" }),
+    html("div", { class: "tt-sentences" }),
+    html("p", { class: "tt-outdated", "aria-live": "polite" }),
   );
   root.addEventListener("keydown", (event) => event.stopPropagation()); // JupyterLab's shortcuts are not meant here
 
-  const asked = () => {
+  const showSetting = () => {
     const plan = /** @type {Plan} */ (JSON.parse(model.get("_plan")));
     for (const [name, each] of Object.entries(sliders)) each.show(model.get(name));
     const current = SETTING.every((name) => model.get(name) === /** @type {any} */ (plan)[name]);
-    write(part(root, "asking"), current ? "" : "The picture is the one before; Python simulates the new setting.");
+    write(part(root, "outdated"), current ? "" : "The picture is the one before; Python simulates the new setting.");
   };
   const draw = () => {
     const plan = /** @type {Plan} */ (JSON.parse(model.get("_plan")));
-    part(root, "plan").replaceChildren(legend(plan.reasons), picture(plan));
-    part(root, "says").replaceChildren(...plan.says.map((sentence) => html("p", {}, `${sentence}.`)));
-    asked();
+    part(root, "picture").replaceChildren(legend(plan.reasons), picture(plan));
+    part(root, "sentences").replaceChildren(...plan.says.map((sentence) => html("p", {}, `${sentence}.`)));
+    showSetting();
   };
   model.on("change:_plan", draw);
-  for (const name of SETTING) model.on(`change:${name}`, asked);
+  for (const name of SETTING) model.on(`change:${name}`, showSetting);
   draw();
   el.replaceChildren(root);
-  const bringBack = hideFallback(model, el);
+  const showFallback = hideFallback(model, el);
   return () => {
-    bringBack();
+    showFallback();
     model.off("change:_plan", draw);
-    for (const name of SETTING) model.off(`change:${name}`, asked);
+    for (const name of SETTING) model.off(`change:${name}`, showSetting);
   };
 }
 
