@@ -36,13 +36,13 @@
   };
 
   let index = null,
-    waiting = null;
+    indexArrived = null;
   window.tileByTileIndex = (rows) => {
     index = rows;
-    waiting?.();
+    indexArrived?.();
   };
   const ready = new Promise((done) => {
-    waiting = done;
+    indexArrived = done;
   });
   const load = () => {
     if (index || document.querySelector("script[data-index]")) return;
@@ -68,7 +68,7 @@
       .sort((a, b) => b.score - a.score)
       .slice(0, 12);
   };
-  const around = (body, word) => {
+  const excerpt = (body, word) => {
     const found = body.toLowerCase().indexOf(word),
       at = Math.max(found, 0),
       small = document.createElement("small"),
@@ -78,11 +78,23 @@
     return small;
   };
 
-  const page = () => {
+  const foundItem = ({ target, title, body, word }) => {
+    const item = document.createElement("li"),
+      link = document.createElement("a");
+    link.href = up + target;
+    link.append(title, excerpt(body, word));
+    item.append(link);
+    return item;
+  };
+
+  const themeButton = () => {
     document.querySelector(".theme").onclick = () => {
       kept.set("theme", root.dataset.theme === "dark" ? "light" : "dark");
       paint();
     };
+  };
+
+  const sideMenu = () => {
     const menu = document.querySelector(".menu"),
       side = document.querySelector(".side");
     const open = (yes) => {
@@ -94,21 +106,14 @@
     addEventListener("keydown", ({ key }) => key === "Escape" && open(false));
     side.querySelector("[aria-current]")?.scrollIntoView({ block: "center" });
     scrollTo({ top: location.hash ? scrollY : 0 });
+  };
 
+  const searchBox = () => {
     const box = document.querySelector(".search input"),
       found = document.querySelector(".found");
     const show = () => {
       const rows = search(box.value);
-      found.replaceChildren(
-        ...rows.map(({ target, title, body, word }) => {
-          const item = document.createElement("li"),
-            link = document.createElement("a");
-          link.href = up + target;
-          link.append(title, around(body, word));
-          item.append(link);
-          return item;
-        }),
-      );
+      found.replaceChildren(...rows.map(foundItem));
       if (box.value.trim() && index && !rows.length) found.textContent = "Nothing found.";
       found.hidden = !box.value.trim();
     };
@@ -142,8 +147,10 @@
     addEventListener("click", ({ target }) => {
       if (!target.closest(".search")) found.hidden = true;
     });
+  };
 
-    // What a prediction asks for unfolds once it was answered, up to the next prediction; on paper, everything does.
+  /** What a prediction asks for unfolds once it was answered, up to the next prediction; on paper, everything does. */
+  const folds = () => {
     addEventListener("tile-by-tile-answered", ({ detail }) => {
       const cells = [...document.querySelectorAll(".cell, .text")],
         at = cells.indexOf(detail.closest(".cell"));
@@ -156,13 +163,20 @@
     addEventListener("beforeprint", () => {
       for (const fold of document.querySelectorAll("details")) fold.open = true;
     });
+  };
+
+  const page = () => {
+    themeButton();
+    sideMenu();
+    searchBox();
+    folds();
     // by the keyboard, too, code scrolls that is wider than its column
     for (const code of document.querySelectorAll("pre")) if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
-    for (const bug of document.querySelectorAll(".bug")) find(bug);
+    for (const bug of document.querySelectorAll(".bug")) bugToFind(bug);
   };
 
   /** A kernel whose lines are buttons: a click on a right one, or "Tell me", shows the finding and the moment. */
-  const find = (bug) => {
+  const bugToFind = (bug) => {
     const said = bug.querySelector(".said"),
       clock = bug.querySelector(".clock"),
       lines = [...bug.querySelectorAll(".lines button")];
