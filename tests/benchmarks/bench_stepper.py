@@ -97,7 +97,7 @@ def bench_step(show, launch_of, measured, name):
     page = show(stepper, step=scene_of(stepper).position)
     root = page.locator(".tt-root").element_handle()
     ticks = Ticks(page)
-    for panel in page.evaluate("() => document.querySelector('.tt-root').stepper.scene.names"):
+    for panel in page.evaluate("() => document.querySelector('.tt-root').stepper.scene.panelNames"):
         page.evaluate("panel => window.model.set('panel', panel)", panel)
         measured(f"step of {name}, {panel}", ticks.per_step(root), 10)
 
@@ -121,7 +121,7 @@ def bench_opening(browser, show, launch_of, measured, name):
 
     def opened() -> None:
         page = show(Stepper(launch_of(name)), own=True, frames=True)
-        page.wait_for_function("() => !document.querySelector('.tt-root').stepper.ahead.length")
+        page.wait_for_function("() => !document.querySelector('.tt-root').stepper.pendingSnapshots.length")
 
     measured(f"longest task, opening {name}", tasks_of(browser, opened)[0], 100)
 

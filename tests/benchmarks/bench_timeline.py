@@ -25,7 +25,7 @@ IN_SIGHT = """((places) => places.length === 20 && places.every((place) =>
 def bench_drag(browser, show, launch_of, measured):
     """The longest task of a drag over the stepper of `best`, 57,000 steps of one block, a moment after it was drawn."""
     page = show(Stepper(launch_of("best")), own=True)
-    page.wait_for_function("() => !document.querySelector('.tt-root').stepper.ahead.length")
+    page.wait_for_function("() => !document.querySelector('.tt-root').stepper.pendingSnapshots.length")
     tasks = tasks_of(browser, lambda: page.evaluate(DRAG))
     measured("longest task of a drag over best", tasks[0], 100)
     measured("drag over best, 80 places", sum(tasks))

@@ -115,7 +115,9 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">%(head)s<title>St
 #: A few frames, in which a stepper fits itself into a new size.
 FITTED = "async () => { for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame); }"
 #: What a step is, as a reader chooses in the menu.
-STATEMENTS = "() => document.querySelectorAll('.tt-root').forEach(({ stepper }) => stepper.two || stepper.setUnit(2))"
+STATEMENTS = """() => {
+  for (const { stepper } of document.querySelectorAll(".tt-root")) if (!stepper.comparesRuns) stepper.setUnit(2);
+}"""
 #: Remove what the test before showed: whatever follows would lay it out again.
 CLEARED = "() => { window.undo?.forEach((undo) => undo()); document.body.replaceChildren(); }"
 #: The colours of JupyterLab's themes, as far as the stepper uses them.

@@ -1,6 +1,6 @@
 // What a stepper shows, as tests/oracles/scene.py describes it: `shown(run)`, of the first run or of the one beside it.
 
-const LETTERS = ".rsaeRWp"; // of the looks in plane.js, whose number is faint with a bit more
+const LETTERS = ".rsaeRWp"; // of the states in plane.js, whose number is faint with a bit more
 const FAINT = 8;
 const WORD_BYTES = 4;
 const textsOf = (place, selector) => [...place.querySelectorAll(selector)].map((node) => node.textContent);
@@ -31,7 +31,7 @@ function planeState(plane) {
     name,
     rows,
     columns,
-    looks: Array.from(plane.looks, (look) => LETTERS[look & ~FAINT]).join(""),
+    states: Array.from(plane.states, (state) => LETTERS[state & ~FAINT]).join(""),
     texts: texts ? texts.map((text) => lines(text) || text.textContent) : null,
     counts: [...plane.counts],
     most: plane.most,
@@ -41,8 +41,8 @@ function planeState(plane) {
     wrong: [...new Set(marks(plane.faults).filter(Number.isInteger))].sort((x, y) => x - y),
     frame: plane.outline.getAttribute("display") === "none" ? null : framed(),
     tile,
-    owned: inside(plane.owns.thread),
-    owned_by_warp: inside(plane.owns.warp),
+    owned: inside(plane.borders.thread),
+    owned_by_warp: inside(plane.borders.warp),
   };
 }
 
@@ -87,25 +87,25 @@ function matrixState(place) {
   return { says: place.querySelector("b")?.textContent, held, read };
 }
 
-/** The card of the element of which the reader asks; null without one. */
-window.askedState = ({ asked, context, node }) => {
-  if (!asked) return null;
+/** The card of an element; null without one. */
+window.cardState = ({ target, context, node }) => {
+  if (!target) return null;
   const says = [...node.children].map((line) => line.textContent);
-  return { array: context.trace.arrays[asked.array].name, element: asked.element, says };
+  return { array: context.trace.arrays[target.array].name, element: target.element, says };
 };
 
 /** What a view shows, by its part of the page or the name of its panel. */
 const VIEWS = {
-  memory({ ask, planes, threads }) {
+  memory({ card, planes, threads }) {
     return {
-      asked: askedState(ask),
+      card: cardState(card),
       grids: planes.flat().map(planeState),
       variables: threads.map(({ plane }) => planeState(plane)),
     };
   },
-  source: ({ current, lines, truth }) => ({
+  source: ({ condition, current, lines }) => ({
     line: current ? Number(current.dataset.line) : null,
-    truth: truth.isConnected ? truth.textContent : "",
+    truth: condition.isConnected ? condition.textContent : "",
     broken: [...lines].flatMap(([line, { node }]) => (node.classList.contains("tt-broken") ? [line] : [])),
     source: [...lines].map(([line, { runs, loads }]) => [line, Number(runs.textContent), Number(loads.textContent)]),
   }),
@@ -128,11 +128,11 @@ const VIEWS = {
     matrices: [...said.querySelectorAll(".tt-multiplied")].map(matrixState),
     in_flight: inFlight.textContent,
   }),
-  waits: ({ arrows, order, rows, said, sight }) => ({
+  waits: ({ arrows, order, range, rows, said }) => ({
     strips: (rows ?? []).map(({ name, spans }) => [name, spans]),
     waiting: said.textContent,
     order: order ? order[0] : "the simulator's",
-    sight: [sight.from, sight.span],
+    range: [range.from, range.span],
     arrows: arrows.map(({ steps }) => steps),
   }),
   launch: ({ rows }) => ({ launch: { rows: rows.map(({ row }) => [isHere(row), ...textsOf(row, "td")]) } }),
@@ -149,9 +149,9 @@ const VIEWS = {
 /** All that the page shows of a run; hidden views are drawn first. */
 window.shown = (number = 0) => {
   const player = document.querySelector(".tt-root").stepper;
-  const { open, root, runs, said, timeline } = player.scene;
+  const { panels: byName, root, runs, texts: said, timeline } = player.scene;
   const run = runs[number];
-  const panels = [...run.panels, ...(number ? [] : (open.get("compare")?.views ?? []))];
+  const panels = [...run.panels, ...(number ? [] : (byName.get("compare")?.views ?? []))];
   for (const view of panels) view.choose();
   for (const view of panels) view.draw();
   const { blockNumber, length, position, thread, trace } = run.context.replay;

@@ -74,7 +74,7 @@ def test_axe_finds_nothing(show, launch_of, name, step, theme):
     stepper = Stepper(launch_of(name), step=step)
     two = NIGHTLY or (name, theme) == ("tiled", "light")
     page = show(*[stepper] * (1 + two), theme=THEMES[theme])
-    panels = page.evaluate("() => document.querySelector('.tt-root').stepper.scene.names")
+    panels = page.evaluate("() => document.querySelector('.tt-root').stepper.scene.panelNames")
     assert {"warp", "waits", "launch"} <= set(panels)
     page.locator(".tt-root").last.press("?")
     if name != "tiled" and not NIGHTLY:
@@ -132,7 +132,7 @@ def test_axe_finds_nothing_in_large_launches_and_in_two(show, launch_of, *, name
     stepper = Stepper(launch_of(name))
     other = Stepper(launch_of(beside))._data if beside else ""
     page = show(stepper, theme=THEMES[theme], size=size, step=scene_of(stepper).position, _other=other)
-    panels = page.evaluate("() => document.querySelector('.tt-root').stepper.scene.names")
+    panels = page.evaluate("() => document.querySelector('.tt-root').stepper.scene.panelNames")
     for panel in (panels[0], panels[1] if beside else panels[-1]):
         page.evaluate("panel => window.model.set('panel', panel)", panel)
         assert violations(page, None if panel == panels[0] else PANEL, theme) == [], panel
@@ -152,7 +152,7 @@ def test_axe_finds_nothing_inside_jupyterlab(open_notebook):
     notebook.run_all()
     page = notebook.page
     page.locator(".tt-count").wait_for()
-    panels = page.evaluate("() => document.querySelector('.tt-root').stepper.scene.names")
+    panels = page.evaluate("() => document.querySelector('.tt-root').stepper.scene.panelNames")
     assert panels
     for panel in panels:
         page.locator(f".tt-tab-{panel}").click()
@@ -174,7 +174,7 @@ def test_forced_colours_keep_what_colours_tell(show, launch_of, scheme):
 
     ground = "#000000" if scheme == "dark" else "#ffffff"
     for panel, marks in {
-        "warp": [".tt-ticks .tt-release", ".tt-ticks .tt-found", ".tt-panel-warp .tt-bar-of", ".tt-matrix-A svg"],
+        "warp": [".tt-ticks .tt-release", ".tt-ticks .tt-found", ".tt-panel-warp .tt-cost-bar", ".tt-matrix-A svg"],
         "waits": [
             ".tt-strip canvas",
             ".tt-strip-key span:nth-child(2) i",

@@ -173,11 +173,11 @@ RESET = """async () => {
   const root = document.querySelector(".tt-root");
   if (document.fullscreenElement) await document.exitFullscreen();
   dispatchEvent(new Event("afterprint"));
-  for (const [place, close] of [["keys", "help"], ["choices", "menu"]]) {
+  for (const [place, close] of [["keys", "toggleLegend"], ["choices", "toggleMenu"]]) {
     if (!root.querySelector(`.tt-${place}`).hidden) root.stepper[close]();
   }
   root.stepper.setSpeed(2);
-  root.stepper.set({ step: 0, block: [0, 0, 0], thread: [0, 0, 0], panel: "" });
+  root.stepper.setTraits({ step: 0, block: [0, 0, 0], thread: [0, 0, 0], panel: "" });
   root.stepper.setUnit(0);
 }"""
 
@@ -186,7 +186,7 @@ def again(page):
     """Play from the start as a reader does, at the usual speed."""
     page.evaluate(RESET)
     see(page, 20)
-    page.evaluate("() => document.querySelector('.tt-root').stepper.toggle()")
+    page.evaluate("() => document.querySelector('.tt-root').stepper.togglePlaying()")
     page.clock.run_for(2000)
     page.clock.run_for(1600)
     assert state(page)[1].startswith("frame 2 of")
@@ -213,7 +213,7 @@ def test_any_key_pauses_it_for_good(cinema, launch_of):
         if key == "End":
             assert re.fullmatch(r"frame (\d+) of \1", after[1])
         if key == "e":
-            assert page.locator(".tt-say .tt-wrong").count() >= 1
+            assert page.locator(".tt-status .tt-wrong").count() >= 1
         if key == "Home":
             assert after[0] == 0
 
@@ -267,7 +267,8 @@ def follow_link(page):
 
 
 ACTS = {
-    **{name: click(f".tt-{name}") for name in ("start", "back", "forward", "end", "fault", "mode", "menu", "play")},
+    **{name: click(f".tt-{name}") for name in ("start", "back", "forward", "end", "next-finding")},
+    **{name: click(f".tt-{name}") for name in ("mode", "menu", "play")},
     **{name: choose(name) for name in ("block", "thread", "unit", "speed")},
     **{name: press_in_the_menu(name) for name in ("help", "full")},
     "a tab": click(".tt-tabs button"),
@@ -278,7 +279,7 @@ ACTS = {
     "an element of C": click(".tt-matrix-C .tt-c"),
     "an element of A": click(".tt-matrix-A .tt-c"),
     "two clicks": lambda page: page.locator(".tt-memory").dblclick(position={"x": 3, "y": 3}),
-    "a line": click(".tt-line[data-line] .tt-lead"),
+    "a line": click(".tt-line[data-line] .tt-jump"),
     "a thread": click(".tt-of-threads .tt-c"),
     "an arrow on an element": lambda page: page.locator(".tt-memory [role=application]").first.press("ArrowDown"),
     "a link": follow_link,
@@ -292,7 +293,7 @@ ACTS = {
 }
 
 
-ACTS_BY_DAY = ("forward", "fault", "speed", "the timeline", "a drag", "an element of C", "a link", "from Python")
+ACTS_BY_DAY = ("forward", "next-finding", "speed", "the timeline", "a drag", "an element of C", "a link", "from Python")
 
 
 def test_any_act_pauses_it_for_good(cinema, launch_of):
@@ -358,7 +359,7 @@ def test_in_a_frame_stands_what_its_threads_read(show, kernel):
                 accesses.store.tolist(),
                 strict=True,
             ):
-                marked = grid["looks"][element] == "R" or (element in ringed and thread == shown["where"][1])
+                marked = grid["states"][element] == "R" or (element in ringed and thread == shown["where"][1])
                 in_frame = animation[1][position - 1] == number
                 if store or not in_frame or not marked or not grid["texts"]:
                     continue
@@ -394,7 +395,7 @@ def test_the_counter_says_how_many_numbers_the_other_kernel_loads(show, launch_o
         touched = [timeline.accesses(array.name) for array in trace.arrays.values() if array.space == "global"]
         loads.append(sum(int((~each.store).sum()) for each in touched))
     assert page.locator(".tt-counter b").all_text_contents() == [str(number) for number in loads]
-    said = [re.findall(r"^\w+|\d+", line.text_content()) for line in page.locator(".tt-beside-other").all()]
+    said = [re.findall(r"^\w+|\d+", line.text_content()) for line in page.locator(".tt-other-run").all()]
     first, second = (name.partition("_")[0] for name in names)
     if loads[0] == loads[1]:
         assert said == [[second, str(loads[1])], [first, str(loads[0])]]

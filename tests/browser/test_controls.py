@@ -72,11 +72,11 @@ def test_to_the_next_finding(walk, launch_of):
     found = Scene(timeline, 0, 0).findings
     position = min(positions[0] for _, positions in found)
     page.evaluate("() => window.model.set('panel', 'findings')")
-    page.locator(".tt-fault").click()
+    page.locator(".tt-next-finding").click()
     assert step(page) == position
     text = next(text for text, positions in found if positions[0] == position)
     message = text.split(": ", 1)[1]
-    expect(page.locator(".tt-say .tt-wrong").first).to_contain_text(message)
+    expect(page.locator(".tt-status .tt-wrong").first).to_contain_text(message)
     run = launch_of("racy")
     finding = next(f for f in run.findings if f.message == message)
     broken = {int(n) for n in page.locator(".tt-broken").evaluate_all("nodes => nodes.map((n) => n.dataset.line)")}
@@ -97,7 +97,7 @@ def test_to_the_next_finding(walk, launch_of):
 def test_no_finding_no_button(walk):
     """A kernel that breaks no rule has nothing to walk to, and no panel for it."""
     page, _ = walk("tiled")
-    expect(page.locator(".tt-fault")).to_be_hidden()
+    expect(page.locator(".tt-next-finding")).to_be_hidden()
     assert page.locator(".tt-tab-findings").count() == 0
     page.locator(".tt-root").press("e")
     assert step(page) == 0
@@ -248,7 +248,7 @@ def test_a_finding_of_the_second_run_is_found(show, launch_of):
     """e goes to the statement of the second run in which its finding is, and to the next one."""
     good, racy = launch_of("tiled"), launch_of("racy")
     page = show(Stepper(good), _other=Stepper(racy)._data)
-    assert page.locator(".tt-fault").is_visible()
+    assert page.locator(".tt-next-finding").is_visible()
     assert page.locator(".tt-found").count() > 0
     found = [locate(racy.trace, finding)[0] for finding in racy.findings]
     here = sorted(place.position for place in found if place.block == found[0].block)
@@ -375,10 +375,9 @@ def test_a_wrong_value_is_marked_with_the_wanted_one(show, launch_of):
     accesses = timeline.accesses("C")
     position = int(accesses.position[accesses.store][0])
     page.evaluate("step => window.model.set('step', step)", position)
-    assert (
-        Scene(timeline, position, 1, stepper._wrong).wrong_now == page.locator(".tt-say .tt-wrong").all_text_contents()
-    )
-    assert "was wanted" in page.locator(".tt-say .tt-wrong").first.text_content()
+    shown = page.locator(".tt-status .tt-wrong")
+    assert Scene(timeline, position, 1, stepper._wrong).wrong_now == shown.all_text_contents()
+    assert "was wanted" in shown.first.text_content()
     assert rings.count() >= 1
 
 
@@ -390,7 +389,7 @@ def test_condition_says_its_truth(walk):
     positions = [p for p in range(1, len(guarded) + 1) if guarded.step(p).conditions]
     assert positions
     page.evaluate("step => window.model.set('step', step)", positions[0])
-    truth = page.locator(".tt-truth").text_content()
+    truth = page.locator(".tt-condition").text_content()
     assert re.fullmatch(r"(\d+ < \d+: (true|false)(, )?)+", truth)
     assert "false" in truth
     said = page.locator(".tt-sentence").text_content()

@@ -80,7 +80,7 @@ def test_the_numbers_of_a_condition_leave_its_line_whole(show, launch_of):
     for size in [(919, 768), (1280, 900), (1920, 1080), (390, 844)]:
         resize(page, size)
         assert page.evaluate(ROOM)["lines"] == [], size
-        said, lines = (page.locator(place).bounding_box() for place in (".tt-truth", ".tt-lines"))
+        said, lines = (page.locator(place).bounding_box() for place in (".tt-condition", ".tt-lines"))
         assert said["x"] + said["width"] <= lines["x"] + lines["width"], size
         assert said["y"] + said["height"] <= lines["y"] + lines["height"], size
 
@@ -225,7 +225,7 @@ def test_a_page_that_is_printed_has_all_its_steppers(show, launch_of):
 def test_a_drag_over_a_long_launch_replays_few_steps(show, launch_of):
     """A moment after it was drawn, the page holds copies of the memory, and goes from the nearest."""
     page = show(Stepper(launch_of("register_2d")), own=True)
-    page.wait_for_function("() => !document.querySelector('.tt-root').stepper.ahead.length")
+    page.wait_for_function("() => !document.querySelector('.tt-root').stepper.pendingSnapshots.length")
     most = page.evaluate("""() => {
       const { stepper } = document.querySelector(".tt-root");
       const { replay } = stepper.scene;
@@ -237,7 +237,7 @@ def test_a_drag_over_a_long_launch_replays_few_steps(show, launch_of):
         stepper.go(Math.round(share * stepper.last));
         most = Math.max(most, replayed);
       }
-      return { most, every: replay.every, last: stepper.last };
+      return { most, every: replay.snapshotInterval, last: stepper.last };
     }""")
     assert 0 < most["most"] <= most["every"] < most["last"] / 10
 
@@ -246,7 +246,7 @@ def test_how_many_lanes_share_a_word_fits_its_bank(show, launch_of):
     """Thirty-two lanes read one word of A's tile: what says so stays inside the word's frame."""
     stepper = Stepper(launch_of("bank_conflicts"))
     page = show(stepper, step=scene_of(stepper).position, panel="banks")
-    crowd = page.locator(".tt-banks .tt-crowd").filter(has_text="32×").first
+    crowd = page.locator(".tt-banks .tt-lane-count").filter(has_text="32×").first
     inside = """node => {
       const [text, word] = [node, node.previousElementSibling].map((each) => each.getBoundingClientRect());
       return text.left >= word.left && text.right <= word.right;
@@ -262,7 +262,7 @@ def test_targets_have_their_size(browser, launch_of, tmp_path, touch, least):
     page = context.new_page()
     page.goto(Stepper(launch_of("tiled_16")).save(tmp_path / "page.html").as_uri())
     page.locator(".tt-tab-warp").wait_for()
-    boxes = page.locator(".tt-root :is(.tt-controls, .tt-tabs) button:visible:not(.tt-lead)").evaluate_all(
+    boxes = page.locator(".tt-root :is(.tt-controls, .tt-tabs) button:visible:not(.tt-jump)").evaluate_all(
         "nodes => nodes.map((node) => [node.closest('.tt-tabs') !== null, node.getBoundingClientRect().toJSON()])"
     )
     assert all(min(box["width"], box["height"]) >= (44 if touch else 24) for _, box in boxes)
@@ -273,6 +273,6 @@ def test_targets_have_their_size(browser, launch_of, tmp_path, touch, least):
       const inside = (x, y) => node.contains(document.elementFromPoint(x, y));
       return [inside(x, y - far), inside(x, y + far)];
     }"""
-    target = page.locator(".tt-scrub" if touch else ".tt-labels span:has(.tt-lead) >> nth=0")
+    target = page.locator(".tt-scrub" if touch else ".tt-labels span:has(.tt-jump) >> nth=0")
     assert page.evaluate(reach, [target.element_handle(), least]) == [True, True]
     context.close()

@@ -12,8 +12,8 @@ from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 
 REPOSITORY = Path(__file__).parents[2]
-#: What the legend calls a look, and a mark of a grid of the scene.
-LOOKS = {
+#: What the legend calls a state, and a mark of a grid of the scene.
+STATES = {
     ".": "not used by this block",
     "r": "the block's region",
     "s": "loaded or stored by the block",
@@ -36,7 +36,7 @@ MARKS = {
 
 @pytest.mark.parametrize("name", ["tiled", "out_of_bounds_2d", *map(at_night, ["racy", "complex", "histogram"])])
 def test_the_legend_lists_what_the_picture_shows(show, launch_of, name):
-    """Of every step the looks and the marks of the scene's grids, and the colour of each array.
+    """Of every step the states and the marks of the scene's grids, and the colour of each array.
 
     By day of every third step of a long walk.
     """
@@ -52,12 +52,12 @@ def test_the_legend_lists_what_the_picture_shows(show, launch_of, name):
         # of a tinted array, counts are in the place of these
         tinted = {grid["name"] for grid in state["grids"] if grid["most"]}
         wanted = {
-            LOOKS[letter] for grid in grids for letter in grid.looks if grid.name not in tinted or letter not in ".rs"
+            STATES[letter] for grid in grids for letter in grid.states if grid.name not in tinted or letter not in ".rs"
         }
         wanted |= {text for mark, text in MARKS.items() if any(getattr(grid, mark) for grid in grids)}
         if not any(grid["tile"] for grid in state["grids"]):  # left out where their lines would be too close
             wanted -= {MARKS["tile"]}
-        hues = [text for text in legend if text not in {*LOOKS.values(), *MARKS.values()}]
+        hues = [text for text in legend if text not in {*STATES.values(), *MARKS.values()}]
         assert set(legend) - set(hues) == wanted, step
         assert len(legend) == len(set(legend))
         for array in timeline.trace.arrays:
@@ -149,7 +149,7 @@ def test_the_legend_says_what_bold_pieces_are(show, launch_of):
         step,
     )
     assert set(page.locator(".tt-pieces td:not(:empty)").evaluate_all("all => all.map((td) => td.className)")) == {
-        "tt-again"
+        "tt-same-bank"
     }
     expect(bold).to_be_visible()
 

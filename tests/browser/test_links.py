@@ -20,7 +20,7 @@ SHOWN = """() => {
   const root = document.activeElement;
   const { scene, timer } = root.stepper;
   const NOW = [5, 6]; // of plane.js: read or written in this step
-  const lit = ({ planes }) => planes.flat().filter(({ looks }) => looks.some((look) => NOW.includes(look & 7)));
+  const lit = ({ planes }) => planes.flat().filter(({ states }) => states.some((state) => NOW.includes(state & 7)));
   return {
     count: root.querySelector(".tt-count").textContent,
     panel: scene.panel,

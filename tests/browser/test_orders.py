@@ -134,7 +134,7 @@ def test_two_runs_show_how_prefetching_shortens_the_wait(show):
     for number, (run, orders, timing) in enumerate(both):
         shown, cycles, timeline = state(page, 12, number), next(iter(orders.values())), Timeline(run.trace, (0, 0, 0))
         lengths.append(len(waited(timing.spans[0], "global memory")))
-        assert shown["sight"] == [0, max(max(next(iter(orders.values()))) for _, orders, _ in both)]
+        assert shown["range"] == [0, max(max(next(iter(orders.values()))) for _, orders, _ in both)]
         for warp, (_, spans) in enumerate(shown["strips"]):
             for memory in ("global memory", "shared memory"):
                 wanted = waited(timing.spans[warp], memory)
@@ -163,11 +163,11 @@ def test_wheel_and_keys_zoom_and_the_playhead_follows_the_animation(ordered):
     box, end = strip.bounding_box(), max(cycles)
     page.mouse.move(box["x"] + 0.75 * box["width"], box["y"] + 5)
     page.mouse.wheel(0, -100)
-    view = "document.querySelector('.tt-root').stepper.scene.open.get('waits').views[0]"
-    page.wait_for_function(f"() => Math.abs({view}.sight.from - {0.375 * end}) < {0.01 * end}")
-    assert state(page, 0)["sight"] == [0, end / 2]  # where the playhead is
+    view = "document.querySelector('.tt-root').stepper.scene.panels.get('waits').views[0]"
+    page.wait_for_function(f"() => Math.abs({view}.range.from - {0.375 * end}) < {0.01 * end}")
+    assert state(page, 0)["range"] == [0, end / 2]  # where the playhead is
     strip.press("-")
-    assert state(page, 0)["sight"] == [0, end]
+    assert state(page, 0)["range"] == [0, end]
     for frame in page.evaluate("() => document.querySelector('.tt-root').stepper.scene.runs[0].animation.frames"):
         page.evaluate(
             "step => { document.querySelector('.tt-root').stepper.setUnit(0); model.set('step', step) }", frame["step"]

@@ -66,7 +66,7 @@ def used(wanted):
 def compare_grid(shown, wanted, scale=None):
     """Texts and dots only where the page has room for them; ``scale``: of the colours, where another run shares it."""
     where = wanted["name"]
-    assert shown["looks"] == wanted["looks"], where
+    assert shown["states"] == wanted["states"], where
     assert (shown["rows"], shown["columns"]) == (wanted["rows"], wanted["columns"]), where
     if shown["texts"] is not None and wanted["texts"] is not None:
         assert shown["texts"] == wanted["texts"], where
@@ -177,7 +177,7 @@ def test_two_runs_are_in_step_by_multiply_adds(show, launch_of):
             assert shown["where"][1:3] == [thread, position]
             assert shown["registers"] == used(wanted)
             assert f"{step} of 16: " in shown["says"] and shown["says"].endswith(f"; acc = {sums[step - 1]:.0f}.")
-            lit = [sum(look in "RW" for look in grid["looks"]) for grid in shown["grids"]]
+            lit = [sum(state in "RW" for state in grid["states"]) for grid in shown["grids"]]
             assert sum(lit) == 2  # the two elements that it multiplies
     assert shown["last"] == 17
     assert page.page_errors == []
@@ -273,7 +273,7 @@ def test_a_choice_in_the_second_run_is_made_in_the_first(show, launch_of):
     page.mouse.click(matrix["x"] + matrix["width"] * 0.9, matrix["y"] + matrix["height"] * 0.3)
     state = page.evaluate("() => [0, 1].map((run) => shown(run))")
     owned = [next(grid for grid in each["grids"] if grid["name"] == "C")["owned"] for each in state]
-    assert owned[0] == owned[1] == [state[1]["asked"]["element"]]
+    assert owned[0] == owned[1] == [state[1]["card"]["element"]]
     row, column = divmod(owned[0][0], 16)
     assert page.evaluate("() => window.model.get('block')")[:2] == [column // 4, row // 4]
     assert page.page_errors == []

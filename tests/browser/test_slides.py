@@ -65,13 +65,13 @@ MEASURE = """() => {
 OUTSIDE = """() => {
   const root = Reveal.getCurrentSlide().querySelector(".tt-root");
   const clips = (element) => {
-    const frames = element.matches(".tt-say p") ? [root.querySelector(".tt-say").getBoundingClientRect()] : [];
+    const frames = element.matches(".tt-status p") ? [root.querySelector(".tt-status").getBoundingClientRect()] : [];
     for (let one = element.parentElement; one && root.contains(one); one = one.parentElement)
       if (getComputedStyle(one).overflow !== "visible" || one === root) frames.push(one.getBoundingClientRect());
     return [...frames, { left: 0, top: 0, right: innerWidth, bottom: innerHeight }];
   };
   const parts = [
-    ...root.querySelectorAll(".tt-line:is(.tt-current, .tt-broken), .tt-counter b, .tt-say p, .tt-track, "
+    ...root.querySelectorAll(".tt-line:is(.tt-current, .tt-broken), .tt-counter b, .tt-status p, .tt-track, "
       + ".tt-memory svg.tt-grid, .tt-panel :is(text, td)"),
   ].filter((element) => element.getClientRects().length);
   return {
@@ -102,7 +102,7 @@ AT_EACH_STEP = """async () => {
 DRAWN = """() => {
   const slide = Reveal.getCurrentSlide();
   return [...slide.querySelectorAll(".live > div")].every((place) => place.innerHTML)
-    && !slide.querySelector('.tt-later, .tt-root[style*="hidden"]');
+    && !slide.querySelector('.tt-undrawn, .tt-root[style*="hidden"]');
 }"""
 
 

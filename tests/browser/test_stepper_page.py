@@ -58,7 +58,7 @@ def test_nothing_is_cut_off(show, launch_of, name):
         resize(page, (width, 900))
         wider = page.evaluate(
             """() => [...document.querySelectorAll(
-                 ".tt-root, .tt-body, .tt-memory, .tt-program, .tt-row, .tt-row > div, .tt-panel")]
+                 ".tt-root, .tt-body, .tt-memory, .tt-program, .tt-panel")]
                .filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.className)"""
         )
         assert [] == wider, width
@@ -116,7 +116,7 @@ def test_it_keeps_the_rules_of_vs_code(show, launch_of):
     page = show(Stepper(launch_of("tiled_two_warps")), head=policy)
     page.on("request", lambda request: requests.append(request.url))
     root = page.locator(".tt-root")
-    for panel in page.evaluate("() => document.querySelector('.tt-root').stepper.scene.names"):
+    for panel in page.evaluate("() => document.querySelector('.tt-root').stepper.scene.panelNames"):
         page.evaluate("panel => window.model.set('panel', panel)", panel)
         root.press("ArrowRight")
     assert page.locator(".tt-count").text_content().startswith("step 4 of")

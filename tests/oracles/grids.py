@@ -17,7 +17,7 @@ from course_lib.trace.viewer.digits import short
 from course_lib.trace.viewer.wrong_elements import WrongElements
 from oracles.replay import State, assignments
 
-#: The look of an element, a letter each: not used by the block, in its region, accessed by it, of an active lane,
+#: The state of an element, a letter each: not used by the block, in its region, accessed by it, of an active lane,
 #: nothing stored yet, read in this step, written in this step, nothing stored but loaded to a register for it.
 PLAIN, REGION, SEEN, ACTIVE, EMPTY, READ, WRITTEN, PENDING = ".rsaeRWp"
 #: The longest row in which an array of one dimension is shown, so that numbers fit.
@@ -30,7 +30,7 @@ NUMBERED, NUMBERED_SIDE = 1024, 40
 class Grid:
     """The elements of a matrix, of one buffer of an array, or of a variable in all threads of the block.
 
-    ``looks`` has a letter an element; ``texts`` are the values, None if they do not fit; ``mine`` are the elements
+    ``states`` has a letter an element; ``texts`` are the values, None if they do not fit; ``mine`` are the elements
     that the chosen thread accesses in this step, ``dots`` those that it has loaded so far, ``outside`` (row, column)
     of accesses outside the grid; ``owned`` are the elements of the result that the thread stores in the whole
     launch, and ``owned_by_warp`` those of its warp; ``wrong`` are those at which this step breaks a rule, or whose
@@ -43,7 +43,7 @@ class Grid:
     name: str
     rows: int
     columns: int
-    looks: str
+    states: str
     texts: list[str] | None
     mine: list[int] = field(default_factory=list)
     dots: list[int] = field(default_factory=list)
@@ -92,7 +92,7 @@ class Grids:
     def _array(self, array: TraceArray) -> list[Grid]:
         """Return the grids of an array: one, or one for each of its leading indices."""
         rows, columns, slices = sides(array.shape)
-        looks, mine = self._letters(array)
+        states, mine = self._states(array)
         values = self.state.values(array.name)
         values = values[self.thread] if array.space == "local" else values
         dots = self.state.loaded_by(array.name, self.thread) if array.space == "global" else np.empty(0, int)
@@ -102,7 +102,7 @@ class Grids:
         filled = self._filled(array)
         blank = self._unused(array)
         for element, value in self._pending(array).items():
-            looks[element], values[element], blank[element] = PENDING, value, False
+            states[element], values[element], blank[element] = PENDING, value, False
         found = []
         for part in range(slices):
             offset = part * rows * columns
@@ -117,7 +117,7 @@ class Grids:
                 array.name if slices == 1 else f"{array.name}[{part}]",
                 rows,
                 columns,
-                "".join(looks[offset : offset + extent].tolist()),
+                "".join(states[offset : offset + extent].tolist()),
                 texts_of(np.ma.array(values, mask=np.ma.getmaskarray(values) | blank)[offset : offset + extent])
                 if numbered
                 else None,
@@ -138,24 +138,24 @@ class Grids:
             found.append(grid)
         return found
 
-    def _letters(self, array: TraceArray) -> tuple[np.ndarray, np.ndarray]:
+    def _states(self, array: TraceArray) -> tuple[np.ndarray, np.ndarray]:
         """The letter of every element, and the elements that the thread accesses in this step."""
         accesses = self.timeline.accesses(array.name)
         now = accesses.between(self.position - 1, self.position)
         element_now, store, mine = accesses.element[now], accesses.store[now], accesses.thread[now] == self.thread
         if array.space == "local":
             element_now, store, mine = element_now[mine], store[mine], mine[mine]
-        looks = np.full(array.size, PLAIN, "U1")
+        states = np.full(array.size, PLAIN, "U1")
         if array.space == "global":
-            looks[accesses.element] = REGION
-            looks[accesses.element[accesses.between(0, self.position)]] = SEEN
+            states[accesses.element] = REGION
+            states[accesses.element[accesses.between(0, self.position)]] = SEEN
         else:
             values = self.state.values(array.name)
             empty = np.ma.getmaskarray(values[self.thread] if array.space == "local" else values)
-            looks[:] = np.where(empty, EMPTY, SEEN)
-        looks[element_now[~store]] = READ
-        looks[element_now[store]] = WRITTEN
-        return looks, np.unique(element_now[mine])
+            states[:] = np.where(empty, EMPTY, SEEN)
+        states[element_now[~store]] = READ
+        states[element_now[store]] = WRITTEN
+        return states, np.unique(element_now[mine])
 
     def _pending(self, array: TraceArray) -> dict[int, Any]:
         """What ``name = ARRAY[...]`` has loaded, and ``SHARED[...] = name`` will store where nothing is."""
@@ -271,7 +271,7 @@ class Grids:
         return np.array(broken + [int(i) for i in self.wrong.get(array.name, {}) if stored[int(i)]], np.int64)
 
     def _frame(self, grid: Grid) -> tuple[int, int, int, int] | None:
-        region = np.frombuffer(grid.looks.encode(), "S1") != PLAIN.encode()
+        region = np.frombuffer(grid.states.encode(), "S1") != PLAIN.encode()
         if not region.any():
             return None
         y, x = np.divmod(np.flatnonzero(region), grid.columns)
@@ -283,12 +283,12 @@ class Grids:
         rows, columns = (bx // WARP_SIZE, WARP_SIZE) if by * bz == 1 and bx % WARP_SIZE == 0 else (by * bz, bx)
         n = self.timeline.n_threads
         values = self.state.variable(name) if name else np.ma.array(np.zeros(n), mask=True)
-        looks = np.where(np.ma.getmaskarray(values), EMPTY if name else PLAIN, SEEN)
+        states = np.where(np.ma.getmaskarray(values), EMPTY if name else PLAIN, SEEN)
         if self.position:
             step = self.timeline.step(self.position)
-            looks[step.threads] = WRITTEN if name in step.variables else ACTIVE
+            states[step.threads] = WRITTEN if name in step.variables else ACTIVE
         texts = texts_of(values) if name and n <= NUMBERED else None
-        letters = "".join(looks.tolist())
+        letters = "".join(states.tolist())
         return Grid(name or "threads", rows, columns, letters, texts, [self.thread], wrong=list(self.threads))
 
 

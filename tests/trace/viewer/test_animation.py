@@ -27,14 +27,15 @@ WEB = Path(__file__).parents[3] / "course_lib" / "trace" / "viewer" / "web"
 FILMS = """
 const [folder] = process.argv.slice(1);
 const { open } = await import(`${folder}/trace.js`);
-const { BlockAnimation, says } = await import(`${folder}/animation.js`);
+const { BlockAnimation } = await import(`${folder}/animation.js`);
+const { frameSentence } = await import(`${folder}/captions.js`);
 const lines = (await import("node:fs")).readFileSync(0, "utf8").split("\\n").filter(Boolean);
 for (const line of lines) {
   const trace = await open(line);
   console.log(JSON.stringify(trace.blocks.slice(0, 2).map((block) => {
     const animation = BlockAnimation.of(block);
     const frames = animation.frames.map(({ from, to, step, first, facts, read, written }, i) => ({
-      from, to, step, first, facts, says: says(animation.frames[i]),
+      from, to, step, first, facts, says: frameSentence(animation.frames[i]),
       read: [...read].map(([array, elements]) => [trace.arrays[array].name, elements.sort((x, y) => x - y)]),
       written: [...written].map(([array, elements]) => [trace.arrays[array].name, elements.sort((x, y) => x - y)]),
     }));

@@ -16,13 +16,13 @@ WEB = Path(__file__).parents[3] / "course_lib" / "trace" / "viewer" / "web"
 TRACKS = """
 const [folder, cycles] = process.argv.slice(1);
 const { open } = await import(`${folder}/trace.js`);
-const { aheadIn, tracksOf } = await import(`${folder}/tracks.js`);
+const { overlappedPairs, tracksOf } = await import(`${folder}/tracks.js`);
 const trace = await open((await import("node:fs")).readFileSync(0, "utf8"));
 const of = (block) => tracksOf(block, cycles ? JSON.parse(cycles) : null);
 console.log(JSON.stringify(trace.blocks.map((block) => {
   const tracks = of(block);
   const { loads, multiplies, end } = tracks;
-  return { loads, multiplies, end, ahead: aheadIn(tracks) };
+  return { loads, multiplies, end, ahead: overlappedPairs(tracks) };
 })));
 """
 

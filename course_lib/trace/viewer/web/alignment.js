@@ -26,17 +26,12 @@ function multiplyAdds(replay, element) {
   const own = (/** @type {Access} */ access) => access.element(popcount(access.mask & ((1 << lane) - 1)));
   const covers = (/** @type {Access} */ access, /** @type {number} */ wanted) =>
     own(access) <= wanted && wanted < own(access) + access.width;
-  let stores = -1;
-  for (let i = 0; i < block.length; i++) {
-    if (
-      accesses(replay, i).some(
-        (access) => access.op !== LOAD && access.array === trace.owner && covers(access, element),
-      )
-    )
-      stores = i;
-  }
+  const storesResult = (/** @type {Access} */ access) =>
+    access.op !== LOAD && access.array === trace.owner && covers(access, element);
+  let stores = -1; // the last step that does
+  for (let i = 0; i < block.length; i++) if (accesses(replay, i).some(storesResult)) stores = i;
   if (stores < 0) return null;
-  const says = `multiply-add of ${trace.element(trace.arrays[trace.owner], element)}`;
+  const what = `multiply-add of ${trace.element(trace.arrays[trace.owner], element)}`;
   const from = accesses(replay, stores).find(
     ({ op, array }) =>
       op === LOAD && trace.arrays[array].space === "local" && trace.accumulators.includes(trace.arrays[array].name),
@@ -50,7 +45,7 @@ function multiplyAdds(replay, element) {
       if (mine.some(({ op }) => op === LOAD) && mine.some(({ op }) => op !== LOAD)) positions.push(i + 1);
     }
     const { name } = trace.arrays[array];
-    return positions.length ? { positions, what: says, sum: () => `${name} = ${full(replay.value(array, at))}` } : null;
+    return positions.length ? { positions, what, sum: () => `${name} = ${full(replay.value(array, at))}` } : null;
   }
   const text = lines.get(block.line(stores)) ?? "";
   const name = trace.accumulators.find((each) => trace.names.includes(each) && new RegExp(`\\b${each}\\b`).test(text));
@@ -63,7 +58,7 @@ function multiplyAdds(replay, element) {
     if (begun) positions.push(i + 1);
     begun = true;
   }
-  return positions.length ? { positions, what: says, sum: () => `${name} = ${full(replay.variable(name))}` } : null;
+  return positions.length ? { positions, what, sum: () => `${name} = ${full(replay.variable(name))}` } : null;
 }
 
 /**
@@ -94,7 +89,7 @@ const phases = ({ block, thread }) => ({
  * @param {[number, number]} chosen  numbers of block and thread
  * @returns {[number, number]}
  */
-export function partner(from, to, [block, thread]) {
+export function threadOfSameElement(from, to, [block, thread]) {
   const same =
     from.owner >= 0 && to.owner >= 0 && String(from.arrays[from.owner].shape) === String(to.arrays[to.owner].shape);
   const element = same ? from.owned.indexOf(block * from.threads + thread) : -1;
@@ -104,24 +99,26 @@ export function partner(from, to, [block, thread]) {
 }
 
 export class Alignment {
-  /** @param {Replay[]} replays  one or two @param {number} [follows]  the run whose statements are the steps: 1 or 2; of 0, the common steps */
-  constructor(replays, follows = 0) {
+  /** @param {Replay[]} replays  one or two @param {number} [statementsOf]  the run whose statements are the steps: 1 or 2; of 0, the common steps */
+  constructor(replays, statementsOf = 0) {
     this.replays = replays;
-    this.lead = replays.length > 1 && follows ? follows - 1 : null;
+    this.leadingRun = replays.length > 1 && statementsOf ? statementsOf - 1 : null;
     /** @type {Marks[]}  of two runs */
     this.marks = [];
-    this.done = 0; // how many of them both runs have
+    this.commonSteps = 0; // how many of them both runs have
     if (replays.length < 2) return;
     const [{ trace, blockNumber, thread }] = replays;
     const element = trace.owned.indexOf(blockNumber * trace.threads + thread);
     const products = element < 0 ? [] : replays.map((replay) => multiplyAdds(replay, element));
     const known = [products, replays.map(iterations)].find((marks) => marks.length && marks.every((each) => each));
     this.marks = /** @type {Marks[]} */ (known ?? replays.map(phases));
-    this.done = Math.min(...this.marks.map(({ positions }) => positions.length));
+    this.commonSteps = Math.min(...this.marks.map(({ positions }) => positions.length));
   }
 
   get last() {
-    return this.lead === null && this.marks.length ? this.done + 1 : this.replays[this.lead ?? 0].length;
+    return this.leadingRun === null && this.marks.length
+      ? this.commonSteps + 1
+      : this.replays[this.leadingRun ?? 0].length;
   }
 
   /** What both runs show at a common step. */
@@ -132,44 +129,46 @@ export class Alignment {
   /** Where each run is at a step. @param {number} step @returns {number[]} */
   at(step) {
     if (!this.marks.length) return [step];
-    if (this.lead !== null)
-      return this.common(this.reached(this.lead, step)).map((position, run) => (run === this.lead ? step : position));
+    if (this.leadingRun !== null)
+      return this.common(this.commonStepAt(this.leadingRun, step)).map((position, run) =>
+        run === this.leadingRun ? step : position,
+      );
     return this.common(step);
   }
 
   /** Where each run is at a common step. @param {number} step */
   common(step) {
-    return this.marks.map(({ positions }, run) =>
-      step <= 0 ? 0 : step > this.done ? this.replays[run].length : positions[step - 1],
-    );
+    if (step <= 0) return this.marks.map(() => 0);
+    if (step > this.commonSteps) return this.replays.map(({ length }) => length);
+    return this.marks.map(({ positions }) => positions[step - 1]);
   }
 
   /** The last common step that a run at a position has done. @param {number} run @param {number} position */
-  reached(run, position) {
-    if (position >= this.replays[run].length) return this.done + 1;
-    return this.marks[run].positions.slice(0, this.done).filter((each) => each <= position).length;
+  commonStepAt(run, position) {
+    if (position >= this.replays[run].length) return this.commonSteps + 1;
+    return this.marks[run].positions.slice(0, this.commonSteps).filter((each) => each <= position).length;
   }
 
   /** The first step at which a run has come to a position. @param {number} run @param {number} position */
   step(run, position) {
-    if (!this.marks.length || run === this.lead) return position;
+    if (!this.marks.length || run === this.leadingRun) return position;
     if (position <= 0) return 0;
-    const before = this.marks[run].positions.slice(0, this.done).findIndex((each) => each >= position);
-    const common = before < 0 ? this.done + 1 : before + 1;
-    return this.lead === null ? common : this.common(common)[this.lead];
+    const before = this.marks[run].positions.slice(0, this.commonSteps).findIndex((each) => each >= position);
+    const common = before < 0 ? this.commonSteps + 1 : before + 1;
+    return this.leadingRun === null ? common : this.common(common)[this.leadingRun];
   }
 
   /** What a run has just done, in words. @param {number} run @returns {ReturnType<typeof sentence>} */
-  says(run) {
-    return run === this.lead ? sentence(this.replays[run]) : [this.tells(run)];
+  sentenceOf(run) {
+    return run === this.leadingRun ? sentence(this.replays[run]) : [this.commonSentence(run)];
   }
 
   /** What a run has done at a common step. @param {number} run */
-  tells(run) {
+  commonSentence(run) {
     const [replay, { positions, what, sum }] = [this.replays[run], this.marks[run]];
     const { position, trace } = replay;
     if (position === 0) return "before its first statement.";
-    const number = positions.slice(0, this.done).indexOf(position) + 1;
+    const number = positions.slice(0, this.commonSteps).indexOf(position) + 1;
     const total = sum();
     if (!number) return `at its end${total && `; ${total}`}.`;
     const read = replay.events
@@ -178,6 +177,6 @@ export class Alignment {
           op === LOAD && values.length === 1 && !trace.accumulators.includes(trace.arrays[array].name),
       )
       .map(({ array, element, values }) => `${trace.element(trace.arrays[array], element)} = ${full(values[0])}`);
-    return `${what}, ${number} of ${this.done}${read.length ? `: ${read.join(", ")}` : ""}${total && `; ${total}`}.`;
+    return `${what}, ${number} of ${this.commonSteps}${read.length ? `: ${read.join(", ")}` : ""}${total && `; ${total}`}.`;
   }
 }

@@ -3,28 +3,13 @@
 // The trace has the frame of each step (`course_lib/trace/frames.py`). The frames of several warps overlap in the
 // recorded order, so an animation has its own: frame by frame, and inside a frame as recorded.
 
+import { noFacts } from "./captions.js";
 import { finish, pauses } from "./summary.js";
 import { ATOMIC, Block, LOAD, popcount, RESULT, RESUMED, STORE, WARP } from "./trace.js";
 
+const NEVER = -1; // the frame of what no frame has done
 const RETURNED = ".return"; // what a device function returns, as course_lib/trace/data_flow.py names it
 
-/**
- * @typedef {object} Facts  of a frame; numbers are elements that threads load or store, each thread's counted
- * @property {number} threads  that access memory or multiply
- * @property {number} fetched  loaded from global memory
- * @property {number} distinct  different elements among these
- * @property {string[]} from  the arrays from which they are loaded
- * @property {number} shared  stored to shared memory
- * @property {[number, number] | null} reads  how often each of these is read before it is overwritten: least and most
- * @property {number} read  from shared memory
- * @property {number} held  different elements among these
- * @property {number} empty  of these, those that nobody has stored
- * @property {number} multiplied  multiply-adds
- * @property {number} added  additions to a sum of what is no product
- * @property {number} stored  to global memory
- * @property {number} updated  in global memory, by atomics
- * @property {string[]} into  the arrays to which they are stored
- */
 /**
  * @typedef {object} Frame
  * @property {number} from  the animation's position before it
@@ -32,8 +17,8 @@ const RETURNED = ".return"; // what a device function returns, as course_lib/tra
  * @property {number} step  the last of its steps in the recorded order
  * @property {number} first  the first of its steps in the recorded order
  * @property {Set<number>} lines  that access memory
- * @property {Facts} facts
- * @property {Map<number, number>} part  of each warp, the lanes that take part, a bit each
+ * @property {import("./captions.js").Facts} facts
+ * @property {Map<number, number>} activeLanes  of each warp, the lanes that take part, a bit each
  * @property {Set<string>} sums  the accumulators to which threads add
  * @property {Map<number, number[]>} read  of each array, the elements that threads load
  * @property {Map<number, number[]>} written  and that they store or update
@@ -63,7 +48,7 @@ class Reordered extends Block {
 export const recorded = (block, i) => (block instanceof Reordered ? block.order[i] : i);
 
 /** @type {WeakMap<Block, BlockAnimation>} */
-const KNOWN = new WeakMap();
+const ANIMATIONS = new WeakMap();
 
 export class BlockAnimation {
   /** @param {Block} block */
@@ -73,22 +58,22 @@ export class BlockAnimation {
 
   /** Make the animation of a block, in pieces. @param {Block} block @returns {Generator<undefined, BlockAnimation>} */
   static *making(block) {
-    const known = KNOWN.get(block);
+    const known = ANIMATIONS.get(block);
     if (known) return known;
     const animation = new BlockAnimation(block, framesOf(block));
     yield;
     yield* animation.count();
-    KNOWN.set(block, animation);
+    ANIMATIONS.set(block, animation);
     return animation;
   }
 
   /** @param {Block} block @param {number[][]} frames  the steps of each */
   constructor(block, frames) {
-    const order = (this.order = frames.flat());
-    this.recorded = order.every((step, i) => step === i);
-    this.block = this.recorded ? block : new Reordered(block, order);
+    this.order = frames.flat();
+    this.recorded = this.order.every((step, i) => step === i);
+    this.block = this.recorded ? block : new Reordered(block, this.order);
     /** @type {Set<number>}  the recorded steps that multiply and add */
-    this.adds = new Set();
+    this.multiplyAdds = new Set();
     /** @type {Int32Array}  of each recorded step */
     this.frameOf = new Int32Array(block.length);
     frames.forEach((steps, number) => steps.forEach((i) => (this.frameOf[i] = number)));
@@ -103,14 +88,15 @@ export class BlockAnimation {
         first: steps[0] + 1,
         step: steps[steps.length - 1] + 1,
         lines: new Set(),
-        facts: nothing(),
-        part: new Map(),
+        facts: noFacts(),
+        activeLanes: new Map(),
         sums: new Set(),
         read: new Map(),
         written: new Map(),
       };
     });
-    this.fetched = this.multiplied = 0;
+    this.fetched = 0;
+    this.multiplied = 0;
     /** How often a number that is loaded from global memory is used in arithmetic, on average; 0 if that is unknown. */
     this.uses = 0;
   }
@@ -122,110 +108,191 @@ export class BlockAnimation {
 
   /** Count what each frame does, in one pass over the accesses. @returns {Generator<undefined, void>} */
   *count() {
-    const { block } = this;
-    const { trace } = block;
-    const { columns, arrays } = trace;
-    const sums = new Set(trace.accumulators.map((name) => trace.names.indexOf(name)).filter((name) => name >= 0));
-    const local = arrays.map(({ name, space }) => space === "local" && trace.accumulators.includes(name));
-    const fresh = () => arrays.map(({ size, space }) => (space === "local" ? null : new Int32Array(size).fill(-1)));
-    const [loaded, writer] = [fresh(), fresh()]; // the last frame that loaded, and that stored, each element
-    const reads = arrays.map(({ size, space }) => (space === "shared" ? new Int32Array(size) : null)); // since it was stored
-    const uses = new Uses(block);
-    /** @type {Map<number, number>}  by accumulator, the threads that hold it already, a bit each */
-    const begun = new Map();
-    const settle = (/** @type {Int32Array} */ frames, /** @type {Int32Array} */ counts, /** @type {number} */ at) => {
-      if (frames[at] < 0) return;
-      const { facts } = this.frames[frames[at]];
-      facts.reads = facts.reads
-        ? [Math.min(facts.reads[0], counts[at]), Math.max(facts.reads[1], counts[at])]
-        : [counts[at], counts[at]];
-    };
+    const counter = new FrameCounter(this);
     for (const [number, frame] of this.frames.entries()) {
-      const { facts, part } = frame;
       for (let i = frame.from; i < frame.to; i++) {
         if (pauses(i)) yield;
-        uses.follow(i);
-        const [from, to] = block.rows("access", i);
-        const warp = block.warp(i);
-        const before = facts.multiplied;
-        facts.multiplied += uses.matrixProducts(i);
-        const products = trace.statements.get(block.line(i))?.products ?? 1;
-        const gathered = (/** @type {number} */ sums) =>
-          products ? (facts.multiplied += products * sums) : (facts.added += sums);
-        let [took, gathers, results] = [0, 0, 0];
-        for (let row = from; row < to; row++) {
-          const array = columns.access_array[row];
-          const op = columns.access_op[row];
-          const { name, space } = arrays[array];
-          const [mask, width, base] = [columns.access_lanes[row], columns.access_width[row], columns.access_base[row]];
-          const lanes = popcount(mask);
-          took |= mask;
-          if (space === "local") {
-            if (local[array]) op === LOAD ? (gathers |= 1) : (gathers |= 2);
-            if (local[array] && op !== LOAD) results += lanes * width;
-            continue;
-          }
-          if (op === RESULT) continue;
-          frame.lines.add(block.line(i));
-          if (space === "global") {
-            facts[op === LOAD ? "fetched" : op === ATOMIC ? "updated" : "stored"] += lanes * width;
-            const names = op === LOAD ? facts.from : facts.into;
-            if (!names.includes(name)) names.push(name);
-          } else if (op === LOAD) facts.read += lanes * width;
-          const [seen, last, counts] = [loaded[array], writer[array], reads[array]];
-          if (!seen || !last) continue;
-          const pattern = /** @type {ArrayLike<number>} */ (trace.vector(columns.access_pattern[row]));
-          const each = pattern.length === 1 ? lanes : 1; // lanes at the same element
-          for (let k = 0; k < pattern.length; k++) {
-            for (let w = 0; w < width; w++) {
-              const at = base + pattern[k] + w;
-              if (op === LOAD) {
-                if (counts) counts[at] += each;
-                if (seen[at] === number) continue;
-                seen[at] = number;
-                add(frame.read, array, at);
-                space === "global" ? facts.distinct++ : facts.held++;
-                if (space === "shared" && last[at] < 0) facts.empty++;
-              } else if (last[at] !== number) {
-                if (counts) {
-                  facts.shared++;
-                  settle(last, counts, at);
-                  counts[at] = 0;
-                }
-                last[at] = number;
-                add(frame.written, array, at);
-              }
-            }
-          }
-        }
-        if (gathers === 3) gathered(results); // read, added to and stored
-        const [start, end] = block.rows("variable", i);
-        for (let row = start; row < end; row++) {
-          const name = columns.variable_name[row];
-          if (!sums.has(name)) continue;
-          const key = warp * trace.names.length + name;
-          const held = begun.get(key) ?? 0;
-          if (!uses.matrixProducts(i)) gathered(popcount(block.mask(i) & held));
-          if (block.mask(i) & held) {
-            took |= block.mask(i) & held;
-            frame.sums.add(trace.names[name]);
-          }
-          begun.set(key, held | block.mask(i));
-        }
-        if (facts.multiplied > before) this.adds.add(this.order[i]);
-        part.set(warp, (part.get(warp) ?? 0) | took);
+        if (counter.countStep(number, i)) this.multiplyAdds.add(this.order[i]);
       }
-      facts.threads = [...part.values()].reduce((sum, mask) => sum + popcount(mask), 0);
+      frame.facts.threads = [...frame.activeLanes.values()].reduce((sum, mask) => sum + popcount(mask), 0);
     }
-    reads.forEach((counts, array) => {
-      const last = writer[array];
-      if (counts && last) for (let at = 0; at < counts.length; at++) settle(last, counts, at);
-    });
-    const sum = (/** @type {(facts: Facts) => number} */ of) =>
-      this.frames.reduce((total, { facts }) => total + of(facts), 0);
-    this.fetched = sum((facts) => facts.fetched);
-    this.multiplied = sum((facts) => facts.multiplied);
+    counter.closeAll();
+    const { uses } = counter;
+    this.fetched = this.frames.reduce((sum, { facts }) => sum + facts.fetched, 0);
+    this.multiplied = this.frames.reduce((sum, { facts }) => sum + facts.multiplied, 0);
     this.uses = uses.known && this.fetched ? uses.count / this.fetched : 0;
+  }
+}
+
+/** Counts the facts of frames, step by step, and knows what the steps before have left in memory and in accumulators. */
+class FrameCounter {
+  /** @param {BlockAnimation} animation */
+  constructor({ block, frames }) {
+    const { trace } = block;
+    const { accumulators, arrays } = trace;
+    this.block = block;
+    this.frames = frames;
+    this.uses = new Uses(block);
+    /** @type {Set<number>}  the numbers of variables that are accumulators */
+    this.accumulators = new Set(accumulators.map((name) => trace.names.indexOf(name)).filter((name) => name >= 0));
+    /** Of each array, whether it is an accumulator. */
+    this.accumulates = arrays.map(({ name, space }) => space === "local" && accumulators.includes(name));
+    const ofElements = () =>
+      arrays.map(({ size, space }) => (space === "local" ? null : new Int32Array(size).fill(NEVER)));
+    this.loadedIn = ofElements(); // the last frame that loaded each element
+    this.storedIn = ofElements(); // and that stored it
+    /** Of each shared array, how often each element was read since it was stored. */
+    this.reads = arrays.map(({ size, space }) => (space === "shared" ? new Int32Array(size) : null));
+    /** @type {Map<number, number>}  by accumulator and warp, the lanes that hold it already, a bit each */
+    this.begun = new Map();
+  }
+
+  /** Count a step of a frame; returns whether it multiplies and adds. @param {number} number @param {number} i */
+  countStep(number, i) {
+    const { block, frames, uses } = this;
+    const { activeLanes, facts } = frames[number];
+    const before = facts.multiplied;
+    uses.follow(i);
+    facts.multiplied += uses.matrixProducts(i);
+    const active = this.countAccesses(number, i) | this.countSums(number, i);
+    const warp = block.warp(i);
+    activeLanes.set(warp, (activeLanes.get(warp) ?? 0) | active);
+    return facts.multiplied > before;
+  }
+
+  /** Count the accesses of a step; returns the lanes that make them. @param {number} number @param {number} i */
+  countAccesses(number, i) {
+    const { accumulates, block, frames } = this;
+    const { arrays, columns } = block.trace;
+    let active = 0;
+    let [loadsSum, storesSum, sums] = [false, false, 0]; // of an accumulator in local memory
+    const [from, to] = block.rows("access", i);
+    for (let row = from; row < to; row++) {
+      const [array, op, mask] = [columns.access_array[row], columns.access_op[row], columns.access_lanes[row]];
+      active |= mask;
+      if (accumulates[array]) {
+        if (op === LOAD) loadsSum = true;
+        else {
+          storesSum = true;
+          sums += popcount(mask) * columns.access_width[row];
+        }
+      }
+      if (arrays[array].space === "local" || op === RESULT) continue;
+      frames[number].lines.add(block.line(i));
+      this.countAccess(number, row);
+      this.countElements(number, row);
+    }
+    if (loadsSum && storesSum) this.addSums(number, i, sums);
+    return active;
+  }
+
+  /** Count the elements of an access, each thread's. @param {number} number @param {number} row */
+  countAccess(number, row) {
+    const { arrays, columns } = this.block.trace;
+    const { name, space } = arrays[columns.access_array[row]];
+    const { facts } = this.frames[number];
+    const op = columns.access_op[row];
+    const elements = popcount(columns.access_lanes[row]) * columns.access_width[row];
+    if (space === "shared") {
+      if (op === LOAD) facts.read += elements;
+      return;
+    }
+    if (op === LOAD) facts.fetched += elements;
+    else if (op === ATOMIC) facts.updated += elements;
+    else facts.stored += elements;
+    const names = op === LOAD ? facts.from : facts.into;
+    if (!names.includes(name)) names.push(name);
+  }
+
+  /** Count the different elements of an access. @param {number} number @param {number} row */
+  countElements(number, row) {
+    const { trace } = this.block;
+    const { columns } = trace;
+    const array = columns.access_array[row];
+    const pattern = /** @type {ArrayLike<number>} */ (trace.vector(columns.access_pattern[row]));
+    const lanes = pattern.length === 1 ? popcount(columns.access_lanes[row]) : 1; // at the same element
+    for (let k = 0; k < pattern.length; k++) {
+      const first = columns.access_base[row] + pattern[k];
+      for (let w = 0; w < columns.access_width[row]; w++) {
+        if (columns.access_op[row] === LOAD) this.countLoad(number, array, first + w, lanes);
+        else this.countStore(number, array, first + w);
+      }
+    }
+  }
+
+  /** @param {number} number @param {number} array @param {number} element @param {number} lanes */
+  countLoad(number, array, element, lanes) {
+    const [loadedIn, storedIn, reads] = [this.loadedIn[array], this.storedIn[array], this.reads[array]];
+    if (!loadedIn || !storedIn) return;
+    if (reads) reads[element] += lanes;
+    if (loadedIn[element] === number) return;
+    loadedIn[element] = number;
+    const { facts, read } = this.frames[number];
+    append(read, array, element);
+    if (reads) {
+      facts.held++;
+      if (storedIn[element] === NEVER) facts.empty++;
+    } else facts.distinct++;
+  }
+
+  /** @param {number} number @param {number} array @param {number} element */
+  countStore(number, array, element) {
+    const storedIn = this.storedIn[array];
+    if (!storedIn || storedIn[element] === number) return;
+    const reads = this.reads[array];
+    const { facts, written } = this.frames[number];
+    if (reads) {
+      facts.shared++;
+      this.close(array, element);
+      reads[element] = 0;
+    }
+    storedIn[element] = number;
+    append(written, array, element);
+  }
+
+  /** Tell the frame that stored an element in shared memory how often it was read since. @param {number} array @param {number} element */
+  close(array, element) {
+    const [storedIn, reads] = [this.storedIn[array], this.reads[array]];
+    if (!storedIn || !reads || storedIn[element] === NEVER) return;
+    const { facts } = this.frames[storedIn[element]];
+    const [least, most] = facts.reads ?? [Infinity, 0];
+    facts.reads = [Math.min(least, reads[element]), Math.max(most, reads[element])];
+  }
+
+  /** The same for each element, at the end. */
+  closeAll() {
+    this.reads.forEach((counts, array) => {
+      for (let element = 0; element < (counts?.length ?? 0); element++) this.close(array, element);
+    });
+  }
+
+  /** Count what a step adds to accumulators; returns the lanes that add. @param {number} number @param {number} i */
+  countSums(number, i) {
+    const { accumulators, begun, block, frames, uses } = this;
+    const { columns, names } = block.trace;
+    const mask = block.mask(i);
+    let active = 0;
+    const [from, to] = block.rows("variable", i);
+    for (let row = from; row < to; row++) {
+      const name = columns.variable_name[row];
+      if (!accumulators.has(name)) continue;
+      const key = block.warp(i) * names.length + name;
+      const holding = begun.get(key) ?? 0;
+      const adding = mask & holding; // the first assignment adds nothing
+      if (!uses.matrixProducts(i)) this.addSums(number, i, popcount(adding));
+      if (adding) frames[number].sums.add(names[name]);
+      active |= adding;
+      begun.set(key, holding | mask);
+    }
+    return active;
+  }
+
+  /** Count additions to sums: of products, or of what is none. @param {number} number @param {number} i @param {number} sums */
+  addSums(number, i, sums) {
+    const { facts } = this.frames[number];
+    const products = this.block.trace.statements.get(this.block.line(i))?.products ?? 1;
+    if (products) facts.multiplied += products * sums;
+    else facts.added += sums;
   }
 }
 
@@ -355,29 +422,11 @@ class Uses {
 }
 
 /** @param {Map<number, number[]>} lists @param {number} key @param {number} item */
-function add(lists, key, item) {
+function append(lists, key, item) {
   const list = lists.get(key);
   if (list) list.push(item);
   else lists.set(key, [item]);
 }
-
-/** @returns {Facts} */
-const nothing = () => ({
-  threads: 0,
-  fetched: 0,
-  distinct: 0,
-  from: [],
-  shared: 0,
-  reads: null,
-  read: 0,
-  held: 0,
-  empty: 0,
-  multiplied: 0,
-  added: 0,
-  stored: 0,
-  updated: 0,
-  into: [],
-});
 
 /** The steps of each frame, in the recorded order. @param {Block} block */
 function framesOf(block) {
@@ -386,61 +435,3 @@ function framesOf(block) {
   for (let i = 0; i < block.length; i++) (frames[block.frame(i)] ??= []).push(i);
   return frames;
 }
-
-/** What a frame shows, in one sentence. @param {Frame} frame */
-export function says({ facts }) {
-  const {
-    added,
-    distinct,
-    empty,
-    fetched,
-    from,
-    held,
-    into,
-    multiplied,
-    read,
-    reads,
-    shared,
-    stored,
-    threads,
-    updated,
-  } = facts;
-  const one = threads === 1 ? "s" : "";
-  const some = (/** @type {number} */ n, /** @type {string} */ what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
-  const numbers = (/** @type {number} */ n) => some(n, "number");
-  const adds = [
-    ...(multiplied ? [some(multiplied, "multiply-add")] : []),
-    ...(added ? [some(added, "addition")] : []),
-  ].join(" and ");
-  const later =
-    shared && reads?.[1]
-      ? `; each will be read ${reads[0] === reads[1] ? times(reads[0]) : `${count(reads[0])} to ${times(reads[1])}`}`
-      : "";
-  const found =
-    empty === held ? `${some(empty, "empty element")}` : `${numbers(held)}${empty ? ` (${count(empty)} empty)` : ""}`;
-  const done = [];
-  if (fetched && shared && !read) {
-    done.push(`${one ? "copies" : "copy"} ${numbers(fetched)} of ${list(from)} to shared memory`);
-  } else {
-    if (fetched)
-      done.push(
-        `load${one} ${numbers(fetched)} of ${list(from)}${distinct < fetched ? ` (${count(distinct)} different)` : ""}${adds && !read ? ` for ${adds}` : ""}`,
-      );
-    if (read && (fetched || shared) && adds) done.push(`do${one && "es"} ${adds} with ${found} in shared memory`);
-    else if (read)
-      done.push(
-        `read${one} ${found} in shared memory${read > held ? `, ${times(read)} in all` : ""}${adds ? `, for ${adds}` : ""}`,
-      );
-    else if (adds && !fetched) done.push(`do${one && "es"} ${adds}`);
-    if (shared) done.push(`store${one} ${numbers(shared)} to shared memory`);
-  }
-  if (stored) done.push(`store${one} ${numbers(stored)} of ${list(into)}`);
-  if (updated) done.push(`update${one} ${numbers(updated)} of ${list(into)}`);
-  const last = done.pop() ?? (one ? "computes" : "compute");
-  return `${some(threads, "thread")} ${done.length ? `${done.join(", ")}${done.length > 1 ? "," : ""} and ${last}` : last}${later}.`;
-}
-
-const count = (/** @type {number} */ n) => n.toLocaleString("en");
-const times = (/** @type {number} */ n) => ["never", "once", "twice"][n] ?? `${count(n)} times`;
-const list = (/** @type {string[]} */ names) =>
-  names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}` : names[0];

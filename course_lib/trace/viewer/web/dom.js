@@ -8,7 +8,7 @@ const ICONS = {
   pause: "M4 3h3v10H4zM9 3h3v10H9z",
   forward: "M4.5 3v10l7-5z",
   end: "M10 3h2v10h-2zM3 3v10l6.5-5z",
-  fault: "M8 1.6 15 14H1zM7.2 6v4h1.6V6zm0 5v1.6h1.6V11z",
+  finding: "M8 1.6 15 14H1zM7.2 6v4h1.6V6zm0 5v1.6h1.6V11z",
   link: "M6.5 9.5 9.5 6.5M7 5l2-2a2.8 2.8 0 0 1 4 4l-2 2M9 11l-2 2a2.8 2.8 0 0 1-4-4l2-2",
   done: "M3 8.5 6.5 12 13 4.5",
   full: "M2 2h5v2H4v3H2zm7 0h5v5h-2V4H9zM2 9h2v3h3v2H2zm10 0h2v5H9v-2h3z",
@@ -17,21 +17,21 @@ const ICONS = {
 /** @typedef {Record<string, string | number>} Attributes */
 
 /** Give an element attributes. @template {Element} E @param {E} node @param {Attributes} attributes */
-export function give(node, attributes) {
+export function setAttributes(node, attributes) {
   for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, String(value));
   return node;
 }
 
 /** @param {string} tag @param {Attributes} attributes @param {...(Node | string)} children @returns {HTMLElement} */
 export function html(tag, attributes = {}, ...children) {
-  const node = give(document.createElement(tag), attributes);
+  const node = setAttributes(document.createElement(tag), attributes);
   node.append(...children);
   return node;
 }
 
 /** @param {string} tag @param {Attributes} attributes @param {...(Node | string)} children */
 export function svg(tag, attributes = {}, ...children) {
-  const node = /** @type {SVGElement} */ (give(document.createElementNS(SVG, tag), attributes));
+  const node = /** @type {SVGElement} */ (setAttributes(document.createElementNS(SVG, tag), attributes));
   node.append(...children);
   return node;
 }
@@ -54,7 +54,7 @@ export function part(root, name) {
 }
 
 /** Write a text unless it is there already, which would cost a layout. @param {Node} node @param {string} text */
-export function write(node, text) {
+export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
@@ -64,7 +64,7 @@ export function write(node, text) {
  * @param {string} name
  * @param {string} value
  */
-export function set(node, name, value) {
+export function setAttribute(node, name, value) {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
 
@@ -73,13 +73,13 @@ export function set(node, name, value) {
  * @param {Element} place
  * @param {readonly Element[]} nodes
  */
-export function fill(place, nodes) {
+export function setChildren(place, nodes) {
   const there = place.children;
   if (there.length !== nodes.length || nodes.some((node, i) => node !== there[i])) place.replaceChildren(...nodes);
 }
 
 /** What a page holds as text: bytes that were deflated. @param {string} packed */
-export function inflated(packed) {
+export function inflate(packed) {
   const letters = atob(packed);
   const bytes = new Uint8Array(letters.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
@@ -109,7 +109,7 @@ export function drag(place, to) {
  * @param {[string, string]} keys  on and back
  * @param {boolean} [around]  whether the first follows the last
  */
-export function rove(place, which, [on, back], around = false) {
+export function roveFocus(place, which, [on, back], around = false) {
   const all = () =>
     /** @type {HTMLElement[]} */ ([...place.querySelectorAll(which)]).filter((one) => one.getClientRects().length);
   place.addEventListener("keydown", (event) => {
@@ -126,3 +126,6 @@ export function rove(place, which, [on, back], around = false) {
       for (const one of some) one.tabIndex = one === target ? 0 : -1;
   });
 }
+
+/** Whether a key press or a click is meant for the browser or the page, not for what has the focus. @param {KeyboardEvent | MouseEvent} event */
+export const hasModifier = ({ altKey, ctrlKey, metaKey }) => altKey || ctrlKey || metaKey;

@@ -1,10 +1,10 @@
 // Elements with their values: a matrix, one buffer of a shared array, or the threads of a block, as squares with numbers.
-// Arrays too large for numbers are a picture (heat.js).
+// Arrays too large for numbers are a picture (canvas_plane.js).
 
-import { give, set, svg } from "./dom.js";
-import { Heat } from "./heat.js";
+import { setAttributes, setAttribute, svg } from "./dom.js";
+import { CanvasPlane } from "./canvas_plane.js";
 import { level, percent } from "./loads.js";
-import { FAINT, LOOKS, NOW_READ, NOW_WRITTEN, Plane, UNIT } from "./plane.js";
+import { FAINT, STATE_CLASSES, NOW_READ, NOW_WRITTEN, Plane, UNIT } from "./plane.js";
 import { short } from "./text.js";
 
 /** @typedef {import("./trace.js").Value} Value */
@@ -15,7 +15,7 @@ const MOST_NUMBERS = 1100; // a padded tile of 32×33 still has numbers
 const LINE = 7.5; // from one line of a complex number to the next, in SVG units
 export const LEGIBLE = 9; // pixels of the digits, at least; smaller ones are not shown
 const LEGIBLE_IN_A_ROOM = 18; // on a slide of 720 pixels
-const TALLIED = 15; // pixels of an element with ticks
+const WITH_USES = 15; // pixels of an element with ticks
 const TICKS = 8; // a cell has, at most
 const GAP = 1; // between elements, in SVG units
 
@@ -23,10 +23,10 @@ const GAP = 1; // between elements, in SVG units
 export const TEXT_SIZES = { 2: 11, 3: 8.4, 4: 6.6, 6: 4.6 };
 
 /** The pixels of digits that are shown, at least. @param {Element} place */
-export const smallest = (place) => (place.closest(".reveal") ? LEGIBLE_IN_A_ROOM : LEGIBLE);
+export const leastDigits = (place) => (place.closest(".reveal") ? LEGIBLE_IN_A_ROOM : LEGIBLE);
 
 /** The class of a text by the length of its longest line: of two, four or six characters. @param {string} text */
-export const widthOf = (text) => {
+export const sizeClassOf = (text) => {
   const long = Math.max(...text.split("\n").map((line) => line.length));
   return long > 5 || text.includes("\n") ? 6 : Math.min(4, Math.max(2, long));
 };
@@ -35,7 +35,7 @@ export class Grid extends Plane {
   /** @param {PlaneOptions} options */
   constructor(options) {
     super({ ...options, text: true });
-    give(this.layer, { role: "img", "aria-label": this.name });
+    setAttributes(this.layer, { role: "img", "aria-label": this.name });
     const side = UNIT - GAP;
     /** @type {SVGElement[]} */
     this.cells = [];
@@ -53,54 +53,55 @@ export class Grid extends Plane {
     this.below.append(cells);
     /** How often an element of a tile is read at most before it is stored again; 0 where that is not shown. */
     this.reads = 0;
-    this.planned = false; // whether the uses to come have faint marks
+    this.showsUsesToCome = false; // whether the uses to come have faint marks
     /** @type {SVGElement[]} */
-    this.ticks = [];
-    this.tallies = svg("g", { class: "tt-tallies" });
-    this.rest = svg("path", { class: "tt-to-come" });
-    this.above.append(this.tallies);
+    this.usePaths = [];
+    this.useMarks = svg("g", { class: "tt-tallies" });
+    this.usesToCome = svg("path", { class: "tt-to-come" });
+    this.above.append(this.useMarks);
     this.above.append(this.digits);
     /** @type {Value[]} */
-    this.held = new Array(this.size).fill(null);
-    this.written = new Array(this.size).fill("");
+    this.values = new Array(this.size).fill(null);
+    this.shownTexts = new Array(this.size).fill("");
     this.widths = [0, 0, this.size, 0, 0, 0, 0]; // how many texts there are of each class
     this.scale = 0; // pixels of a unit; 0 before it is on the page
     this.least = LEGIBLE;
   }
 
-  get dot() {
+  get dotRadius() {
     return 2;
   }
 
   /** Whether marks for uses are shown. */
-  get tallied() {
-    return this.reads > 0 && this.scale * UNIT >= TALLIED;
+  get showsUses() {
+    return this.reads > 0 && this.scale * UNIT >= WITH_USES;
   }
 
   /** Whether these are marks, one for each use, and not a line. */
-  get marked() {
+  get marksEachUse() {
     return this.reads <= TICKS;
   }
 
   /** The class of the longest text. */
-  get widest() {
+  get widestClass() {
     return [6, 4, 3].find((long) => this.widths[long]) ?? 2;
   }
 
-  /** @param {number} i @param {number} look @param {Value} value */
-  cell(i, look, value) {
-    if (this.looks[i] !== look) {
-      if ((this.looks[i] ^ look) & ~FAINT) this.cells[i].setAttribute("class", `tt-c${LOOKS[look & ~FAINT]}`);
-      this.looks[i] = look;
-      const on = look === NOW_READ || look === NOW_WRITTEN;
-      this.texts[i].setAttribute("class", `tt-t${look & FAINT ? " tt-faint" : ""}${on ? " tt-on" : ""}`);
+  /** @param {number} i @param {number} state @param {Value} value */
+  setCell(i, state, value) {
+    if (this.states[i] !== state) {
+      if ((this.states[i] ^ state) & ~FAINT)
+        this.cells[i].setAttribute("class", `tt-c${STATE_CLASSES[state & ~FAINT]}`);
+      this.states[i] = state;
+      const on = state === NOW_READ || state === NOW_WRITTEN;
+      this.texts[i].setAttribute("class", `tt-t${state & FAINT ? " tt-faint" : ""}${on ? " tt-on" : ""}`);
     }
-    if (this.held[i] === value) return;
-    this.held[i] = value;
+    if (this.values[i] === value) return;
+    this.values[i] = value;
     const text = short(value);
-    this.widths[widthOf(this.written[i])] -= 1;
-    this.widths[widthOf(text)] += 1;
-    this.written[i] = text;
+    this.widths[sizeClassOf(this.shownTexts[i])] -= 1;
+    this.widths[sizeClassOf(text)] += 1;
+    this.shownTexts[i] = text;
     const lines = text.split("\n");
     if (lines.length === 1) this.texts[i].textContent = text;
     else
@@ -110,19 +111,19 @@ export class Grid extends Plane {
   }
 
   /** @param {number} i */
-  tint(i) {
+  setTint(i) {
     const { counts, most } = this;
     this.cells[i].style.setProperty("--tint", most ? `${percent(level(counts[i], most))}%` : "");
   }
 
   /** @param {number} i @param {number} count */
-  count(i, count) {
-    if (this.counts[i] !== count && this.reads) this.tally(i, count);
-    super.count(i, count);
+  setCount(i, count) {
+    if (this.counts[i] !== count && this.reads) this.drawUses(i, count);
+    super.setCount(i, count);
   }
 
   /** Mark how often an element of a tile has been read: a tick each, of many a bar. @param {number} i @param {number} count */
-  tally(i, count) {
+  drawUses(i, count) {
     const [x, y] = this.corner(i);
     const [left, low, wide] = [x + 2.5, y + UNIT - 1.6, UNIT - 5];
     const bar = (Math.min(count, this.reads) / this.reads) * wide;
@@ -131,41 +132,42 @@ export class Grid extends Plane {
         const at = left + ((from + k) * wide) / Math.max(4, this.reads);
         return `M${at} ${low}v-3.2`;
       }).join("");
-    const path = this.marked ? marks(0, Math.min(count, TICKS)) : count ? `M${left} ${low - 1}h${bar}` : "";
-    let node = this.ticks[i];
+    const line = count ? `M${left} ${low - 1}h${bar}` : "";
+    const path = this.marksEachUse ? marks(0, Math.min(count, TICKS)) : line;
+    let node = this.usePaths[i];
     if (!node) {
-      node = this.ticks[i] = svg("path", { class: "tt-tally" });
-      this.tallies.append(node, this.rest);
+      node = this.usePaths[i] = svg("path", { class: "tt-tally" });
+      this.useMarks.append(node, this.usesToCome);
     }
-    if (this.planned && this.marked) this.rest.setAttribute("d", marks(count, this.reads));
+    if (this.showsUsesToCome && this.marksEachUse) this.usesToCome.setAttribute("d", marks(count, this.reads));
     node.setAttribute("d", path);
   }
 
   /** One text size for the whole grid. @param {number[]} dots @param {number[]} rings */
-  finish(dots, rings) {
-    this.write();
-    super.finish(dots, rings);
+  drawMarks(dots, rings) {
+    this.sizeTexts();
+    super.drawMarks(dots, rings);
   }
 
   /** @param {number} scale */
-  measure(scale) {
-    super.measure(scale);
-    set(this.tallies, "display", scale * UNIT < TALLIED ? "none" : "inline");
+  setScale(scale) {
+    super.setScale(scale);
+    setAttribute(this.useMarks, "display", scale * UNIT < WITH_USES ? "none" : "inline");
     this.scale = scale;
-    this.least = smallest(this.layer);
-    this.write();
+    this.least = leastDigits(this.layer);
+    this.sizeTexts();
   }
 
   /** Whether the texts are large enough to be shown. */
   get legible() {
-    return this.scale > 0 && TEXT_SIZES[this.widest] * this.scale >= this.least - 0.05;
+    return this.scale > 0 && TEXT_SIZES[this.widestClass] * this.scale >= this.least - 0.05;
   }
 
   /** Give the texts their size, and hide them where it is too small. */
-  write() {
-    const small = this.scale > 0 && TEXT_SIZES[this.widest] * this.scale < this.least - 0.05;
-    set(this.digits, "style", `font-size: ${TEXT_SIZES[this.widest]}px`);
-    set(this.digits, "class", `tt-texts tt-wide-${this.widest}${small ? " tt-illegible" : ""}`);
+  sizeTexts() {
+    const small = this.scale > 0 && TEXT_SIZES[this.widestClass] * this.scale < this.least - 0.05;
+    setAttribute(this.digits, "style", `font-size: ${TEXT_SIZES[this.widestClass]}px`);
+    setAttribute(this.digits, "class", `tt-texts tt-wide-${this.widestClass}${small ? " tt-illegible" : ""}`);
   }
 }
 
@@ -199,6 +201,6 @@ export function planes(array, options) {
   return Array.from({ length: planes }, (_, s) => {
     const name = planes === 1 ? array.name : `${array.name}[${s}]`;
     const all = { name, rows, columns, size: each, hue: array.hue, offset: s * each, wrapped, ...options };
-    return options.text && each <= MOST_NUMBERS ? new Grid(all) : new Heat({ ...all, text: false });
+    return options.text && each <= MOST_NUMBERS ? new Grid(all) : new CanvasPlane({ ...all, text: false });
   });
 }

@@ -1,7 +1,7 @@
 // A handle on the border of the block's region in A, B and C: dragged, it chooses another width of the tile, of which a
 // launch is stored.
 
-import { drag, give, svg } from "./dom.js";
+import { hasModifier, drag, setAttributes, svg } from "./dom.js";
 import { UNIT } from "./plane.js";
 
 /** @typedef {{widths: number[], now: number, choose: (width: number) => void}} Tiles */
@@ -39,7 +39,7 @@ export function putHandle(plane, role, tiles) {
     svg("title", {}, `Drag for another tile width T: ${list}`),
   );
   if (role === "C") {
-    const at = give(svg("text", { class: "tt-handle-text" }), { x: x + width, y: y + height });
+    const at = setAttributes(svg("text", { class: "tt-handle-text" }), { x: x + width, y: y + height });
     at.textContent = `T = ${now}`;
     node.append(at);
   }
@@ -61,7 +61,7 @@ export function putHandle(plane, role, tiles) {
   for (const what of ["click", "pointermove"]) node.addEventListener(what, (event) => event.stopPropagation());
   node.addEventListener("keydown", (event) => {
     const way = KEYS[/** @type {keyof typeof KEYS} */ (event.key)];
-    if (!way || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!way || hasModifier(event)) return;
     event.preventDefault();
     event.stopPropagation();
     const next = widths[widths.indexOf(now) + way];

@@ -4,7 +4,7 @@ import { full } from "./text.js";
 import { LOAD, STORE, lanesOf, popcount, WARP } from "./trace.js";
 
 /**
- * @typedef {object} Use  an access of the element by some lanes of a warp
+ * @typedef {object} ElementAccess  an access of the element by some lanes of a warp
  * @property {number} position  of its step
  * @property {number} line
  * @property {number} op
@@ -12,7 +12,7 @@ import { LOAD, STORE, lanesOf, popcount, WARP } from "./trace.js";
  * @property {number} mask  of the lanes that access the element
  */
 
-const DID = ["read", "written", "updated", "received"]; // by op
+const PAST_TENSE = ["read", "written", "updated", "received"]; // by op
 const times = (/** @type {number} */ n) => `${n} time${n === 1 ? "" : "s"}`;
 
 /**
@@ -21,10 +21,10 @@ const times = (/** @type {number} */ n) => `${n} time${n === 1 ? "" : "s"}`;
  * @param {number} array
  * @param {number} element
  */
-export function usesOf({ block, thread, trace }, array, element) {
+export function accessesOf({ block, thread, trace }, array, element) {
   const { columns } = trace;
   const local = trace.arrays[array].space === "local";
-  /** @type {Use[]} */
+  /** @type {ElementAccess[]} */
   const uses = [];
   for (let i = 0; i < block.length; i++) {
     const warp = block.warp(i);
@@ -46,7 +46,7 @@ export function usesOf({ block, thread, trace }, array, element) {
 }
 
 /** Lanes in words: "lanes 0–3, 8". @param {number} mask */
-function lanes(mask) {
+function laneRanges(mask) {
   /** @type {[number, number][]} */
   const runs = [];
   for (const lane of lanesOf(mask)) {
@@ -58,8 +58,8 @@ function lanes(mask) {
   return `lane${popcount(mask) === 1 ? "" : "s"} ${texts.join(", ")}`;
 }
 
-/** The threads of an access: "thread (0, 1) and 3 more". @param {import("./trace.js").Trace} trace @param {Use} use */
-function who(trace, { warp, mask }) {
+/** The threads of an access: "thread (0, 1) and 3 more". @param {import("./trace.js").Trace} trace @param {ElementAccess} use */
+function threadsOf(trace, { warp, mask }) {
   const more = popcount(mask) - 1;
   return `thread ${trace.threadLabel(WARP * warp + lanesOf(mask)[0])}${more ? ` and ${more} more` : ""}`;
 }
@@ -69,26 +69,31 @@ function who(trace, { warp, mask }) {
  * @param {import("./replay.js").Replay} replay
  * @param {number} number
  * @param {number} element
- * @param {Use[]} uses
+ * @param {ElementAccess[]} uses
  */
-export function elementSays(replay, number, element, uses) {
+export function elementSentences(replay, number, element, uses) {
   const { position, trace } = replay;
   const array = trace.arrays[number];
   const wrong = trace.wanted[array.name]?.[element];
   const holds = `${trace.element(array, element)} = ${full(replay.value(number, element))}`;
   const now = uses.filter((use) => use.position === position);
-  const present = now.map(({ op, warp, mask }) => `${DID[op]} by ${lanes(mask)} of warp ${warp}`).join(", ");
+  const present = now
+    .map(({ op, warp, mask }) => `${PAST_TENSE[op]} by ${laneRanges(mask)} of warp ${warp}`)
+    .join(", ");
   const past = uses.filter((use) => use.position <= position);
-  const kinds = [...DID.keys()];
+  const kinds = [...PAST_TENSE.keys()];
   const firsts = kinds.flatMap((op) => {
     const first = past.find((use) => use.op === op);
-    return first ? [`First ${DID[op]} in step ${first.position} by ${who(trace, first)}.`] : [];
+    return first ? [`First ${PAST_TENSE[op]} in step ${first.position} by ${threadsOf(trace, first)}.`] : [];
   });
   const counts = kinds
     .filter(
       (op) => op === LOAD || uses.some((use) => use.op === op) || (op === STORE && !uses.some((use) => use.op > STORE)),
     )
-    .map((op) => `${DID[op]} ${times(past.reduce((sum, use) => sum + (use.op === op ? popcount(use.mask) : 0), 0))}`);
+    .map(
+      (op) =>
+        `${PAST_TENSE[op]} ${times(past.reduce((sum, use) => sum + (use.op === op ? popcount(use.mask) : 0), 0))}`,
+    );
   const by = array.space === "local" ? "by this thread" : "by this block";
   return [
     `${holds}${wrong ? `, and ${wrong[1]} was wanted` : ""}`,

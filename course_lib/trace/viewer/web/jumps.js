@@ -1,18 +1,18 @@
 // Lists whose rows lead to the steps behind them, one after another: lines, registers, counts, costs.
 
-import { html, rove } from "./dom.js";
+import { html, roveFocus } from "./dom.js";
 
 /**
  * The button of a row; of a list, Tab reaches one of them, and the arrow keys reach the others.
  * @param {string} text
  * @param {string} what  the step does
  */
-export function lead(text, what) {
+export function jumpButton(text, what) {
   return html(
     "button",
     {
       type: "button",
-      class: "tt-lead",
+      class: "tt-jump",
       tabindex: -1,
       title: `To the next step that ${what}; with Shift, to the one before`,
     },
@@ -27,11 +27,11 @@ export function lead(text, what) {
  * @param {() => import("./panel.js").Context} context  of the moment
  * @param {(row: HTMLElement) => readonly number[]} positions  of the steps behind a row, ascending
  */
-export function follow(place, rows, context, positions) {
-  rove(place, ".tt-lead", ["ArrowDown", "ArrowUp"]);
+export function jumpOnClick(place, rows, context, positions) {
+  roveFocus(place, ".tt-jump", ["ArrowDown", "ArrowUp"]);
   place.addEventListener("click", ({ target, shiftKey }) => {
     const row = /** @type {HTMLElement} */ (target).closest(rows);
-    if (!row?.querySelector(".tt-lead") || !getSelection()?.isCollapsed) return;
+    if (!row?.querySelector(".tt-jump") || !getSelection()?.isCollapsed) return;
     const { replay, choose } = context();
     const found = positions(/** @type {HTMLElement} */ (row));
     const [before, after] = [found.filter((p) => p < replay.position), found.filter((p) => p > replay.position)];
@@ -41,8 +41,8 @@ export function follow(place, rows, context, positions) {
 }
 
 /** Let Tab reach one of the buttons of a list. @param {HTMLElement | null} place */
-export function reach(place) {
-  const [first, ...others] = place?.querySelectorAll(".tt-lead") ?? [];
+export function addToTabOrder(place) {
+  const [first, ...others] = place?.querySelectorAll(".tt-jump") ?? [];
   if (first && ![first, ...others].some((one) => /** @type {HTMLElement} */ (one).tabIndex === 0))
     /** @type {HTMLElement} */ (first).tabIndex = 0;
 }

@@ -16,7 +16,8 @@ export const UNDEFINED = "undefined"; // where the lane that it takes from gives
  * @param {(value: import("./trace.js").Value) => string} digits
  */
 export function exchanged({ operation, lanes, given, source, result }, digits) {
-  const [gave, got] = [0, 1].map(() => /** @type {(string | null)[]} */ (new Array(WARP).fill(null)));
+  const gave = /** @type {(string | null)[]} */ (new Array(WARP).fill(null));
+  const got = /** @type {(string | null)[]} */ (new Array(WARP).fill(null));
   const from = /** @type {(number | null)[]} */ (new Array(WARP).fill(null));
   const condition = !source && !COMPARE.includes(operation);
   lanes.forEach((lane, k) => {
@@ -30,11 +31,11 @@ export function exchanged({ operation, lanes, given, source, result }, digits) {
       got[lane] = String(Boolean(result(k)));
     }
   });
-  return { operation, gave, source: from, got, says: says(operation, lanes, gave, from, got) };
+  return { operation, gave, source: from, got, says: sentence(operation, lanes, gave, from, got) };
 }
 
 /** @type {(operation: string, lanes: number[], gave: (string | null)[], source: (number | null)[], got: (string | null)[]) => string} */
-function says(operation, lanes, gave, source, got) {
+function sentence(operation, lanes, gave, source, got) {
   const results = [...new Set(lanes.map((lane) => got[lane]))].sort();
   if (operation.startsWith("shfl")) {
     const silent = got.filter((text) => text === UNDEFINED).length;
@@ -46,7 +47,8 @@ function says(operation, lanes, gave, source, got) {
   }
   if (operation === "match_any_sync")
     return `${operation}: ${lanes.length} lanes in ${results.length} groups of equal values.`;
-  const [result, yes] = [results.join(" or "), gave.filter((text) => text === "yes").length];
+  const result = results.join(" or ");
+  const yes = gave.filter((text) => text === "yes").length;
   if (COMPARE.includes(operation))
     return `${operation}: ${lanes.length} lanes compare their values; the result is ${result}.`;
   return `${operation}: ${yes} of ${lanes.length} lanes vote yes; the result is ${result}.`;

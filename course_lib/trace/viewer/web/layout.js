@@ -19,9 +19,9 @@
  * @property {number} digits  pixels of an element for each pixel of its digits; 0 without any
  * @property {boolean} [tile]  whether it is in shared memory
  * @property {number} [foot]  pixels below it, for what it holds
- * @property {{least: number, most: number}} [lesser]  others are to be seen first: pixels of its longer side, that give it
+ * @property {{least: number, most: number}} [secondary]  others are to be seen first: pixels of its longer side, that give it
  *   digits and from which on it is smaller than others
- * @property {boolean} [near]  whether it belongs to the one before it
+ * @property {boolean} [continues]  whether it belongs to the one before it
  */
 /**
  * @typedef {object} Wanted
@@ -36,9 +36,9 @@
  * @property {[number, number][]} lines  the characters of each line of the source, without its comment and with it
  * @property {number} least  pixels of digits that are shown
  * @property {number} [rows]  of the source around a line, at most
- * @property {boolean} [apart]  whether counter and source need none of the height, see `picturesFirst`
+ * @property {boolean} [pictureOnly]  whether counter and source need none of the height, see `picturesFirst`
  * @property {boolean} [strict]  whether no more height may be used for legible digits
- * @property {string} [how]  the only arrangement that is asked for, where it is possible
+ * @property {string} [arrangement]  the only arrangement that is asked for, where it is possible
  * @property {number} [largest]  of two runs, pixels of a unit of the matrices, at most: both have the same
  */
 /** @typedef {{x: number, y: number, width: number, height: number}} Box  in pixels */
@@ -54,7 +54,7 @@
  * @property {number} drawn  the height without counter and source
  * @property {number} share  of the size that the drawings below the matrices should have
  * @property {boolean} legible  whether the tiles have digits, as far as any size gives them some
- * @property {string} how  where counter and source are, one of HOWS
+ * @property {string} arrangement  where counter and source are, one of ARRANGEMENTS
  */
 
 const UNIT = 20; // of an element, as in plane.js
@@ -67,14 +67,15 @@ const COLUMNS = 30; // ems of a source with comments, and with counts beside its
 const LINE = { high: 1.06, letter: 0.535, number: 2.9, counts: 5 }; // ems of the text, if the source's is SOURCE of them
 const SOURCE = 0.88;
 /** Where counter and source may be. */
-export const HOWS = ["low beside", "low below", "top beside", "top below"];
+export const ARRANGEMENTS = ["low beside", "low below", "top beside", "top below"];
 export const STACKED = "low below"; // of two runs below each other, see `picturesFirst`
 export const AROUND = 2; // lines above and below the current one
 const COUNTER = 12; // ems of its width
 const MAP = 5; // ems of the height of matrices, at least
 const GOOD = [12.5, 20.5]; // pixels of digits, at least and at most
 const LARGE = 0.27; // of the height, a drawing that is large enough
-const [LESSER, NOTABLY] = [0.6, 0.8]; // of the side of others, one that is to be seen later: at least, and else
+// Of the side of other drawings, that of one that is to be seen later: at least, and if there is room.
+const [SECONDARY_LEAST, SECONDARY] = [0.6, 0.8];
 const SMALLER = 0.75; // of an element of a tile, one of the matrices
 const STEP = 37; // of the height, for each pixel of these digits
 const MORE = [1.1, 1.2, 1.3]; // times the height, for legible digits
@@ -82,8 +83,8 @@ const MORE = [1.1, 1.2, 1.3]; // times the height, for legible digits
 /** @param {Wanted} wanted @returns {Layout} */
 export function arrange(wanted) {
   const { aside, height } = wanted;
-  const first = aside.some(({ digits, lesser }) => digits && !lesser);
-  const numbered = aside.filter(({ digits, lesser }) => digits && !(first && lesser));
+  const first = aside.some(({ digits, secondary }) => digits && !secondary);
+  const numbered = aside.filter(({ digits, secondary }) => digits && !(first && secondary));
   // pixels of a side for each pixel of the digits, which are the smallest in the drawing with most elements
   const each = Math.max(0, ...numbered.map(({ digits, width, height }) => digits * (Math.max(width, height) / UNIT)));
   const legible = wanted.least * each;
@@ -108,7 +109,8 @@ export function arrange(wanted) {
     const scales = numbered.map((shape) => found.aside[aside.indexOf(shape)].scale);
     const tiles = scales.filter((_, i) => numbered[i].tile);
     const largest = tiles.length && found.side >= legible ? SMALLER * Math.max(...tiles) : Math.max(0, ...scales);
-    const smaller = !found.product || !largest || !first || found.product.A.scale <= largest + 0.001;
+    const scale = largest && first ? (found.product?.A.scale ?? 0) : 0; // of the matrices, where there are tiles
+    const smaller = scale <= largest + 0.001;
     if (found.side >= side && found.height <= high + 1 && smaller) [low, best] = [middle, found];
     else most = middle;
   }
@@ -125,57 +127,61 @@ export function arrange(wanted) {
  * @returns {Omit<Layout, "legible" | "share"> & {side: number}}
  */
 function placed(wanted, height, band, good) {
-  const { width, em, counter, aside, apart } = wanted;
+  const { width, em, counter, aside, pictureOnly } = wanted;
   const count = { width: COUNTER * em, height: counter * em };
   const least = Math.max(band, (MAP + CAPTION) * em);
-  /** @type {(Omit<Layout, "product" | "main" | "legible" | "share"> & {side: number, top: ReturnType<typeof globals>})[]} */
+  /** @type {(Omit<Layout, "product" | "main" | "legible" | "share"> & {side: number, top: ReturnType<typeof placeGlobals>})[]} */
   const candidates = [];
-  /** @type {(how: string, top: ReturnType<typeof globals>, y: number, above: Box | null) => void} */
-  const below = (how, top, y, above) => {
+  /** @type {(arrangement: string, top: ReturnType<typeof placeGlobals>, y: number, above: Box | null) => void} */
+  const below = (arrangement, top, y, above) => {
     const rest = height - y;
     const low = counter && !above ? count : { width: -GAP, height: 0 };
-    /** @type {(counted: Box, code: Box, flowed: ReturnType<typeof flow>) => void} */
+    /** @type {(counted: Box, code: Box, flowed: ReturnType<typeof flowInRows>) => void} */
     const add = (counted, code, { places, side }) => {
       const drawn = Math.max(top.height, ...ends(aside, places));
       candidates.push({
-        how: `${how} ${code.y > y || !aside.length ? "below" : "beside"}`,
+        arrangement: `${arrangement} ${code.y > y || !aside.length ? "below" : "beside"}`,
         side,
         top,
         aside: places,
         code,
         counter: counter ? (above ?? counted) : null,
         drawn,
-        height: apart ? drawn : Math.max(drawn, y + low.height, code.y + code.height),
+        height: pictureOnly ? drawn : Math.max(drawn, y + low.height, code.y + code.height),
       });
     };
     // the source beside the drawings; their place is narrower if the source needs fewer rows so
     for (const letters of [CODE.least, CODE.usual]) {
       const room = { x: 0, y, width: width - low.width - 2 * GAP - letters * em, height: rest };
       if (room.width < 0.25 * width || !aside.length) continue;
-      const flowed = flow(aside, room, em);
+      const flowed = flowInRows(aside, room, em);
       const left = Math.max(0, ...rights(aside, flowed.places)) + GAP;
       const spare = width - left - low.width - GAP;
-      const high = Math.max(codeHigh(wanted, spare), low.height, ...ends(aside, flowed.places).map((end) => end - y));
+      const high = Math.max(
+        sourceHeight(wanted, spare),
+        low.height,
+        ...ends(aside, flowed.places).map((end) => end - y),
+      );
       const code = { x: left + low.width + GAP, y, width: Math.min(CODE.most * em, spare), height: high };
       add({ x: left, y, ...low }, code, flowed);
     }
     // below them
     const beside = width - low.width - GAP >= CODE.least * em;
     const across = Math.min(CODE.most * em, beside ? width - low.width - GAP : width);
-    const high = codeHigh(wanted, across);
+    const high = sourceHeight(wanted, across);
     const foot = beside ? Math.max(high, low.height) : high + low.height + GAP;
-    const flowed = flow(aside, { x: 0, y, width, height: apart ? rest : rest - foot - GAP }, em);
+    const flowed = flowInRows(aside, { x: 0, y, width, height: pictureOnly ? rest : rest - foot - GAP }, em);
     const end = Math.max(y, ...ends(aside, flowed.places)) + (aside.length ? GAP : 0);
     const code = beside
       ? { x: low.width + GAP, y: end, width: across, height: foot }
       : { x: 0, y: end + (low.height && low.height + GAP), width: across, height: high };
     add({ x: 0, y: end, ...low }, code, flowed);
   };
-  const top = globals(wanted, least, width);
+  const top = placeGlobals(wanted, least, width);
   below("low", top, top.height ? top.height + GAP : 0, null);
   if (counter && wanted.product) {
     const room = width - count.width - 2 * GAP;
-    const narrower = globals(wanted, Math.max(least, count.height), room);
+    const narrower = placeGlobals(wanted, Math.max(least, count.height), room);
     const at = {
       x: Math.max(narrower.end + 2 * GAP, Math.min(room + 2 * GAP, narrower.end + 4 * GAP)),
       y: 0,
@@ -183,13 +189,13 @@ function placed(wanted, height, band, good) {
     };
     if (room > 0.3 * width) below("top", narrower, Math.max(narrower.height, count.height) + GAP, at);
   }
-  const asked = candidates.filter(({ how }) => !wanted.how || how === wanted.how);
+  const asked = candidates.filter(({ arrangement }) => !wanted.arrangement || arrangement === wanted.arrangement);
   const known = asked.length ? asked : candidates;
   const fits = known.filter((each) => each.height <= height + 1);
   const of = fits.length ? fits : [known.reduce((x, y) => (y.height < x.height ? y : x))];
-  const worth = (/** @type {typeof of[0]} */ { side, code, height, top }) =>
+  const quality = (/** @type {typeof of[0]} */ { side, code, height, top }) =>
     Math.min(side, good) - 0.05 * height + 1e-3 * code.width + 2 * UNIT * (top.product?.A.scale ?? 0);
-  const best = of.reduce((x, y) => (worth(y) > worth(x) ? y : x));
+  const best = of.reduce((x, y) => (quality(y) > quality(x) ? y : x));
   return { ...best, product: best.top.product, main: best.top.main };
 }
 
@@ -199,10 +205,10 @@ function placed(wanted, height, band, good) {
  * @param {number} band  its height
  * @param {number} width
  */
-function globals({ em, product, main, largest = Infinity }, band, width) {
+function placeGlobals({ em, product, main, largest = Infinity }, band, width) {
   const caption = CAPTION * em;
   if (!product) {
-    const { places } = flow(main, { x: 0, y: 0, width, height: band }, em);
+    const { places } = flowInRows(main, { x: 0, y: 0, width, height: band }, em);
     return { product: null, main: places, height: Math.max(0, ...ends(main, places)), end: width };
   }
   const { A, B, C } = product;
@@ -236,7 +242,7 @@ export function picturesFirst([upper, lower], between) {
 }
 
 /** The height of the source for the current line and those around it, wherever that is. @param {Wanted} wanted @param {number} width */
-function codeHigh({ lines, em, letters: size = SOURCE * em, rows: most = CODE.rows }, width) {
+function sourceHeight({ lines, em, letters: size = SOURCE * em, rows: most = CODE.rows }, width) {
   const wide = width >= COLUMNS * em;
   const unit = size / SOURCE;
   const room = width / unit - LINE.number - 1.5 - (wide ? LINE.counts : 0);
@@ -253,7 +259,7 @@ function codeHigh({ lines, em, letters: size = SOURCE * em, rows: most = CODE.ro
  * @param {Box} box
  * @param {number} em
  */
-function flow(shapes, box, em) {
+function flowInRows(shapes, box, em) {
   let [low, high] = [0, Math.max(box.width, box.height, 1)];
   let [best, side] = [inRows(shapes, box, em, 3 * em).places, Math.min(3 * em, high)];
   if (!inRows(shapes, box, em, 3 * em).fits) side = 0;
@@ -274,21 +280,19 @@ function flow(shapes, box, em) {
  */
 function inRows(shapes, box, em, side) {
   const caption = CAPTION * em;
-  const sizes = shapes.map(({ width, height, most, least, foot = 0, lesser }) => {
-    const own = lesser
-      ? Math.max(LESSER * side, Math.min(Math.max(NOTABLY * side, Math.min(lesser.least, MORE[1] * side)), lesser.most))
-      : side;
+  const sizes = shapes.map(({ width, height, most, least, foot = 0, secondary }) => {
+    const own = secondary ? secondarySide(secondary, side) : side;
     const scale = Math.min(most, own / Math.max(width, height));
     return { scale, w: Math.max(width * scale, least), h: height * scale + foot + caption };
   });
   let [x, y, deep] = [0, 0, 0];
   let wide = 0;
   const places = sizes.map(({ scale, w, h }, i) => {
-    const { near } = shapes[i];
-    if (near && x) x -= GAP - NEAR;
+    const { continues } = shapes[i];
+    if (continues && x) x -= GAP - NEAR;
     // those of one array are in one row, if a row is wide enough
     let together = w;
-    for (let k = i + 1; !near && shapes[k]?.near; k++) together += NEAR + sizes[k].w;
+    for (let k = i + 1; !continues && shapes[k]?.continues; k++) together += NEAR + sizes[k].w;
     const needed = together <= box.width ? together : w;
     if (x && x + needed > box.width) [x, y, deep] = [0, y + deep + GAP, 0];
     const place = { x: box.x + x, y: box.y + y + caption, scale };
@@ -298,6 +302,12 @@ function inRows(shapes, box, em, side) {
     return place;
   });
   return { places, fits: wide <= box.width && y + deep <= box.height };
+}
+
+/** The longer side of a drawing that is to be seen after others. @param {{least: number, most: number}} sides @param {number} others  the side of these */
+function secondarySide({ least, most }, others) {
+  const legible = Math.min(least, MORE[1] * others);
+  return Math.max(SECONDARY_LEAST * others, Math.min(Math.max(SECONDARY * others, legible), most));
 }
 
 /** The lower ends of drawings. @param {Shape[]} shapes @param {Place[]} places */

@@ -1,121 +1,144 @@
 // The legend: the colours and marks of the picture, and the words of the glossary on the page.
 
-import { give, html, svg } from "./dom.js";
+import { setAttributes, html, svg } from "./dom.js";
 import { ACTIVE, EMPTY, FAINT, NOW_READ, NOW_WRITTEN, PENDING, PLAIN, REGION, SEEN } from "./plane.js";
-import { PART } from "./strips.js";
+import { HEIGHT_SHARES } from "./strips.js";
 import { GLOSSARY } from "./terms.js";
 
 /** @typedef {import("./plane.js").Plane} Plane */
-/** @typedef {[string, string, (plane: Plane) => unknown]} Mark  its look, its meaning, and whether a plane has it */
+/** @typedef {[string, string, (plane: Plane) => unknown]} Mark  its classes or its name in OVER, its meaning, and whether a plane has it */
 
-const TINTED = [PLAIN, REGION, SEEN]; // looks that counts replace
-const looks = (/** @type {number} */ look) => (/** @type {Plane} */ plane) =>
-  !(plane.most && TINTED.includes(look)) && plane.looks.some((each) => (each & ~FAINT) === look);
+const TINTED = [PLAIN, REGION, SEEN]; // states that counts replace
+const inState = (/** @type {number} */ state) => (/** @type {Plane} */ plane) =>
+  !(plane.most && TINTED.includes(state)) && plane.states.some((each) => (each & ~FAINT) === state);
 const drawn = (/** @type {string} */ selector) => (/** @type {Plane} */ plane) => plane.layer.querySelector(selector);
 
-/** The looks of elements, and what is drawn over them. @type {Mark[]} */
+const BOX = { x: 1, y: 1, width: 18, height: 18 };
+
+/** The states of elements, and what is drawn over them. @type {Mark[]} */
 const ELEMENTS = [
-  ["tt-c tt-region", "the block's region", looks(REGION)],
-  ["tt-c tt-seen", "loaded or stored by the block", looks(SEEN)],
-  ["tt-c tt-now tt-read", "read in this step", looks(NOW_READ)],
-  ["tt-c tt-now tt-written", "written in this step", looks(NOW_WRITTEN)],
+  ["tt-c tt-region", "the block's region", inState(REGION)],
+  ["tt-c tt-seen", "loaded or stored by the block", inState(SEEN)],
+  ["tt-c tt-now tt-read", "read in this step", inState(NOW_READ)],
+  ["tt-c tt-now tt-written", "written in this step", inState(NOW_WRITTEN)],
   ["ring", "by the chosen thread", drawn(".tt-rings > *")],
   ["dot", "loaded by the chosen thread", drawn(".tt-dots > *")],
-  ["tt-c tt-empty", "nothing stored yet", looks(EMPTY)],
-  ["tt-c tt-pending", "loaded to a register, and not stored here yet", looks(PENDING)],
+  ["tt-c tt-empty", "nothing stored yet", inState(EMPTY)],
+  ["tt-c tt-pending", "loaded to a register, and not stored here yet", inState(PENDING)],
   ["thread", "what the chosen thread stores", drawn(".tt-own-thread[d^=M]")],
   ["warp", "what its warp stores", drawn(".tt-own-warp[d^=M]")],
-  ["tt-c", "not used by this block", looks(PLAIN)],
-  ["tt-c tt-active", "a thread that takes part in this step", looks(ACTIVE)],
+  ["tt-c", "not used by this block", inState(PLAIN)],
+  ["tt-c tt-active", "a thread that takes part in this step", inState(ACTIVE)],
   ["frame", "around the block's region", drawn(".tt-outline[display=inline]")],
   ["tile", "the borders of tiles", ({ tile }) => tile],
   ["fault", "breaks a rule, or holds a wrong value", drawn(".tt-faults > rect")],
   ["beyond", "an access out of bounds", drawn(".tt-faults > g")],
 ];
-/** Marks of the timeline, the source and the views: where they are, what they look like, what they mean. @type {[string, string, string][]} */
-const DRAWN = [
-  [".tt-position, .tt-playhead", "thin fill: var(--tt-focus)", "the current step"],
-  [".tt-ticks .tt-release", "thin fill: var(--tt-soft)", "a barrier opens"],
-  [".tt-ticks .tt-found", "fill: var(--tt-wrong)", "a finding, at its step"],
+/** @typedef {() => SVGElement} Sample  what draws a mark in the legend */
+/** @type {(attributes: import("./dom.js").Attributes) => Sample} */
+const box = (attributes) => () => svg("rect", { ...BOX, ...attributes });
+/** @type {(style: string) => Sample} */
+const thin = (style) => () => svg("rect", { x: 8.5, y: 1, width: 3, height: 18, style });
+/** @type {(style: string) => Sample} */
+const flat = (style) => () => svg("rect", { x: 1, y: 5, width: 18, height: 10, style });
+/** @type {(classes: string) => Sample} */
+const curve = (classes) => () => svg("path", { d: "M2 2C2 10 18 10 18 18", class: classes });
+/** @type {(style: string) => Sample} */
+const letter = (style) => () => svg("text", { x: 5, y: 15, style }, "b");
+/** Marks of the timeline, the source and the views: where they are, how the legend draws them, what they mean. @type {[string, Sample, string][]} */
+const MARKS_ON_PAGE = [
+  [".tt-position, .tt-playhead", thin("fill: var(--tt-focus)"), "the current step"],
+  [".tt-ticks .tt-release", thin("fill: var(--tt-soft)"), "a barrier opens"],
+  [".tt-ticks .tt-found", box({ style: "fill: var(--tt-wrong)" }), "a finding, at its step"],
   [
     ".tt-current, .tt-costs .tt-here",
-    "flat fill: color-mix(in srgb, var(--tt-focus) 17%, var(--tt-bg)); stroke: var(--tt-focus)",
+    flat("fill: color-mix(in srgb, var(--tt-focus) 17%, var(--tt-bg)); stroke: var(--tt-focus)"),
     "the line of this step",
   ],
   [
     ".tt-broken",
-    "flat fill: color-mix(in srgb, var(--tt-wrong) 14%, var(--tt-bg)); stroke: var(--tt-wrong)",
+    flat("fill: color-mix(in srgb, var(--tt-wrong) 14%, var(--tt-bg)); stroke: var(--tt-wrong)"),
     "a line that breaks a rule in this step",
   ],
   [
     ".tt-registers .tt-changed, .tt-filled",
-    "flat fill: none; stroke: var(--tt-ink); stroke-width: 2",
+    flat("fill: none; stroke: var(--tt-ink); stroke-width: 2"),
     "a register that this step fills",
   ],
-  [".tt-exchange .tt-lane, .tt-panel-warp .tt-on-lane", "tt-lane tt-on-lane", "a lane that takes part"],
-  [".tt-panel-warp .tt-lane:not(.tt-on-lane, .tt-says-no)", "tt-lane", "a lane that takes no part"],
-  [".tt-says-no", "tt-lane tt-says-no", "a lane that answers no"],
+  [".tt-exchange .tt-lane, .tt-panel-warp .tt-on-lane", box({ class: "tt-lane tt-on-lane" }), "a lane that takes part"],
+  [".tt-panel-warp .tt-lane:not(.tt-on-lane, .tt-votes-no)", box({ class: "tt-lane" }), "a lane that takes no part"],
+  [".tt-votes-no", box({ class: "tt-lane tt-votes-no" }), "a lane that answers no"],
   [
     ".tt-request .tt-mine-lane, .tt-panel-warp > :not(:has(.tt-exchange)) .tt-mine-lane",
-    "tt-lane tt-on-lane tt-mine-lane",
+    box({ class: "tt-lane tt-on-lane tt-mine-lane" }),
     "the chosen thread's lane or word",
   ],
   [
     ".tt-exchange .tt-mine-lane",
-    "tt-lane tt-on-lane tt-mine-lane",
+    box({ class: "tt-lane tt-on-lane tt-mine-lane" }),
     "the chosen thread's lane, and those that share their values with it",
   ],
-  [".tt-flow", "path tt-flow", "from the lane that gives to the lane that gets"],
-  [".tt-my-flow", "path tt-flow tt-my-flow", "what the chosen thread gets"],
-  [".tt-sector", "tt-sector", "a sector, 32 bytes, that is loaded or stored"],
-  [".tt-no-sector", "tt-no-sector", "a sector of the same 128 bytes that is not"],
-  [".tt-used", "tt-used", "4 bytes that lanes ask for"],
-  [".tt-unused", "tt-unused", "4 bytes that no lane asks for"],
-  [".tt-bank", "tt-bank", "a bank, with its number below"],
+  [".tt-flow", curve("tt-flow"), "from the lane that gives to the lane that gets"],
+  [".tt-my-flow", curve("tt-flow tt-my-flow"), "what the chosen thread gets"],
+  [".tt-sector", box({ class: "tt-sector" }), "a sector, 32 bytes, that is loaded or stored"],
+  [".tt-no-sector", box({ class: "tt-no-sector" }), "a sector of the same 128 bytes that is not"],
+  [".tt-used", box({ class: "tt-used" }), "4 bytes that lanes ask for"],
+  [".tt-unused", box({ class: "tt-unused" }), "4 bytes that no lane asks for"],
+  [".tt-bank", box({ class: "tt-bank" }), "a bank, with its number below"],
   [
-    ".tt-banks .tt-word:not(.tt-again)",
-    "tt-word",
+    ".tt-banks .tt-word:not(.tt-same-bank)",
+    box({ class: "tt-word" }),
     "a word that lanes ask for, with a lane's number or, with ×, how many",
   ],
-  [".tt-banks .tt-again", "tt-word tt-again", "a further word of the same bank, which comes after the first"],
-  [".tt-fragment .tt-lane:not(.tt-mine-lane)", "tt-lane", "an element, with the number of the lane that holds it"],
-  [".tt-fragment .tt-mine-lane", "tt-lane tt-on-lane tt-mine-lane", "an element that the chosen thread holds"],
   [
-    ".tt-pieces .tt-again",
-    "text font-weight: 700; fill: var(--tt-ink)",
+    ".tt-banks .tt-same-bank",
+    box({ class: "tt-word tt-same-bank" }),
+    "a further word of the same bank, which comes after the first",
+  ],
+  [
+    ".tt-fragment .tt-lane:not(.tt-mine-lane)",
+    box({ class: "tt-lane" }),
+    "an element, with the number of the lane that holds it",
+  ],
+  [
+    ".tt-fragment .tt-mine-lane",
+    box({ class: "tt-lane tt-on-lane tt-mine-lane" }),
+    "an element that the chosen thread holds",
+  ],
+  [
+    ".tt-pieces .tt-same-bank",
+    letter("font-weight: 700; fill: var(--tt-ink)"),
     "pieces in the same banks, which are read one after another",
   ],
-  [".tt-costs .tt-bar-of", "flat fill: var(--hue)", "the cost of a request on average; a full bar is 32"],
+  [".tt-costs .tt-cost-bar", flat("fill: var(--hue)"), "the cost of a request on average; a full bar is 32"],
   [
-    ".tt-counter .tt-track-of",
-    "flat fill: var(--tt-focus)",
+    ".tt-counter .tt-meter",
+    flat("fill: var(--tt-focus)"),
     "the block's global loads so far; of two runs, each bar is as long as the number of all of its block",
   ],
   [
-    ".tt-panel .tt-track-of",
-    "flat fill: var(--tt-ink)",
+    ".tt-panel .tt-meter",
+    flat("fill: var(--tt-ink)"),
     "a count so far; a full bar is the larger total of the two runs",
   ],
   [
     ".tt-tinted:not(.tt-matrix-C *)",
-    "tt-seen",
+    box({ class: "tt-seen" }),
     "how often an element has been loaded: the more often, the stronger its colour",
   ],
-  [".tt-matrix-C .tt-tinted", "tt-seen", "how much of an element is computed"],
-  [".tt-tally[d^=M]", "thin fill: var(--tt-ink)", "a mark for each use of a number in a tile or a register"],
-  [".tt-track-loads > *", "flat fill: var(--tt-shared)", "a pair of tiles, in the colour of its buffer"],
+  [".tt-matrix-C .tt-tinted", box({ class: "tt-seen" }), "how much of an element is computed"],
+  [".tt-tally[d^=M]", thin("fill: var(--tt-ink)"), "a mark for each use of a number in a tile or a register"],
+  [".tt-track-loads > *", flat("fill: var(--tt-shared)"), "a pair of tiles, in the colour of its buffer"],
 ];
 /** What the rows of warps show, as shares of their height. @type {[string, number, string, string][]} */
 const SPANS = [
-  ["load", PART.load, "var(--hue)", "a load, in the array's colour"],
-  ["store", PART.store, "var(--hue)", "a store or an atomic operation, in the array's colour"],
-  ["other", PART.other, "var(--tt-neutral)", "another statement of a warp"],
-  ["barrier", PART.barrier, "var(--tt-ink)", "a warp arrives at a barrier"],
-  ["wait", PART.wait, "var(--tt-ink)", "a warp waits at a barrier"],
-  ["held", PART.held, "var(--hue)", "a buffer holds values for a later load"],
+  ["load", HEIGHT_SHARES.load, "var(--hue)", "a load, in the array's colour"],
+  ["store", HEIGHT_SHARES.store, "var(--hue)", "a store or an atomic operation, in the array's colour"],
+  ["other", HEIGHT_SHARES.other, "var(--tt-neutral)", "another statement of a warp"],
+  ["barrier", HEIGHT_SHARES.barrier, "var(--tt-ink)", "a warp arrives at a barrier"],
+  ["wait", HEIGHT_SHARES.wait, "var(--tt-ink)", "a warp waits at a barrier"],
+  ["held", HEIGHT_SHARES.held, "var(--hue)", "a buffer holds values for a later load"],
 ];
-const SHAPES = { thin: { x: 8.5, y: 1, width: 3, height: 18 }, flat: { x: 1, y: 5, width: 18, height: 10 } };
-const BOX = { x: 1, y: 1, width: 18, height: 18 };
 /** Marks that are drawn over an element. @type {Record<string, (() => SVGElement) | undefined>} */
 const OVER = {
   ring: () => svg("g", { class: "tt-rings" }, svg("rect", { ...BOX, rx: 4 })),
@@ -134,11 +157,12 @@ const OVER = {
     ),
 };
 /** @param {Mark} mark */
-function entry([look, text]) {
-  const over = OVER[look];
-  const below = look === "ring" ? "tt-c tt-now tt-read" : over ? "tt-c tt-seen" : look;
-  return give(item(text, svg("rect", { ...BOX, class: below }), ...(over ? [over()] : [])), {
-    class: `tt-legend-${look.split("tt-").pop()}`,
+function entry([mark, text]) {
+  const over = OVER[mark];
+  const seen = mark === "ring" ? "tt-c tt-now tt-read" : "tt-c tt-seen";
+  const below = over ? seen : mark;
+  return setAttributes(item(text, svg("rect", { ...BOX, class: below }), ...(over ? [over()] : [])), {
+    class: `tt-legend-${mark.split("tt-").pop()}`,
   });
 }
 
@@ -155,23 +179,14 @@ export function marksIn(root, kinds) {
   const bars = SPANS.filter(([kind]) => kinds.has(kind)).map(([, high, fill, text]) =>
     item(text, svg("rect", { x: 1, y: 19 - 18 * high, width: 18, height: 18 * high, style: `fill: ${fill}` })),
   );
-  const marks = DRAWN.flatMap(([places, look, text]) => {
+  const marks = MARKS_ON_PAGE.flatMap(([places, sample, text]) => {
     const node = [...root.querySelectorAll(places)].find(
       (each) => each.getClientRects().length && !each.closest(".tt-keys"),
     );
     if (!node) return [];
-    const [, shape, style] = /^(thin |flat |path |text )?(.*)$/.exec(look) ?? [];
-    /** @type {Record<string, string>} */
-    const how = style.includes(":") ? { style } : { class: style };
-    const box = SHAPES[/** @type {keyof typeof SHAPES} */ (shape?.trim() ?? "")] ?? BOX;
-    const sample =
-      shape === "path "
-        ? svg("path", { d: "M2 2C2 10 18 10 18 18", ...how })
-        : shape === "text "
-          ? svg("text", { x: 5, y: 15, ...how }, "b")
-          : svg("rect", { ...box, ...how });
-    sample.style.setProperty("--hue", getComputedStyle(node).getPropertyValue("--hue"));
-    return [item(text, sample)];
+    const drawing = sample();
+    drawing.style.setProperty("--hue", getComputedStyle(node).getPropertyValue("--hue"));
+    return [item(text, drawing)];
   });
   return [...marks, ...bars];
 }

@@ -9,7 +9,7 @@ const PLACES = ["block", "thread"];
 /**
  * @typedef {object} Link  what a link asks for
  * @property {{step?: number, statements_of?: number, block?: number[], thread?: number[], panel?: string}} values  of the model
- * @property {string[]} unread  its parts that are no numbers
+ * @property {string[]} invalid  its parts that are no numbers
  * @property {number} number  of the stepper
  */
 
@@ -18,21 +18,21 @@ const PLACES = ["block", "thread"];
  * @param {string} hash
  * @returns {Link | null}
  */
-function asked(hash) {
+function parseLink(hash) {
   const words = new URLSearchParams(hash.slice(1));
   if (!words.has("step")) return null;
   /** @type {Record<string, unknown>} */
   const values = {};
-  const unread = [];
+  const invalid = [];
   for (const [name, text] of words) {
     const [number, place] = [Object.hasOwn(NUMBERS, name), PLACES.includes(name)];
     if (!number && !place) continue;
-    if (!(number ? /^\d+$/ : /^\d+(,\d+){0,2}$/).test(text)) unread.push(`${name}=${text}`);
+    if (!(number ? /^\d+$/ : /^\d+(,\d+){0,2}$/).test(text)) invalid.push(`${name}=${text}`);
     else if (number) values[NUMBERS[/** @type {keyof typeof NUMBERS} */ (name)]] = Number(text);
     else values[name] = [...text.split(",").map(Number), 0, 0].slice(0, 3);
   }
   if (words.get("panel")) values.panel = words.get("panel");
-  return { values, unread, number: Number(words.get("stepper") ?? 0) };
+  return { values, invalid, number: Number(words.get("stepper") ?? 0) };
 }
 
 /**
@@ -40,9 +40,9 @@ function asked(hash) {
  * @param {import("./player.js").Player} player
  */
 export function followAddress(player) {
-  const link = asked(location.hash);
+  const link = parseLink(location.hash);
   if (!link || (link.number || 1) !== player.model.get("_saved")) return;
-  player.lead(link);
+  player.goToLink(link);
   if (link.number) player.el.scrollIntoView();
 }
 
@@ -52,7 +52,7 @@ export function followAddress(player) {
  */
 export function followLink(event) {
   const link = /** @type {HTMLElement} */ (event.target).closest?.("a[href^='#step=']");
-  const wanted = link && asked(link.getAttribute("href") ?? "");
+  const wanted = link && parseLink(link.getAttribute("href") ?? "");
   if (!wanted || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const places = /** @type {(HTMLElement & {stepper: import("./player.js").Player})[]} */ ([
     ...document.querySelectorAll(".tt-place"),
@@ -63,11 +63,11 @@ export function followLink(event) {
   event.preventDefault();
   event.stopPropagation();
   const { stepper } = place;
-  stepper.lead(wanted);
+  stepper.goToLink(wanted);
   const { Reveal } = /** @type {any} */ (globalThis); // of a deck, in which the stepper may have a slide of its own
   const { h, v } = Reveal?.getIndices?.(place.closest("section")) ?? {};
   Reveal?.slide?.(h, v);
-  stepper.approach().then(() => {
+  stepper.drawOnce().then(() => {
     stepper.root.focus({ preventScroll: true });
     stepper.root.scrollIntoView({ block: "nearest" });
   });

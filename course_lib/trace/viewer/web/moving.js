@@ -7,7 +7,7 @@ import { short } from "./text.js";
 import { LOAD, WARP } from "./trace.js";
 
 const DURATION = 700; // ms of a number
-const APART = 500; // ms from the first to the last
+const SPREAD = 500; // ms from the first to the last
 const MOST = 512; // numbers that move; of more, none does
 
 /** @typedef {{array: number, element: number}} Cell */
@@ -58,11 +58,11 @@ function loaded(trace, { array, element }) {
 export class MovingCopies {
   /**
    * @param {HTMLElement} place  of the picture
-   * @param {(array: number, element: number) => {plane: import("./plane.js").Plane, i: number}} home
+   * @param {(array: number, element: number) => {plane: import("./plane.js").Plane, i: number}} locate
    */
-  constructor(place, home) {
+  constructor(place, locate) {
     this.place = place;
-    this.home = home;
+    this.locate = locate;
     /** @type {{node: HTMLElement, animation: Animation, text: SVGElement | null}[]} */
     this.moving = [];
   }
@@ -88,8 +88,8 @@ export class MovingCopies {
     const frame = this.place.getBoundingClientRect();
     /** @type {Map<import("./plane.js").Plane, {x: number, y: number, scale: number}>} */
     const places = new Map();
-    const spot = (/** @type {Cell} */ cell) => {
-      const { plane, i } = this.home(cell.array, cell.element);
+    const placeOf = (/** @type {Cell} */ cell) => {
+      const { plane, i } = this.locate(cell.array, cell.element);
       const box = plane.layer.getBoundingClientRect();
       const at = places.get(plane) ?? {
         x: box.left - frame.left,
@@ -101,7 +101,7 @@ export class MovingCopies {
       return { plane, i, side: UNIT * at.scale, x: at.x + x * at.scale, y: at.y + y * at.scale };
     };
     this.moving = copies.map(({ from, to, value }, n) => {
-      const [start, end] = [spot(from), spot(to)];
+      const [start, end] = [placeOf(from), placeOf(to)];
       const grid = end.plane instanceof Grid ? end.plane : null;
       const text = grid?.legible ? /** @type {SVGElement} */ (grid.texts[end.i]) : null;
       const node = html("i", { class: "tt-moving", "aria-hidden": "true" }, text ? short(value) : "");
@@ -110,7 +110,7 @@ export class MovingCopies {
       Object.assign(node.style, {
         width: `${size}px`,
         height: `${size}px`,
-        fontSize: grid ? `${(TEXT_SIZES[grid.widest] * end.side) / UNIT}px` : "0",
+        fontSize: grid ? `${(TEXT_SIZES[grid.widestClass] * end.side) / UNIT}px` : "0",
         lineHeight: `${size}px`,
       });
       this.place.append(node);
@@ -119,7 +119,7 @@ export class MovingCopies {
         const inset = (side - size) / 2;
         return { transform: `translate(${x + inset}px, ${y + inset}px) scale(${scale})` };
       });
-      const timing = { duration: DURATION / speed, delay: (APART * n) / copies.length / speed };
+      const timing = { duration: DURATION / speed, delay: (SPREAD * n) / copies.length / speed };
       const animation = node.animate(moves, { ...timing, easing: "ease-in-out", fill: "both" });
       if (text) text.style.visibility = "hidden";
       const arrived = () => {

@@ -2,13 +2,14 @@
 // needed.
 
 import { BlockAnimation } from "./animation.js";
+import { namesIn } from "./text.js";
 import { LOAD } from "./trace.js";
 
 /** @typedef {{warp: number, loaded: number, uses: number[]}} Held  a load to a variable, and the steps that multiply with it */
 /** @typedef {{name: string, most: number, held: Held[]}} Operand  ``most``: the uses of one load, at most */
 
 /** @type {WeakMap<import("./trace.js").Block, Operand[]>} */
-const KNOWN = new WeakMap();
+const OPERANDS = new WeakMap();
 const FEW = 4; // variables; of more, none are shown
 
 /**
@@ -17,24 +18,24 @@ const FEW = 4; // variables; of more, none are shown
  * @returns {Operand[]}
  */
 export function operandsOf(block) {
-  const found = KNOWN.get(block) ?? read(block);
-  KNOWN.set(block, found);
+  const found = OPERANDS.get(block) ?? findOperands(block);
+  OPERANDS.set(block, found);
   return found;
 }
 
 /** @param {import("./trace.js").Block} block @returns {Operand[]} */
-function read(block) {
+function findOperands(block) {
   const { trace } = block;
   const { access_array, access_op, variable_name } = trace.columns;
-  const { adds } = BlockAnimation.of(block);
-  const words = new Map(trace.source.map(([line, text]) => [line, new Set(text.match(/[A-Za-z_]\w*/g))]));
+  const { multiplyAdds } = BlockAnimation.of(block);
+  const words = new Map(trace.source.map(([line, text]) => [line, namesIn(text)]));
   /** @type {Map<string, Held[]>} */
   const all = new Map();
   /** @type {Map<string, Held>[]}  of each warp, what its variables hold now */
   const now = Array.from({ length: trace.warps }, () => new Map());
   for (let i = 0; i < block.length; i++) {
     const [warp, mine] = [block.warp(i), now[block.warp(i)]];
-    if (adds.has(i)) {
+    if (multiplyAdds.has(i)) {
       for (const [name, { uses }] of mine) if (words.get(block.line(i))?.has(name)) uses.push(i);
       continue;
     }

@@ -34,8 +34,8 @@
  * @property {number} [largest]  pixels of a unit of the matrices, at most
  * @property {boolean} [compared]  whether another run is beside it
  * @property {boolean} [strict]  whether no more height may be used for legible digits
- * @property {boolean} [apart]  whether counter and source need none of the height
- * @property {string} [how]  the only arrangement that is asked for, one of HOWS of layout.js
+ * @property {boolean} [pictureOnly]  whether counter and source need none of the height
+ * @property {string} [arrangement]  the only arrangement that is asked for, one of ARRANGEMENTS of layout.js
  */
 
 /** A panel of one run: in a fixed part of the page; or one with an id, which its tab opens, and closes the others. */

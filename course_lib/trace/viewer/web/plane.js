@@ -1,6 +1,6 @@
 // The positions of an array's elements on the page, and the marks that are drawn over them.
 
-import { give, svg } from "./dom.js";
+import { setAttributes, svg } from "./dom.js";
 
 /** @typedef {import("./trace.js").Value} Value */
 /**
@@ -19,8 +19,8 @@ import { give, svg } from "./dom.js";
  */
 
 export const UNIT = 20; // side of one element in SVG units
-// How an element looks: its number here is its state, FAINT added where its value is not the kernel's business.
-export const LOOKS = [
+// The classes of an element in each state; to a state's number FAINT is added where the value is not the kernel's business.
+export const STATE_CLASSES = [
   "",
   " tt-region",
   " tt-seen",
@@ -30,7 +30,7 @@ export const LOOKS = [
   " tt-now tt-written",
   " tt-pending",
 ];
-export const [PLAIN, REGION, SEEN, ACTIVE, EMPTY, NOW_READ, NOW_WRITTEN, PENDING] = LOOKS.keys();
+export const [PLAIN, REGION, SEEN, ACTIVE, EMPTY, NOW_READ, NOW_WRITTEN, PENDING] = STATE_CLASSES.keys();
 export const FAINT = 8;
 /** Of indices, pixels: at least, at most, as a share of an element, and what the margin needs. */
 const INDEX = { least: 11, most: 13, share: 0.32, margin: 11.5 };
@@ -64,7 +64,7 @@ export class Plane {
     this.layer.style.setProperty("--hue", hue);
     this.below = svg("g");
     this.outline = svg("rect", { class: "tt-outline", rx: 1.5, display: "none" });
-    this.owns = { warp: svg("path", { class: "tt-own-warp" }), thread: svg("path", { class: "tt-own-thread" }) };
+    this.borders = { warp: svg("path", { class: "tt-own-warp" }), thread: svg("path", { class: "tt-own-thread" }) };
     /** @type {[number, number]}  elements below and beside it that marks out of bounds reach */
     this.beyond = [0, 0];
     this.tile = tile;
@@ -74,12 +74,19 @@ export class Plane {
     this.dots = svg("g", { class: "tt-dots" });
     this.rings = svg("g", { class: "tt-rings" });
     this.faults = svg("g", { class: "tt-faults" });
-    this.layer.append(this.below, this.tileLines(tile), this.outline, this.owns.warp, this.owns.thread, this.above);
-    this.asked = svg("rect", { class: "tt-asked", rx: 3, display: "none" });
-    this.layer.append(this.dots, this.rings, this.faults, this.asked);
+    this.layer.append(
+      this.below,
+      this.tileLines(tile),
+      this.outline,
+      this.borders.warp,
+      this.borders.thread,
+      this.above,
+    );
+    this.highlighted = svg("rect", { class: "tt-highlighted", rx: 3, display: "none" });
+    this.layer.append(this.dots, this.rings, this.faults, this.highlighted);
     /** @type {Map<Element, string>}  what each group of marks shows */
     this.shown = new Map();
-    this.looks = new Uint8Array(this.size).fill(PLAIN);
+    this.states = new Uint8Array(this.size).fill(PLAIN);
     /** How often each element has been loaded, or what of it is computed, out of the largest number of a colour. */
     this.counts = new Uint32Array(this.size);
     this.most = 0; // 0 where the elements are not tinted
@@ -112,7 +119,7 @@ export class Plane {
    * Show as many indices as have room, of one size on the page; of a map none.
    * @param {number} scale  pixels on the page of a unit of the drawing
    */
-  number(scale) {
+  drawIndices(scale) {
     const { labels, layer } = this;
     const size = Math.min(INDEX.most, Math.max(INDEX.least, INDEX.share * UNIT * scale));
     const fits = scale * this.margin >= INDEX.margin;
@@ -148,7 +155,7 @@ export class Plane {
    * Frame the smallest rectangle around the marked elements; without any, nothing.
    * @param {(element: number) => boolean} marked
    */
-  frame(marked) {
+  frameRegion(marked) {
     let [top, left, bottom, right] = [Infinity, Infinity, -1, -1];
     for (let i = 0; i < this.size; i++) {
       if (!marked(i + this.offset)) continue;
@@ -156,7 +163,7 @@ export class Plane {
       [top, left] = [Math.min(top, row), Math.min(left, column)];
       [bottom, right] = [Math.max(bottom, row), Math.max(right, column)];
     }
-    this.around(this.outline, bottom < 0 ? null : [top, left, bottom - top + 1, right - left + 1]);
+    this.frameElements(this.outline, bottom < 0 ? null : [top, left, bottom - top + 1, right - left + 1]);
   }
 
   /**
@@ -165,12 +172,17 @@ export class Plane {
    * @param {number[] | null} place  the first row and column, how many rows and columns
    * @param {number} [away]  from the elements
    */
-  around(rectangle, place, away = 0) {
+  frameElements(rectangle, place, away = 0) {
     rectangle.setAttribute("display", place ? "inline" : "none");
     if (!place) return;
     const [top, left, rows, columns] = place;
     const [x, y] = this.corner(top * this.columns + left);
-    give(rectangle, { x: x - away, y: y - away, width: columns * UNIT + 2 * away, height: rows * UNIT + 2 * away });
+    setAttributes(rectangle, {
+      x: x - away,
+      y: y - away,
+      width: columns * UNIT + 2 * away,
+      height: rows * UNIT + 2 * away,
+    });
   }
 
   /**
@@ -178,7 +190,7 @@ export class Plane {
    * @param {"warp" | "thread"} who
    * @param {(element: number) => boolean} owned
    */
-  own(who, owned) {
+  drawBorder(who, owned) {
     const { rows, columns, size, offset } = this;
     const all = new Uint8Array(size);
     for (let i = 0; i < size; i++) all[i] = owned(i + offset) ? 1 : 0;
@@ -209,7 +221,7 @@ export class Plane {
       (c, r) => inside(r, c) !== inside(r, c - 1),
       (x, y, length) => `M${x} ${y}v${length}`,
     );
-    this.owns[who].setAttribute("d", path);
+    this.borders[who].setAttribute("d", path);
   }
 
   /**
@@ -218,7 +230,7 @@ export class Plane {
    * @param {readonly unknown[]} what
    * @param {() => SVGElement[]} make
    */
-  marks(group, what, make) {
+  replaceMarks(group, what, make) {
     const text = JSON.stringify(what);
     if ((this.shown.get(group) ?? "[]") === text) return;
     this.shown.set(group, text);
@@ -226,29 +238,29 @@ export class Plane {
   }
 
   /** Draw the dots and rings, after the last cell. @param {number[]} dots @param {number[]} rings */
-  finish(dots, rings) {
-    const r = this.dot;
-    this.marks(this.dots, dots, () =>
+  drawMarks(dots, rings) {
+    const r = this.dotRadius;
+    this.replaceMarks(this.dots, dots, () =>
       dots.map((i) => {
         const [x, y] = this.corner(i);
         return svg("circle", { cx: x + UNIT - 1.6 - r, cy: y + 1.6 + r, r });
       }),
     );
-    this.marks(this.rings, rings, () => rings.map((i) => this.ring(i)));
+    this.replaceMarks(this.rings, rings, () => rings.map((i) => this.ringAround(i)));
   }
 
   /** Frame the element of which the reader asks. @param {number | null} i */
-  ask(i) {
-    this.around(this.asked, i === null ? null : [Math.floor(i / this.columns), i % this.columns, 1, 1], 1);
+  highlight(i) {
+    this.frameElements(this.highlighted, i === null ? null : [Math.floor(i / this.columns), i % this.columns, 1, 1], 1);
   }
 
-  get dot() {
+  get dotRadius() {
     return 4;
   }
 
   /** Adapt to the pixels on the page of a unit of the drawing. @param {number} scale */
-  measure(scale) {
-    this.number(scale);
+  setScale(scale) {
+    this.drawIndices(scale);
     this.layer.style.setProperty("--tt-px", `${1 / scale}px`);
   }
 
@@ -256,7 +268,7 @@ export class Plane {
   repaint() {}
 
   /** @param {number} i */
-  ring(i) {
+  ringAround(i) {
     const [x, y] = this.corner(i);
     return svg("rect", { x: x + 0.6, y: y + 0.6, width: UNIT - 1.2, height: UNIT - 1.2, rx: 4 });
   }
@@ -266,9 +278,9 @@ export class Plane {
    * @param {number[]} wrong
    * @param {[number, number][]} beyond  rows and columns
    */
-  fault(wrong, beyond) {
-    this.marks(this.faults, [...wrong, ...beyond], () => [
-      ...wrong.map((i) => this.ring(i)),
+  markWrong(wrong, beyond) {
+    this.replaceMarks(this.faults, [...wrong, ...beyond], () => [
+      ...wrong.map((i) => this.ringAround(i)),
       ...beyond.map(([row, column]) => {
         const x = this.margin + UNIT * Math.min(this.columns - 1 + FAR, Math.max(-FAR, column));
         const y = this.margin + UNIT * Math.min(this.rows - 1 + FAR, Math.max(-FAR, row));
@@ -294,30 +306,30 @@ export class Plane {
    * Tint the elements by their counts, on a scale up to the largest.
    * @param {number} most
    */
-  tinted(most) {
+  setTintScale(most) {
     if (this.most === most) return;
     this.most = most;
     this.node.classList.toggle("tt-tinted", most > 0);
-    for (let i = 0; i < this.size; i++) this.tint(i);
+    for (let i = 0; i < this.size; i++) this.setTint(i);
   }
 
   /** @param {number} i @param {number} count */
-  count(i, count) {
+  setCount(i, count) {
     if (this.counts[i] === count) return;
     this.counts[i] = count;
-    if (this.most) this.tint(i);
+    if (this.most) this.setTint(i);
   }
 
   /** Give an element the colour of its count. @param {number} _i */
-  tint(_i) {}
+  setTint(_i) {}
 
   /**
    * Draw an element, if it differs from what is on the page.
    * @param {number} _i
-   * @param {number} _look
+   * @param {number} _state
    * @param {Value} _value
    */
-  cell(_i, _look, _value) {
+  setCell(_i, _state, _value) {
     throw new Error("a plane of some kind");
   }
 }

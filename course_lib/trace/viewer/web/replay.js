@@ -37,23 +37,23 @@ export class Replay {
     return new Replay(block, thread, summary, yield* ThreadSummary.reading(block, thread));
   }
 
-  /** @param {import("./trace.js").Block} block @param {number} thread @param {BlockSummary} summary @param {ThreadSummary} own */
-  constructor(block, thread, summary, own) {
+  /** @param {import("./trace.js").Block} block @param {number} thread @param {BlockSummary} summary @param {ThreadSummary} threadSummary */
+  constructor(block, thread, summary, threadSummary) {
     this.trace = block.trace;
     this.blockNumber = this.trace.blockNumber(block.at);
     this.block = block;
     this.length = this.block.length;
     this.summary = summary;
-    this.every = Math.max(SNAPSHOT_EVERY, Math.ceil(this.length / SNAPSHOTS));
+    this.snapshotInterval = Math.max(SNAPSHOT_EVERY, Math.ceil(this.length / SNAPSHOTS));
     /** @type {{values: Value[][], loads: (Uint32Array | null)[], variables: Map<string, Value[]>}[]}  what does not change is shared by several */
     this.snapshots = [];
     /** @type {Set<Value[] | Uint32Array | null>}  what has changed since the last of them */
     this.dirty = new Set();
     this.thread = thread;
-    this.own = own;
+    this.threadSummary = threadSummary;
     this.position = 0;
     /** @type {((step: number) => boolean) | null}  of a frame, whether a recorded step is one of it */
-    this.covers = null;
+    this.inFrame = null;
     /** @type {Value[][]} */
     this.values = [];
     /** Of each global array, how often each element has been loaded; of a shared one, since it was stored last. @type {(Uint32Array | null)[]} */
@@ -64,13 +64,13 @@ export class Replay {
     this.line = null;
     this.warp = 0;
     this.mask = 0;
-    this.quiet();
+    this.clearStep();
     this.reset(0);
   }
 
   /** @param {number} thread */
   choose(thread) {
-    if (thread !== this.thread) this.own = finish(ThreadSummary.reading(this.block, thread));
+    if (thread !== this.thread) this.threadSummary = finish(ThreadSummary.reading(this.block, thread));
     this.thread = thread;
     this.reset(0);
   }
@@ -78,16 +78,16 @@ export class Replay {
   /** Go back to a copy of the memory. @param {number} number */
   reset(number) {
     const kept = this.snapshots[number];
-    this.position = number * this.every;
+    this.position = number * this.snapshotInterval;
     this.values = kept ? kept.values.map((v) => v.slice()) : this.trace.arrays.map((a) => this.trace.initial(a));
     const none = () => this.trace.arrays.map(({ size, space }) => (space === "local" ? null : new Uint32Array(size)));
     this.loads = kept ? kept.loads.map((counts) => counts?.slice() ?? null) : none();
     this.variables = new Map(kept ? [...kept.variables].map(([name, held]) => [name, held.slice()]) : []);
     this.dirty.clear();
-    this.quiet();
+    this.clearStep();
   }
 
-  quiet() {
+  clearStep() {
     this.line = null;
     this.warp = 0;
     this.barrier = false;
@@ -105,9 +105,9 @@ export class Replay {
     /** @type {Set<string>} */
     this.changed = new Set(); // by the chosen thread
     /** @type {Map<number, number>[]} */
-    this.now = this.trace.arrays.map(() => new Map()); // element -> READ | WRITTEN
+    this.marked = this.trace.arrays.map(() => new Map()); // element -> READ | WRITTEN
     /** @type {Map<number, number>[]} */
-    this.nowMine = this.trace.arrays.map(() => new Map());
+    this.markedByThread = this.trace.arrays.map(() => new Map());
     /** @type {Event[]} */
     this.events = [];
   }
@@ -117,23 +117,23 @@ export class Replay {
    * @param {number} position
    */
   seek(position) {
-    if (position === this.position && !this.covers) return;
-    this.covers = null;
-    const nearest = Math.min(this.snapshots.length - 1, Math.floor((position - 1) / this.every));
-    if (position <= this.position || nearest * this.every > this.position) this.reset(Math.max(0, nearest));
+    if (position === this.position && !this.inFrame) return;
+    this.inFrame = null;
+    const nearest = Math.min(this.snapshots.length - 1, Math.floor((position - 1) / this.snapshotInterval));
+    if (position <= this.position || nearest * this.snapshotInterval > this.position) this.reset(Math.max(0, nearest));
     while (this.position < position) {
-      if (this.position % this.every === 0) {
-        if (this.position === this.snapshots.length * this.every) this.keep();
+      if (this.position % this.snapshotInterval === 0) {
+        if (this.position === this.snapshots.length * this.snapshotInterval) this.takeSnapshot();
         this.dirty.clear();
       }
       const last = this.position === position - 1;
-      if (last) this.quiet();
+      if (last) this.clearStep();
       this.apply(this.position, last);
       this.position += 1;
     }
   }
 
-  keep() {
+  takeSnapshot() {
     const before = this.snapshots[this.snapshots.length - 1];
     const kept = (/** @type {Value[]} */ held, /** @type {Value[] | undefined} */ old) =>
       old && !this.dirty.has(held) ? old : held.slice();
@@ -150,7 +150,7 @@ export class Replay {
    * Keep copies up to the end of the block, before anybody goes there, a little at each call of what is returned; that
    * returns whether there is more to do. This replay stays where it is.
    */
-  ahead() {
+  snapshotsAhead() {
     /** @type {Replay} */
     const copy = Object.create(this); // with a memory of its own, and these snapshots
     copy.dirty = new Set();
@@ -241,8 +241,8 @@ export class Replay {
         for (let w = 0; w < width; w++) {
           const add = (/** @type {Map<number, number>} */ marks) =>
             marks.set(element + w, (marks.get(element + w) ?? 0) | how);
-          if (!local || mine) add(this.now[number]);
-          if (mine) add(this.nowMine[number]);
+          if (!local || mine) add(this.marked[number]);
+          if (mine) add(this.markedByThread[number]);
         }
         const before = left[number].get(element) ?? this.value(number, element);
         if (access.values) for (let w = 0; w < width; w++) left[number].set(element + w, access.stored(k, w));
@@ -267,12 +267,12 @@ export class Replay {
   /**
    * Show a whole frame of the animation: what all threads do between its start and its end.
    * @param {import("./animation.js").Frame} frame
-   * @param {(step: number) => boolean} covers  whether a recorded step is one of it
+   * @param {(step: number) => boolean} inFrame  whether a recorded step is one of it
    */
-  show(frame, covers) {
-    if (this.position !== frame.to || !this.covers) this.seek(frame.to);
-    this.quiet();
-    this.covers = covers;
+  show(frame, inFrame) {
+    if (this.position !== frame.to || !this.inFrame) this.seek(frame.to);
+    this.clearStep();
+    this.inFrame = inFrame;
     const lists = /** @type {const} */ ([
       ["read", READ],
       ["written", WRITTEN],
@@ -280,7 +280,7 @@ export class Replay {
     for (const [what, how] of lists) {
       for (const [array, elements] of frame[what]) {
         if (this.trace.arrays[array].space === "local") continue;
-        const marks = this.now[array];
+        const marks = this.marked[array];
         for (const element of elements) marks.set(element, (marks.get(element) ?? 0) | how);
       }
     }
@@ -291,7 +291,7 @@ export class Replay {
         const [local, how] = [this.trace.arrays[access.array].space === "local", access.loading ? READ : WRITTEN];
         for (let w = 0; w < access.width && k >= 0; w++) {
           const element = access.element(k) + w;
-          for (const marks of local ? [this.now, this.nowMine] : [this.nowMine])
+          for (const marks of local ? [this.marked, this.markedByThread] : [this.markedByThread])
             marks[access.array].set(element, (marks[access.array].get(element) ?? 0) | how);
         }
       }
@@ -343,7 +343,9 @@ export class Replay {
   /** The elements of an array that the chosen thread has loaded by now, in their order. @param {number} array */
   elementsLoadedByThread(array) {
     const { position } = this;
-    return this.own.everLoaded[array].filter((element) => this.own.loaded[array][element] <= position);
+    return this.threadSummary.everLoaded[array].filter(
+      (element) => this.threadSummary.loaded[array][element] <= position,
+    );
   }
 
   /**
@@ -358,7 +360,7 @@ export class Replay {
   }
 
   /** The values of an array's elements, as the chosen thread sees them. @param {number} array */
-  held(array) {
+  valuesOf(array) {
     const { space, size } = this.trace.arrays[array];
     const values = this.values[array];
     return space === "local" ? values.slice(this.thread * size, (this.thread + 1) * size) : values;
@@ -377,36 +379,36 @@ export class Replay {
   /** How often the chosen thread has run a line, and its global loads there. @param {number} line */
   onLine(line) {
     return {
-      runs: countUpTo(this.own.runs.get(line) ?? [], this.position),
-      loads: countUpTo(this.own.loads.get(line) ?? [], this.position),
+      runs: countUpTo(this.threadSummary.runs.get(line) ?? [], this.position),
+      loads: countUpTo(this.threadSummary.loads.get(line) ?? [], this.position),
     };
   }
 
   /** The positions at which the chosen thread runs a line, or else any warp of the block. @param {number} line */
   stepsOnLine(line) {
-    const mine = this.own.runs.get(line);
-    return mine?.length ? mine : this.where((i) => this.block.line(i) === line);
+    const mine = this.threadSummary.runs.get(line);
+    return mine?.length ? mine : this.positionsWhere((i) => this.block.line(i) === line);
   }
 
   /** The positions at which the chosen thread sets a variable. @param {string} name */
   stepsThatSet(name) {
     const { block, thread, trace } = this;
     const number = trace.names.indexOf(name);
-    return this.where((i) => {
+    return this.positionsWhere((i) => {
       const [from, to] = block.rows("variable", i);
       return block.runs(i, thread) && trace.columns.variable_name.subarray(from, to).includes(number);
     });
   }
 
   /** @param {(i: number) => boolean} holds */
-  where(holds) {
+  positionsWhere(holds) {
     return Array.from({ length: this.length }, (_, i) => i + 1).filter((position) => holds(position - 1));
   }
 
   /** The findings in which this step takes part. */
-  get found() {
+  get findings() {
     const here = (/** @type {{block: number, step: number}} */ place) =>
-      place.block === this.blockNumber && (this.covers ? this.covers(place.step) : place.step === this.position);
+      place.block === this.blockNumber && (this.inFrame ? this.inFrame(place.step) : place.step === this.position);
     return this.trace.findings.filter(({ at }) => at.some(here));
   }
 
@@ -428,9 +430,9 @@ export class Replay {
   }
 
   /** The next statement that the chosen thread runs. @param {number} way */
-  ownFrom(way) {
+  ownStatementFrom(way) {
     return this.nextOf(
-      this.where((i) => this.block.runs(i, this.thread)),
+      this.positionsWhere((i) => this.block.runs(i, this.thread)),
       way,
     );
   }
@@ -446,7 +448,7 @@ export class Replay {
     let here = position - 1;
     while (here >= 0 && block.warp(here) !== warp) here--;
     const headers = here < 0 ? [] : trace.loopsAround(block.line(here));
-    const begun = this.where((i) => block.warp(i) === warp && block.has(i, ITERATION));
+    const begun = this.positionsWhere((i) => block.warp(i) === warp && block.has(i, ITERATION));
     const stops = [...headers, 0].map((header) => begun.filter((stop) => !header || block.line(stop - 1) === header));
     return this.nextOf(stops.find((all) => all.some((stop) => way * (stop - position) > 0)) ?? [], way);
   }

@@ -1,8 +1,9 @@
 // The scene: the layout of the page, and the panels of one run, or of two beside each other.
 
-import { give, html, icon, part, write } from "./dom.js";
-import { BlockAnimation, says } from "./animation.js";
-import { HOWS, picturesFirst, STACKED } from "./layout.js";
+import { setAttributes, html, icon, part, setText } from "./dom.js";
+import { BlockAnimation } from "./animation.js";
+import { frameSentence } from "./captions.js";
+import { ARRANGEMENTS, picturesFirst, STACKED } from "./layout.js";
 import { marksIn, marksOf, wordsOn } from "./legend.js";
 import { Replay } from "./replay.js";
 import { finish } from "./summary.js";
@@ -19,8 +20,8 @@ import { Tracks } from "./panels/tracks.js";
 import { Waits } from "./panels/waits.js";
 import { Warp } from "./panels/warp.js";
 import { tip } from "./terms.js";
-import { sentence, shallow, wrongNow } from "./text.js";
-import { Alignment, partner } from "./alignment.js";
+import { sentence, halfIndented, wrongNow } from "./text.js";
+import { Alignment, threadOfSameElement } from "./alignment.js";
 
 const PARTS = [Picture, Source, Registers, Counter];
 const PANELS = [Findings, Warp, Banks, Fragments, Waits, Launch];
@@ -28,7 +29,8 @@ const BESIDE = 70; // ems of a page on which an open view is beside the picture,
 const SHARE = 0.42; // of the page for an open view
 const PHONE = 40; // ems of a page in one column
 const PICTURE = 18; // ems of the height of each of two pictures below each other, at least: both are in sight on a phone
-const [COUNTER, LINE] = [3.8, 1.25]; // ems of the counter's number and bar, and of a line of it or of a run's name
+const COUNTER = 3.8; // ems of the counter's number and bar
+const LINE = 1.25; // ems of a line of the counter, or of a run's name
 const BARS = 130; // pixels of a notebook's, as the stylesheet has them
 const BETWEEN = 1.5; // ems between the pictures and the panels of two runs, as the stylesheet has it
 
@@ -42,7 +44,7 @@ const FRAME = `
         <button type="button" class="tt-play" title="Play (space)"></button>
         <button type="button" class="tt-forward" title="On (→)"></button>
         <button type="button" class="tt-end" title="To the end (End)"></button>
-        <button type="button" class="tt-fault" title="To the next finding (e; back with E)"></button>
+        <button type="button" class="tt-next-finding" title="To the next finding (e; back with E)"></button>
       </span>
       <button type="button" class="tt-mode"></button>
       <div class="tt-timeline">
@@ -54,7 +56,7 @@ const FRAME = `
       <output class="tt-count"></output>
       <button type="button" class="tt-menu" title="Menu" aria-expanded="false" aria-haspopup="true">☰</button>
     </div>
-    <div class="tt-say" role="status" aria-live="polite"></div>
+    <div class="tt-status" role="status" aria-live="polite"></div>
   </div>
   <div class="tt-choices" role="group" aria-label="Menu" hidden>
     <button type="button" class="tt-close" aria-label="Close (Esc)">×</button>
@@ -116,23 +118,20 @@ export class Run {
   /**
    * @param {import("./trace.js").Trace} trace
    * @param {{replay: Replay, animation: BlockAnimation, frameReplay: Replay}} block
-   * @param {import("./panel.js").Context["choose"]} choose
-   * @param {import("./panel.js").Context["offers"]} offers
-   * @param {string} name
-   * @param {(way: number) => void} step
-   * @param {import("./handle.js").Tiles | null} tiles
+   * @param {Pick<import("./panel.js").Context, "choose" | "offers" | "step" | "tiles">} actions
+   * @param {string} ofKernel  after the names of its parts, where there are two runs
    */
-  constructor(trace, { replay, animation, frameReplay }, choose, offers, name, step, tiles) {
+  constructor(trace, { replay, animation, frameReplay }, actions, ofKernel) {
     this.trace = trace;
     this.node = html("div", { class: "tt-run" });
     this.node.innerHTML = RUN;
     for (const name of ["memory", "counter"]) part(this.node, name).dataset.kernel = trace.name;
-    part(this.node, "memory").setAttribute("aria-label", `Memory${name}`);
-    part(this.node, "source").setAttribute("aria-label", `Source${name}`);
+    part(this.node, "memory").setAttribute("aria-label", `Memory${ofKernel}`);
+    part(this.node, "source").setAttribute("aria-label", `Source${ofKernel}`);
     /** @type {import("./panel.js").View[]}  of this run alone */
     this.panels = [];
     /** @type {import("./panel.js").Context} */
-    this.context = { trace, replay, other: null, frame: null, choose, offers, step, tiles };
+    this.context = { trace, replay, other: null, frame: null, ...actions };
     this.replay = replay; // in the recorded order
     this.animation = animation;
     this.frameReplay = frameReplay; // in that of the animation
@@ -142,7 +141,10 @@ export class Run {
 
   /** The characters of each line of the source, without its comment and with it. @returns {[number, number][]} */
   get lengths() {
-    return this.trace.source.map(([, text]) => [shallow(text).replace(/\s*#.*/, "").length, shallow(text).length]);
+    return this.trace.source.map(([, text]) => [
+      halfIndented(text).replace(/\s*#.*/, "").length,
+      halfIndented(text).length,
+    ]);
   }
 
   get picture() {
@@ -190,7 +192,7 @@ export class Run {
     context.frame = null;
     context.replay = this.replay;
     this.replay.seek(position);
-    if (alone) this.replay.now = this.replay.nowMine;
+    if (alone) this.replay.marked = this.replay.markedByThread;
   }
 }
 
@@ -208,66 +210,62 @@ export class Scene {
     this.root = root;
     this.timeline = timeline;
     this.offers = (/** @type {string} */ panel) => !panels || panel === Findings.id || panels.includes(panel);
-    const [trace, beside] = traces;
+    const [trace, second] = traces;
     this.trace = trace;
-    if (trace.kernel === beside?.kernel) traces.forEach((one, i) => (one.name = `${one.kernel} (${i + 1})`));
-    const names = traces.map(({ name }) => name).join(" beside ");
-    write(part(root, "kernel"), traces.map(({ name }) => name).join(" | "));
-    write(part(root, "launch"), `grid ${trace.label(trace.grid)} × block ${trace.label(trace.block)}`);
-    const number = [...document.querySelectorAll(".tt-place")].findIndex((place) => place.contains(root)) + 1;
-    root.setAttribute("aria-label", `Stepper ${number || ""} of the kernel ${names}`);
-    /** @type {(value: number, text: string) => HTMLElement} */
-    const option = (value, text) => html("option", { value }, text);
-    part(root, "block").replaceChildren(...trace.blocks.map((b, i) => option(i, trace.label(b.at))));
-    part(root, "thread").replaceChildren(
-      ...Array.from({ length: trace.threads }, (_, i) => option(i, trace.threadLabel(i))),
-    );
-    part(root, "fault").style.display = traces.some(({ findings }) => findings.length) ? "" : "none";
+    if (trace.kernel === second?.kernel) traces.forEach((one, i) => (one.name = `${one.kernel} (${i + 1})`));
+    this.nameAll(traces);
     this.runs = traces.map((one, run) => {
+      const { step } = actions;
       const choose = (/** @type {import("./panel.js").Choice} */ choice) => actions.choose(choice, run);
-      return new Run(
-        one,
-        blocks[run],
-        choose,
-        this.offers,
-        beside ? ` of ${one.name}` : "",
-        actions.step,
-        run ? null : actions.tiles,
-      );
+      const tiles = run ? null : actions.tiles;
+      return new Run(one, blocks[run], { choose, offers: this.offers, step, tiles }, second ? ` of ${one.name}` : "");
     });
-    root.toggleAttribute("data-two", Boolean(beside));
-    root.toggleAttribute(
-      "data-found",
-      traces.some((one) => one.findings.length || Object.keys(one.wanted).length),
-    );
+    const hasFindings = traces.some(({ findings, wanted }) => findings.length || Object.keys(wanted).length);
+    root.toggleAttribute("data-two", Boolean(second));
+    root.toggleAttribute("data-found", hasFindings);
     part(root, "main").replaceChildren(...this.runs.map(({ node }) => node));
     this.tracks = new Tracks(part(root, "tracks"), this.runs);
     /** What a step of two runs is: 0 for the common ones, 1 or 2 for the statements of a run. */
-    this.follows = 0;
-    this.alignment = this.meet();
+    this.statementsOf = 0;
+    this.alignment = this.align();
     this.byFrames = true;
     this.size = ""; // of the root when all was placed
     this.sentence = { width: 0, height: 0 }; // the highest at a width of its place
-    this.panel = "";
+    this.panel = ""; // that is open
     /** @type {HTMLElement[]}  for each run, the sentence of its step and its findings */
-    this.said = [];
+    this.texts = [];
     /** @type {Set<string>}  panels that do not show the chosen block and thread yet */
     this.stale = new Set();
     this.makePanels(actions.open);
     // a click on the picture of a whole frame leads to its statements
     for (const { node } of this.runs) node.addEventListener("dblclick", () => actions.into());
-    for (const node of root.querySelectorAll(".tt-main .tt-heading")) give(node, tip(node.textContent ?? ""));
+    for (const node of root.querySelectorAll(".tt-main .tt-heading")) setAttributes(node, tip(node.textContent ?? ""));
   }
 
-  /** Tell each of two runs of the other; returns their common steps. */
-  meet() {
+  /** Write the names of kernels, blocks and threads into the page. @param {import("./trace.js").Trace[]} traces */
+  nameAll(traces) {
+    const { root, trace } = this;
+    const names = traces.map(({ name }) => name);
+    setText(part(root, "kernel"), names.join(" | "));
+    setText(part(root, "launch"), `grid ${trace.label(trace.grid)} × block ${trace.label(trace.block)}`);
+    const number = [...document.querySelectorAll(".tt-place")].findIndex((place) => place.contains(root)) + 1;
+    root.setAttribute("aria-label", `Stepper ${number || ""} of the kernel ${names.join(" beside ")}`);
+    const option = (/** @type {string} */ text, /** @type {number} */ value) => html("option", { value }, text);
+    const threads = Array.from({ length: trace.threads }, (_, thread) => trace.threadLabel(thread));
+    part(root, "block").replaceChildren(...trace.blocks.map(({ at }) => trace.label(at)).map(option));
+    part(root, "thread").replaceChildren(...threads.map(option));
+    part(root, "next-finding").style.display = traces.some(({ findings }) => findings.length) ? "" : "none";
+  }
+
+  /** Let each of two runs know the other; returns their common steps. */
+  align() {
     const replays = this.runs.map(({ replay }) => replay);
     this.runs.forEach(({ context }, run) => (context.other = replays[1 - run] ?? null));
-    return new Alignment(replays, this.follows);
+    return new Alignment(replays, this.statementsOf);
   }
 
   /** Fill the legend with what the picture shows now. */
-  explain() {
+  fillLegend() {
     const pictures = this.runs.flatMap(({ views }) => views.filter((view) => view instanceof Picture));
     const planes = pictures.flatMap(({ planes, threads }) => [...planes.flat(), ...threads.map(({ plane }) => plane)]);
     const variables = pictures.flatMap(({ threads }) => threads.map(({ name }) => name));
@@ -287,7 +285,7 @@ export class Scene {
   makePanels(open) {
     const { root, runs } = this;
     /** @type {Map<string, {tab: HTMLElement, node: HTMLElement, views: import("./panel.js").View[]}>} */
-    this.open = new Map();
+    this.panels = new Map();
     const wanted = [
       ...(runs.length > 1 ? [Compare] : []),
       ...PANELS.filter((panel) => this.offers(panel.id) && runs.some((run) => panel.wants(run.trace))),
@@ -303,7 +301,7 @@ export class Scene {
       const node = html("div", { class: `tt-panel-${name}`, role: "group", "aria-label": title, hidden: "" });
       /** @type {import("./panel.js").View[]} */
       const views = [];
-      this.open.set(name, { tab, node, views });
+      this.panels.set(name, { tab, node, views });
       if (Panel === Compare) views.push(new Panel(node, runs[0].context));
       else
         for (const run of runs) {
@@ -318,21 +316,21 @@ export class Scene {
           run.panels.push(views[views.length - 1]);
         }
     });
-    const all = [...this.open.values()];
+    const all = [...this.panels.values()];
     part(root, "tabs").replaceChildren(...all.map(({ tab }) => tab));
     part(root, "tabs").hidden = !all.length;
     part(root, "panel").replaceChildren(...all.map(({ node }) => node));
   }
 
   /** The names of the panels, in their order. */
-  get names() {
-    return [...this.open.keys()];
+  get panelNames() {
+    return [...this.panels.keys()];
   }
 
   /** Open a panel, or close it without a name. @param {string} name */
   openPanel(name) {
-    this.panel = this.open.has(name) ? name : "";
-    for (const [one, { tab, node }] of this.open) {
+    this.panel = this.panels.has(name) ? name : "";
+    for (const [one, { tab, node }] of this.panels) {
       node.hidden = one !== this.panel;
       tab.setAttribute("aria-expanded", String(one === this.panel));
     }
@@ -340,80 +338,121 @@ export class Scene {
     part(this.root, "body").dataset.panel = this.panel;
   }
 
-  /** Adapt to the size of the page. @param {boolean} [seen]  whether only another size of the root is a reason */
-  fit(seen = false) {
-    const { panel, root, runs } = this;
-    const size = `${root.clientWidth} ${root.clientHeight}`;
-    if (seen && size === this.size) return;
+  /** Adapt to the size of the page. @param {boolean} [resized]  whether only another size of the root is a reason */
+  fit(resized = false) {
+    const { root, runs } = this;
+    if (resized && this.rootSize === this.size) return;
     const em = Number.parseFloat(getComputedStyle(root).fontSize);
     const narrow = root.clientWidth < PHONE * em;
     root.toggleAttribute("data-narrow", narrow);
-    this.timeline.look();
-    this.keepRoom();
+    this.timeline.redraw();
+    this.keepSentenceHeight();
+    const place = this.placeOfRuns(em, narrow);
+    const sizes = runs.map((run) => this.sizeOf(run, place, em, narrow));
+    if (runs.length > 1) this.compareSizes(sizes, place.stacked);
+    const layouts = runs.map(({ picture }, i) => picture.fit(sizes[i]));
+    if (place.stacked) picturesFirst(layouts, (BETWEEN + LINE) * em);
+    runs.forEach((run, i) => run.place(layouts[i], place.width));
+    for (const view of this.panels.get(this.panel)?.views ?? []) view.fit?.(sizes[0]);
+    for (const view of this.views) view.scroll?.();
+    this.size = this.rootSize;
+  }
+
+  get rootSize() {
+    return `${this.root.clientWidth} ${this.root.clientHeight}`;
+  }
+
+  /**
+   * The place of each run, and of its panel, in pixels; ``stacked``: whether two pictures are below each other.
+   * @param {number} em
+   * @param {boolean} narrow  whether the page has one column
+   */
+  placeOfRuns(em, narrow) {
+    const { panel, root, runs } = this;
     const body = part(root, "body");
     const style = getComputedStyle(body);
-    const edges = (/** @type {"Left" | "Top"} */ side, /** @type {"Right" | "Bottom"} */ other) =>
-      Number.parseFloat(style[`padding${side}`]) + Number.parseFloat(style[`padding${other}`]);
-    const rest = part(root, "bar").offsetHeight + part(root, "tabs").offsetHeight;
+    const padding = (/** @type {"Left" | "Right" | "Top" | "Bottom"} */ side) =>
+      Number.parseFloat(style[`padding${side}`]);
+    const bars = ["bar", "tabs", "tracks"].reduce((sum, name) => sum + part(root, name).offsetHeight, 0);
     const whole = {
-      width: root.clientWidth - edges("Left", "Right"),
-      height: this.tall - rest - edges("Top", "Bottom") - 2 - part(root, "tracks").offsetHeight,
+      width: root.clientWidth - padding("Left") - padding("Right"),
+      height: this.availableHeight - bars - padding("Top") - padding("Bottom") - 2,
     };
-    const beside = panel !== "" && root.clientWidth >= BESIDE * em;
-    body.toggleAttribute("data-beside", beside);
+    const panelBeside = panel !== "" && root.clientWidth >= BESIDE * em;
+    const panelBelow = panel !== "" && !panelBeside && !narrow;
+    body.toggleAttribute("data-beside", panelBeside);
     body.style.setProperty("--tt-panel-width", `${whole.width * SHARE}px`);
-    const column = narrow || runs.length === 1; // runs are below each other on a phone
     const space = {
-      width: beside ? whole.width * (1 - SHARE) - em : whole.width,
-      height: panel && !beside && !narrow ? whole.height * (1 - SHARE) - em : whole.height,
+      width: panelBeside ? whole.width * (1 - SHARE) - em : whole.width,
+      height: panelBelow ? whole.height * (1 - SHARE) - em : whole.height,
     };
     const gaps = (runs.length - 1) * BETWEEN * em;
-    const width = column ? space.width : (space.width - gaps) / 2;
-    const high = column ? (space.height - gaps) / runs.length : space.height;
+    const oneColumn = narrow || runs.length === 1; // runs are below each other on a phone
     const stacked = narrow && runs.length > 1;
-    const height = stacked ? PICTURE * em : high;
-    const wide = beside ? whole.width * SHARE : (whole.width - gaps) / runs.length;
-    const counts = getComputedStyle(root).getPropertyValue("--tt-counts") !== "none"; // a slide may be too small for them
-    const letters = Number.parseFloat(getComputedStyle(part(runs[0].node, "source")).fontSize);
-    const room = runs.map((run) => ({
-      ...{ width, height, em, letters, panelWidth: wide, compared: runs.length > 1, apart: stacked },
-      counter: counts && run.animation.fetched ? (run.counter.lines + Number(stacked)) * LINE + COUNTER : 0, // with its kernel's name
+    const share = oneColumn ? (space.height - gaps) / runs.length : space.height;
+    return {
+      width: oneColumn ? space.width : (space.width - gaps) / 2,
+      height: stacked ? PICTURE * em : share,
+      panelWidth: panelBeside ? whole.width * SHARE : (whole.width - gaps) / runs.length,
+      stacked,
+    };
+  }
+
+  /**
+   * What the picture of a run needs to know of its place.
+   * @param {Run} run
+   * @param {ReturnType<Scene["placeOfRuns"]>} place
+   * @param {number} em
+   * @param {boolean} narrow
+   * @returns {import("./panel.js").Size}
+   */
+  sizeOf(run, { width, height, panelWidth, stacked }, em, narrow) {
+    const countsShown = getComputedStyle(this.root).getPropertyValue("--tt-counts") !== "none"; // a slide may be too small for them
+    const lines = run.counter.lines + Number(stacked); // with its kernel's name
+    return {
+      ...{ width, height, em, panelWidth, compared: this.runs.length > 1, pictureOnly: stacked },
+      letters: Number.parseFloat(getComputedStyle(part(this.runs[0].node, "source")).fontSize),
+      counter: countsShown && run.animation.fetched ? lines * LINE + COUNTER : 0,
       lines: run.lengths,
-      ...(narrow && !run.picture.tiled && { how: STACKED }), // a counter beside the matrices would take half of their width
+      ...(narrow && !run.picture.tiled && { arrangement: STACKED }), // a counter beside the matrices would take half of their width
+    };
+  }
+
+  /**
+   * Give two runs one arrangement, that in which the one with less room has most of it, and one scale.
+   * @param {import("./panel.js").Size[]} sizes  which are changed
+   * @param {boolean} stacked
+   */
+  compareSizes(sizes, stacked) {
+    const { runs } = this;
+    const arranged = (/** @type {Partial<import("./panel.js").Size>} */ more) =>
+      runs.map(({ picture }, i) => picture.arranged({ ...sizes[i], ...more }));
+    const strict = arranged({}).some(({ legible }) => !legible);
+    const candidates = (stacked ? [STACKED] : ARRANGEMENTS).map((arrangement) => ({
+      arrangement,
+      layouts: arranged({ strict, arrangement }),
     }));
-    if (runs.length > 1) {
-      const arranged = (/** @type {Partial<import("./panel.js").Size>} */ more) =>
-        runs.map(({ picture }, i) => picture.arranged({ ...room[i], ...more }));
-      const strict = arranged({}).some(({ legible }) => !legible);
-      // both in the arrangement in which the one with less room has most of it, and on one scale
-      const hows = stacked ? [STACKED] : HOWS;
-      const all = hows.map((how) => ({ how, layouts: arranged({ strict, how }) }));
-      const [{ how, layouts }] = all.sort((x, y) => worth(y.layouts, y.how) - worth(x.layouts, x.how));
-      // beside another run with tiles, one without them has more room for the matrices
-      const alike = stacked || runs[0].picture.tiled === runs[1].picture.tiled;
-      const largest = alike ? Math.min(...layouts.map(({ product }) => product?.A.scale ?? Infinity)) : Infinity;
-      for (const size of room) Object.assign(size, { strict, largest, how });
-    }
-    const layouts = runs.map(({ picture }, i) => picture.fit(room[i]));
-    if (stacked) picturesFirst(layouts, (BETWEEN + LINE) * em);
-    runs.forEach((run, i) => run.place(layouts[i], width));
-    for (const view of this.open.get(panel)?.views ?? []) view.fit?.(room[0]);
-    for (const view of this.views) view.scroll?.();
-    this.size = `${root.clientWidth} ${root.clientHeight}`;
+    candidates.sort((x, y) => quality(y.layouts, y.arrangement) - quality(x.layouts, x.arrangement));
+    const [{ arrangement, layouts }] = candidates;
+    // beside another run with tiles, one without them has more room for the matrices
+    const oneScale = stacked || runs[0].picture.tiled === runs[1].picture.tiled;
+    const scales = layouts.map(({ product }) => product?.A.scale ?? Infinity);
+    const largest = oneScale ? Math.min(...scales) : Infinity;
+    for (const size of sizes) Object.assign(size, { strict, largest, arrangement });
   }
 
   /** Keep the room that the longest sentence so far needs: the picture must not change its size from step to step. */
-  keepRoom() {
-    const say = part(this.root, "say");
-    const width = say.clientWidth;
+  keepSentenceHeight() {
+    const status = part(this.root, "status");
+    const width = status.clientWidth;
     if (this.sentence.width !== width) this.sentence = { width, height: 0 };
-    say.style.minHeight = "";
-    this.sentence.height = Math.max(this.sentence.height, say.offsetHeight);
-    say.style.minHeight = `${this.sentence.height}px`;
+    status.style.minHeight = "";
+    this.sentence.height = Math.max(this.sentence.height, status.offsetHeight);
+    status.style.minHeight = `${this.sentence.height}px`;
   }
 
   /** The height that a notebook leaves with its bars, and a slide with its heading; a full screen has all. */
-  get tall() {
+  get availableHeight() {
     const { root } = this;
     if (document.fullscreenElement === root) return window.innerHeight;
     return Number.parseFloat(getComputedStyle(root).getPropertyValue("--tt-tall")) || window.innerHeight - BARS;
@@ -421,13 +460,13 @@ export class Scene {
 
   /** Adapt to the colours of the theme. */
   repaint() {
-    this.timeline.look();
-    for (const { views } of [...this.runs, ...this.open.values()]) for (const view of views) view.repaint?.();
+    this.timeline.redraw();
+    for (const { views } of [...this.runs, ...this.panels.values()]) for (const view of views) view.repaint?.();
   }
 
   /** The visible views. */
   get views() {
-    return [...this.runs.flatMap((run) => run.views), ...(this.open.get(this.panel)?.views ?? [])];
+    return [...this.runs.flatMap((run) => run.views), ...(this.panels.get(this.panel)?.views ?? [])];
   }
 
   /** @param {number} blockNumber @param {number} thread */
@@ -435,27 +474,27 @@ export class Scene {
     const { root, runs } = this;
     const [first, second] = runs;
     first.choose(blockNumber, thread);
-    second?.choose(...partner(first.trace, second.trace, [blockNumber, thread]));
-    this.alignment = this.meet();
-    give(part(root, "mode"), {
+    second?.choose(...threadOfSameElement(first.trace, second.trace, [blockNumber, thread]));
+    this.alignment = this.align();
+    setAttributes(part(root, "mode"), {
       title: second
-        ? `A step is ${this.units[this.follows]}: both kernels are shown after the same ${this.alignment.unit} (u)`
+        ? `A step is ${this.units[this.statementsOf]}: both kernels are shown after the same ${this.alignment.unit} (u)`
         : "What a step is (u)",
     });
     const unit = /** @type {HTMLSelectElement} */ (part(root, "unit"));
     if (second) {
       unit.replaceChildren(...this.units.map((text, value) => html("option", { value }, text)));
-      unit.value = String(this.follows);
+      unit.value = String(this.statementsOf);
     }
     /** @type {HTMLSelectElement} */ (part(root, "block")).value = String(blockNumber);
     /** @type {HTMLSelectElement} */ (part(root, "thread")).value = String(thread);
     const here = String(this.replay.block.at);
-    const found = this.places.flatMap(({ block, step }) => (String(block) === here ? [step] : []));
+    const found = this.findingPlaces.flatMap(({ block, step }) => (String(block) === here ? [step] : []));
     // room for the longest text, so that the timeline beside it keeps its width
     part(root, "count").style.minWidth = `${0.9 * `step ${this.last} of ${this.last}`.length}ch`;
     this.timeline.choose(runs, this.last, found, (run, position) => this.alignment.step(run, position));
     for (const run of runs) for (const view of run.views) view.choose();
-    this.stale = new Set(this.open.keys());
+    this.stale = new Set(this.panels.keys());
   }
 
   /**
@@ -463,12 +502,12 @@ export class Scene {
    * first run, and the common step, which in another block is that of the run.
    * @returns {{block: readonly number[], thread: readonly number[], step: number, run: number, position: number}[]}
    */
-  get places() {
+  get findingPlaces() {
     const here = String(this.replay.block.at);
     const places = this.runs.flatMap(({ trace }, run) =>
       trace.findings.flatMap(({ at: [place] }) => {
         if (!place) return [];
-        const who = this.ofFirst(run, {
+        const who = this.inFirstRun(run, {
           block: trace.blocks[place.block].at,
           thread: trace.threadPosition(place.thread),
         });
@@ -483,11 +522,11 @@ export class Scene {
         ];
       }),
     );
-    return places.sort((x, y) => this.order(x) - this.order(y) || x.step - y.step);
+    return places.sort((x, y) => this.blockOrder(x) - this.blockOrder(y) || x.step - y.step);
   }
 
   /** The number of a place's block in the launch. @param {{block: readonly number[]}} place */
-  order({ block: [x, y, z] }) {
+  blockOrder({ block: [x, y, z] }) {
     const [gx, gy] = this.trace.grid;
     return x + gx * (y + gy * z);
   }
@@ -497,13 +536,13 @@ export class Scene {
    * @param {number} run
    * @param {import("./panel.js").Choice} choice
    */
-  ofFirst(run, { block, thread }) {
+  inFirstRun(run, { block, thread }) {
     const [{ trace: first }, { trace, replay }] = [this.runs[0], this.runs[run]];
     const chosen = [
       block ? trace.blockNumber(block) : replay.blockNumber,
       thread ? trace.threadNumber(thread) : replay.thread,
     ];
-    const [number, who] = run ? partner(trace, first, /** @type {[number, number]} */ (chosen)) : chosen;
+    const [number, who] = run ? threadOfSameElement(trace, first, /** @type {[number, number]} */ (chosen)) : chosen;
     return { block: first.blocks[number].at, thread: first.threadPosition(who) };
   }
 
@@ -513,16 +552,16 @@ export class Scene {
   }
 
   /** What a link asks for that there is not, in words; "" if there is all, its step aside. @param {import("./links.js").Link} link */
-  lacks({ values: { block, thread, panel, statements_of: run = 0 }, unread }) {
+  missingFor({ values: { block, thread, panel, statements_of: run = 0 }, invalid }) {
     const { runs, trace } = this;
-    if (unread.length) return `${unread.join(", ")}, where a number belongs`;
+    if (invalid.length) return `${invalid.join(", ")}, where a number belongs`;
     if (run > (runs.length > 1 ? runs.length : 0))
       return `a step of run ${run}, and there ${runs.length > 1 ? "are two" : "is one"}`;
     if (block && !trace.blocks.some(({ at }) => String(at) === String(block)))
       return `block ${trace.label(block)}, which is not in the trace`;
     if (thread?.some((x, i) => x >= trace.block[i]))
       return `thread ${trace.label(thread)}, and a block has ${trace.label(trace.block)}`;
-    return panel && !this.open.has(panel) ? `the view ${panel}, which is not offered here` : "";
+    return panel && !this.panels.has(panel) ? `the view ${panel}, which is not offered here` : "";
   }
 
   /** What a step of two runs may be. */
@@ -530,19 +569,28 @@ export class Scene {
     return [`the same ${this.alignment.unit}`, ...this.runs.map(({ trace }) => `a statement of ${trace.name}`)];
   }
 
+  /** What a step is, in a word or two. */
+  get unitInWords() {
+    const { alignment, byFrames, runs, statementsOf } = this;
+    if (statementsOf) return `statements of ${runs[statementsOf - 1].trace.name}`;
+    if (runs.length > 1) return `same ${alignment.unit.split(" ")[0]}`;
+    return byFrames ? "frames" : "statements";
+  }
+
   /** Show what the step of a run did, and its findings. @param {Run} run @param {number} number */
-  says({ context: { frame, replay }, trace }, number) {
-    const found = replay.found.map(({ kind, message }) => [html("b", {}, kind), `: ${message}`]);
+  stepText({ context: { frame, replay }, trace }, number) {
+    const found = replay.findings.map(({ kind, message }) => [html("b", {}, kind), `: ${message}`]);
     const wrong = wrongNow(replay).map((text) => [text]);
-    const words =
-      this.runs.length > 1
-        ? [html("code", {}, trace.name), ": ", ...this.alignment.says(number)]
-        : frame
-          ? [says(frame)]
-          : sentence(replay);
+    const compared = this.runs.length > 1;
+    const words = compared
+      ? [html("code", {}, trace.name), ": ", ...this.alignment.sentenceOf(number)]
+      : frame
+        ? [frameSentence(frame)]
+        : sentence(replay);
     const where = `block ${trace.label(replay.block.at)}${frame ? "" : `, thread ${trace.threadLabel(replay.thread)}`}`;
     const said = [html("span", { class: "tt-where" }, where), html("p", { class: "tt-sentence" }, ...words)];
-    const [first, second] = this.runs.length > 1 ? said.reverse() : said; // of two runs, the kernel's name is the first word
+    if (compared) said.reverse(); // the kernel's name is the first word
+    const [first, second] = said;
     return html(
       "div",
       {},
@@ -561,42 +609,32 @@ export class Scene {
     const [{ animation }] = runs;
     if (this.byFrames) runs[0].show(animation.frameAt(step));
     else
-      this.alignment
-        .at(step)
-        .forEach((position, run) => runs[run].seek(position, runs.length > 1 && run !== this.alignment.lead));
+      for (const [run, position] of this.alignment.at(step).entries())
+        runs[run].seek(position, runs.length > 1 && run !== this.alignment.leadingRun);
     this.timeline.draw(step);
     this.tracks.draw();
     const number = animation.frameAt(step) + 1;
-    write(
+    setText(
       part(root, "count"),
       this.byFrames ? `frame ${number} of ${animation.frames.length}` : `step ${step} of ${this.last}`,
     );
-    write(
-      part(root, "mode"),
-      this.follows
-        ? `statements of ${runs[this.follows - 1].trace.name}`
-        : runs.length > 1
-          ? `same ${this.alignment.unit.split(" ")[0]}`
-          : this.byFrames
-            ? "frames"
-            : "statements",
-    );
-    if (this.stale.delete(this.panel)) for (const view of this.open.get(this.panel)?.views ?? []) view.choose();
+    setText(part(root, "mode"), this.unitInWords);
+    if (this.stale.delete(this.panel)) for (const view of this.panels.get(this.panel)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
-    this.said = runs.map((run, i) => this.says(run, i));
-    part(root, "say").replaceChildren(...this.said);
+    this.texts = runs.map((run, i) => this.stepText(run, i));
+    part(root, "status").replaceChildren(...this.texts);
     for (const view of this.views) view.scroll?.();
-    if (!part(root, "keys").hidden) this.explain();
+    if (!part(root, "keys").hidden) this.fillLegend();
   }
 }
 
 /**
  * How good an arrangement of two runs is: what the one with less room has of it, and the scale of the matrices.
  * @param {import("./layout.js").Layout[]} layouts
- * @param {string} how
+ * @param {string} arrangement
  */
-const worth = (layouts, how) =>
-  layouts.filter((layout) => layout.how === how).length +
+const quality = (layouts, arrangement) =>
+  layouts.filter((layout) => layout.arrangement === arrangement).length +
   Math.min(...layouts.map(({ share }) => share)) +
   0.3 * Math.min(1, ...layouts.map(({ product }) => product?.A.scale ?? 1)) -
   Math.max(...layouts.map(({ height }) => height)) / 1e3;

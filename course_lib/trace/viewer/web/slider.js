@@ -1,6 +1,6 @@
 // A slider over a list of values, of the timing model and of pictures with sliders.
 
-import { html, write } from "./dom.js";
+import { html, setText } from "./dom.js";
 
 /**
  * A slider over a list of values; its text is above it, and is read out.
@@ -19,7 +19,7 @@ export function slider(name, values, says, chosen) {
     show(value) {
       input.value = String(Math.max(values.indexOf(value), 0));
       input.setAttribute("aria-valuetext", says(value));
-      write(text, says(value));
+      setText(text, says(value));
     },
   };
 }

@@ -1,7 +1,7 @@
 // Sliders beside a picture. Python draws each setting and sends its shapes; here they become SVG. On a page without a
 // kernel the pictures of some settings are recorded, and the sliders go from one of these to the next.
 
-import { html, inflated, part, svg, write } from "./dom.js";
+import { html, inflate, part, svg, setText } from "./dom.js";
 import { initialize, hideFallback } from "./fallback.js";
 import { slider } from "./slider.js";
 
@@ -62,7 +62,7 @@ function picture(sketch) {
 /** @param {{model: import("./fallback.js").Model, el: HTMLElement}} place */
 function render({ model, el }) {
   const offers = JSON.parse(model.get("_offers"));
-  const sketches = offers.recorded ? inflated(model.get("_sketches")).json() : null;
+  const sketches = offers.recorded ? inflate(model.get("_sketches")).json() : null;
   const names = Object.keys(offers.sliders);
   const chooseFor = (/** @type {string} */ name) => async (/** @type {number} */ value) => {
     model.set("setting", { ...model.get("setting"), [name]: value });
@@ -91,7 +91,7 @@ function render({ model, el }) {
     const { setting } = JSON.parse(model.get("_sketch"));
     for (const name of names) sliders[name].show(model.get("setting")[name]);
     const current = names.every((name) => model.get("setting")[name] === setting[name]);
-    write(part(root, "outdated"), current ? "" : "The picture is the one before; Python draws the new setting.");
+    setText(part(root, "outdated"), current ? "" : "The picture is the one before; Python draws the new setting.");
   };
   const draw = () => {
     const sketch = /** @type {Sketch} */ (JSON.parse(model.get("_sketch")));

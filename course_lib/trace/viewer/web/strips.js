@@ -1,23 +1,24 @@
 // What each warp does over the statements of a block, as spans, and their picture: for the timeline and for Waiting.
 
 import { BlockAnimation } from "./animation.js";
-import { pixel, styled } from "./heat.js";
+import { pixel, styled } from "./canvas_plane.js";
+import { namesIn } from "./text.js";
 import { BARRIER, LOAD } from "./trace.js";
 
 /** @typedef {[number, number, string]} Span  first and last position, and what: "load A", "other", "barrier", "wait", "held"; in cycles also "multiply", "wait for global memory" */
 /** @typedef {{name: string, spans: Span[]}} Strip */
 /** @typedef {[string, number, number]} Wait  for which memory, the first cycle and that after the last */
 /** @typedef {[string, number[], Wait[][]]} Order  a name, the cycle at which each step ends, and when each warp waits */
-/** @typedef {{strips: Strip[], arrivals: number[][]}} Warps  of each warp, its history and its arrivals at barriers */
+/** @typedef {{strips: Strip[], arrivals: number[][]}} Histories  of each warp, its history and its arrivals at barriers */
 
-export const ORDER =
+export const ORDER_IS_NOT_TIME =
   "Order is not time: the simulator runs one warp after another, each up to its next barrier. A GPU interleaves the warps.";
 
 /** How much of its row a span fills, from below. @type {Record<string, number>} */
-export const PART = { load: 0.6, store: 1, other: 0.3, barrier: 1, wait: 0.12, held: 0.18, multiply: 1 };
+export const HEIGHT_SHARES = { load: 0.6, store: 1, other: 0.3, barrier: 1, wait: 0.12, held: 0.18, multiply: 1 };
 
-/** The part of a picture of time that is in sight: of `end` steps or cycles those from `from` on; each zoom halves it. */
-export class Sight {
+/** The part of a picture of time that is visible: of `end` steps or cycles those from `from` on; each zoom halves it. */
+export class VisibleRange {
   /** @param {number} closest  the least that is in sight @param {number} end */
   constructor(closest, end) {
     this.closest = closest;
@@ -52,15 +53,15 @@ export class Sight {
   }
 }
 
-/** @type {WeakMap<import("./trace.js").Block, Warps>} */
-const KNOWN = new WeakMap();
+/** @type {WeakMap<import("./trace.js").Block, Histories>} */
+const HISTORIES = new WeakMap();
 
 /** A row for each warp of a block, without its spans. @param {import("./trace.js").Block} block @returns {Strip[]} */
 const rowsOf = ({ trace }) => Array.from({ length: trace.warps }, (_, warp) => ({ name: `warp ${warp}`, spans: [] }));
 
 /** The history of each warp of a block, as in tests/oracles/strips.py. @param {import("./trace.js").Block} block */
-export function warpsOf(block) {
-  const known = KNOWN.get(block);
+export function historiesOf(block) {
+  const known = HISTORIES.get(block);
   if (known) return known;
   const what = kindsOf(block);
   const strips = rowsOf(block);
@@ -80,7 +81,7 @@ export function warpsOf(block) {
     if (release > i + 1) spans.push([i + 1, release, "wait"]);
   }
   const read = { strips, arrivals };
-  KNOWN.set(block, read);
+  HISTORIES.set(block, read);
   return read;
 }
 
@@ -90,7 +91,7 @@ function kindsOf(block) {
   const { access_array, access_op } = trace.columns;
   // for each array, what a store and what a load is called, and its rank among a statement's accesses
   const kinds = trace.arrays.map(({ name, space }) => {
-    const least = space === "global" ? 3 : space === "shared" ? 1 : -1;
+    const least = { global: 3, shared: 1, local: -1 }[space];
     return ["store", "load"].map((verb, loading) => ({ what: `${verb} ${name}`, rank: least + 1 - loading }));
   });
   return (/** @type {number} */ i) => {
@@ -111,11 +112,11 @@ function kindsOf(block) {
  * @param {import("./trace.js").Block} block
  * @param {Order} order
  */
-export function warpsIn(block, [, cycles, waits]) {
+export function historiesIn(block, [, cycles, waits]) {
   const kinds = kindsOf(block);
-  const { adds } = BlockAnimation.of(block);
+  const { multiplyAdds } = BlockAnimation.of(block);
   const outer = new Set(block.trace.arrays.flatMap(({ name, space }) => (space === "global" ? [`load ${name}`] : [])));
-  const what = (/** @type {number} */ i) => (adds.has(i) && !outer.has(kinds(i)) ? "multiply" : kinds(i));
+  const what = (/** @type {number} */ i) => (multiplyAdds.has(i) && !outer.has(kinds(i)) ? "multiply" : kinds(i));
   const strips = rowsOf(block);
   const ends = strips.map(() => /** @type {[number, number][]} */ ([]));
   const from = strips.map(() => 0);
@@ -150,14 +151,12 @@ export function warpsIn(block, [, cycles, waits]) {
  * @param {import("./trace.js").Block} block
  * @returns {[number, number][]}
  */
-export function usesOf(block) {
+export function firstUsesOf(block) {
   const { trace } = block;
   const { access_array, access_op, variable_name } = trace.columns;
-  const { adds } = BlockAnimation.of(block);
+  const { multiplyAdds } = BlockAnimation.of(block);
   // the names in each line, without its targets
-  const words = new Map(
-    trace.source.map(([line, text]) => [line, new Set(text.replace(/^\s*[\w, ]+=(?!=)/, "").match(/[A-Za-z_]\w*/g))]),
-  );
+  const words = new Map(trace.source.map(([line, text]) => [line, namesIn(text.replace(/^\s*[\w, ]+=(?!=)/, ""))]));
   /** @type {Map<string, number>[]}  of each warp, the place of a value -> the step that has loaded it */
   const open = Array.from({ length: trace.warps }, () => new Map());
   /** @type {[number, number][]} */
@@ -181,7 +180,7 @@ export function usesOf(block) {
       mine.delete(name);
     }
     if (!loads) continue;
-    if (stores || adds.has(i)) {
+    if (stores || multiplyAdds.has(i)) {
       found.push([i, i]);
       continue;
     }
@@ -210,13 +209,13 @@ export function paint(canvas, strips, { from, to, pitch, hues, above = 0 }) {
   strips.forEach(({ name, spans }, i) => {
     const [top, row] = [i * pitch + above, pitch - above - Math.ceil(pitch / 5)];
     /** @type {Map<string, [number, string]>}  the height and the colour of each kind of span */
-    const looks = new Map();
+    const styles = new Map();
     for (const [first, last, what] of spans) {
       if (last <= from || first >= to) continue;
       const width = Math.max(1, (last - first) * scale - (scale > 4 ? 1 : 0));
-      let look = looks.get(what);
-      if (!look) looks.set(what, (look = [Math.max(1, row * PART[what.split(" ")[0]]), hues(what, name)]));
-      const [high, hue] = look;
+      const style = styles.get(what) ?? [Math.max(1, row * HEIGHT_SHARES[what.split(" ")[0]]), hues(what, name)];
+      styles.set(what, style);
+      const [high, hue] = style;
       context.fillStyle = hue;
       context.fillRect((first - from) * scale, top + row - high, width, high);
     }

@@ -28,8 +28,8 @@ export function short(value) {
     const complex = parts(value);
     return complex ? `${short(complex[0])}\n${short(complex[1])}j` : short(Number(value)); // a long whole number
   }
-  if (!Number.isFinite(value)) return odd(value);
-  value = ownDigits(value);
+  if (!Number.isFinite(value)) return nonFinite(value);
+  value = shortestDigits(value);
   const size = Math.abs(value);
   if (Number.isInteger(value) && size < 1e5) return String(value);
   if (size >= 1e4 || (size < 0.005 && size > 0)) return value.toExponential(0).replace("e+", "e");
@@ -49,8 +49,8 @@ export function full(value) {
     return `(${real}${imaginary.startsWith("-") ? "" : "+"}${imaginary}j)`;
   }
   if (typeof value !== "number") return "empty";
-  if (!Number.isFinite(value)) return odd(value);
-  const digits = ownDigits(value);
+  if (!Number.isFinite(value)) return nonFinite(value);
+  const digits = shortestDigits(value);
   const whole = Number.isInteger(digits) && Math.abs(digits) <= EXACT;
   const rounded = whole ? digits : Number(digits.toPrecision(7));
   const size = Math.abs(rounded);
@@ -59,12 +59,13 @@ export function full(value) {
 }
 
 /** @param {number} value */
-function odd(value) {
-  return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
+function nonFinite(value) {
+  if (Number.isNaN(value)) return "nan";
+  return value > 0 ? "inf" : "-inf";
 }
 
 /** The shortest digits that identify the value in its own precision, as Python writes them. @param {number} value */
-function ownDigits(value) {
+function shortestDigits(value) {
   if ((Number.isInteger(value) && Math.abs(value) <= EXACT) || Math.fround(value) !== value) return value;
   for (let digits = 6; digits < 10; digits++) {
     const shorter = Number(value.toPrecision(digits));
@@ -74,7 +75,7 @@ function ownDigits(value) {
 }
 
 /** The active threads of a warp in words. @param {number} warp @param {number} mask */
-export function lanes(warp, mask) {
+export function activeThreads(warp, mask) {
   const active = lanesOf(mask).map((lane) => WARP * warp + lane);
   const [first, last] = [active[0], active[active.length - 1]];
   if (active.length === 1) return `thread ${first}`;
@@ -82,7 +83,7 @@ export function lanes(warp, mask) {
 }
 
 /** What a thread does that starts a product of a warpgroup; the pieces that are named after it are some of them. */
-const STARTS = "starts a product of its warpgroup, for which the tensor cores read, among others,";
+const STARTS_PRODUCT = "starts a product of its warpgroup, for which the tensor cores read, among others,";
 
 /**
  * The step in words, with the numbers of the chosen thread.
@@ -94,52 +95,72 @@ export function sentence(replay) {
   if (replay.line === null) {
     return [`Block ${trace.label(block.at)} is about to start: ${block.length} steps. Space plays and stops, → steps.`];
   }
-  const lead = [html("b", {}, `Line ${replay.line}`), `, warp ${replay.warp} (${lanes(replay.warp, replay.mask)}). `];
+  const start = [
+    html("b", {}, `Line ${replay.line}`),
+    `, warp ${replay.warp} (${activeThreads(replay.warp, replay.mask)}). `,
+  ];
   if (replay.barrier) {
-    const open = block.releases.includes(replay.position);
+    const opens = block.releases.includes(replay.position);
     return [
-      ...lead,
-      open ? "Every warp has arrived: the barrier opens." : "It waits at the barrier for the other warps.",
+      ...start,
+      opens ? "Every warp has arrived: the barrier opens." : "It waits at the barrier for the other warps.",
     ];
   }
   const thread = `Thread ${trace.threadLabel(replay.thread)}`;
-  if (!replay.isActive(replay.thread)) return [...lead, `${thread} takes no part.`];
-  /** @param {number} op */
-  const done = (op) =>
-    replay.events
-      .filter((event) => event.op === op)
-      .map(({ array, element, values, foreign }) => {
-        const from = foreign ? " (stored by another block)" : "";
-        return `${trace.elements(trace.arrays[array], element, values.length)} = ${values.map(full).join(", ")}${from}`;
-      });
-  const updated = replay.events.flatMap(({ array, element, values, update }) => {
+  if (!replay.isActive(replay.thread)) return [...start, `${thread} takes no part.`];
+  const clauses = actionsIn(replay)
+    .filter(([, objects]) => objects.length)
+    .map(([verb, objects]) => `${verb} ${objects.join(", ")}`);
+  return [...start, `${thread} ${clauses.join("; ") || "runs it"}.`];
+}
+
+/** What the chosen thread does in a step: verbs with their objects. @param {import("./replay.js").Replay} replay @returns {[string, string[]][]} */
+function actionsIn(replay) {
+  const { block, trace } = replay;
+  const conditions = evaluatedConditions(replay).map(
+    ({ said, filled, holds }) => `${said}${filled ? `: ${filled}` : ""} is ${holds}`,
+  );
+  const exchanges = replay.exchanges.flatMap((exchange) => {
+    const action = actionOf(exchanged(exchange, full), replay.thread % WARP);
+    return action ? [action] : [];
+  });
+  const outOfBounds = replay.outside
+    .filter((outside) => outside.thread === replay.thread)
+    .map(({ array, index }) => `${trace.arrays[array].name}[${index.join(", ")}] (out of bounds)`);
+  const startsProduct = trace.columns.product_step?.includes(block.first + replay.position - 1);
+  const variables = [...replay.changed].map((name) => `${name} = ${full(replay.variable(name))}`);
+  return [
+    ["finds", conditions],
+    [startsProduct ? STARTS_PRODUCT : "reads", elementsOf(replay, LOAD)],
+    ...exchanges,
+    ["writes", elementsOf(replay, STORE)],
+    ["receives", elementsOf(replay, RESULT)],
+    ["updates", updatesIn(replay)],
+    ["misses", outOfBounds],
+    ["sets", variables],
+  ];
+}
+
+/** The elements of an operation of the chosen thread, with their values. @param {import("./replay.js").Replay} replay @param {number} op */
+function elementsOf({ events, trace }, op) {
+  return events
+    .filter((event) => event.op === op)
+    .map(({ array, element, values, foreign }) => {
+      const from = foreign ? " (stored by another block)" : "";
+      return `${trace.elements(trace.arrays[array], element, values.length)} = ${values.map(full).join(", ")}${from}`;
+    });
+}
+
+/** The elements that the chosen thread updates by atomics. @param {import("./replay.js").Replay} replay */
+function updatesIn({ events, trace }) {
+  return events.flatMap(({ array, element, values, update }) => {
     if (!update) return [];
     const { space } = trace.arrays[array];
     const [old, left] = [full(update.old), full(update.left)];
     const others = space === "global" && left !== old ? `; other blocks changed it from ${left}` : "";
     const how = `${update.operation} ${update.given.map(full).join(", ")}${others}`;
-    return `${trace.element(trace.arrays[array], element)}: ${old} → ${full(values[0])} (${how})`;
+    return [`${trace.element(trace.arrays[array], element)}: ${old} → ${full(values[0])} (${how})`];
   });
-  const missed = replay.outside
-    .filter((outside) => outside.thread === replay.thread)
-    .map(({ array, index }) => `${trace.arrays[array].name}[${index.join(", ")}] (out of bounds)`);
-  const starts = trace.columns.product_step?.includes(block.first + replay.position - 1);
-  const doings = [
-    ["finds", tested(replay).map(({ said, filled, holds }) => `${said}${filled ? `: ${filled}` : ""} is ${holds}`)],
-    [starts ? STARTS : "reads", done(LOAD)],
-    ...replay.exchanges.flatMap((exchange) => {
-      const action = actionOf(exchanged(exchange, full), replay.thread % WARP);
-      return action ? [action] : [];
-    }),
-    ["writes", done(STORE)],
-    ["receives", done(RESULT)],
-    ["updates", updated],
-    ["misses", missed],
-    ["sets", [...replay.changed].map((name) => `${name} = ${full(replay.variable(name))}`)],
-  ];
-  const parts = doings.filter(([, what]) => what.length);
-  const all = parts.map(([verb, what]) => `${verb} ${/** @type {string[]} */ (what).join(", ")}`).join("; ");
-  return [...lead, `${thread} ${all || "runs it"}.`];
 }
 
 /**
@@ -162,7 +183,7 @@ export function wrongNow(replay) {
  * The conditions that the chosen thread evaluated, with its numbers: row < M, 7 < 5, false.
  * @param {import("./replay.js").Replay} replay
  */
-function tested(replay) {
+function evaluatedConditions(replay) {
   const lane = replay.thread % WARP;
   if (!replay.isActive(replay.thread)) return [];
   return replay.tests
@@ -178,8 +199,8 @@ function tested(replay) {
  * The conditions, short enough for the space beside the line: "7 < 5: false".
  * @param {import("./replay.js").Replay} replay
  */
-export function truth(replay) {
-  const tests = tested(replay);
+export function conditionOf(replay) {
+  const tests = evaluatedConditions(replay);
   if (!tests.length) return null;
   const text = tests.map(({ said, filled, holds }) => `${filled || said}: ${holds}`).join(", ");
   return { text, holds: tests.every(({ holds }) => holds) };
@@ -188,8 +209,11 @@ export function truth(replay) {
 const KEYWORDS = /^(?:and|break|continue|def|elif|else|for|if|in|is|not|or|pass|return|while|True|False|None)$/;
 const TOKENS = /(#.*$)|("[^"]*"|'[^']*')|([A-Za-z_]\w*)|(\d[\w.]*)/g;
 
+/** The names in a line of Python. @param {string} line */
+export const namesIn = (line) => new Set(line.match(/[A-Za-z_]\w*/g));
+
 /** A line of Python, indented by two columns a level in place of four. @param {string} text */
-export const shallow = (text) => text.replace(/^( {4})+/, (indent) => " ".repeat(indent.length / 2));
+export const halfIndented = (text) => text.replace(/^( {4})+/, (indent) => " ".repeat(indent.length / 2));
 
 /**
  * Colour a line of Python: keywords, numbers, comments, and the arrays in their own colours.
@@ -203,7 +227,8 @@ export function highlight(text, hues) {
     line.append(text.slice(from, match.index));
     const [word, remark, string, name, number] = match;
     const attribute = name && text[match.index - 1] === ".";
-    const kind = remark ? "remark" : string ? "string" : number ? "digits" : KEYWORDS.test(word) ? "keyword" : null;
+    const kinds = { remark, string, digits: number, keyword: KEYWORDS.test(word) };
+    const [kind] = Object.entries(kinds).find(([, found]) => found) ?? [];
     const hue = name && !attribute ? hues.get(name) : undefined;
     if (hue) {
       const node = html("span", { class: "tt-array" }, word);

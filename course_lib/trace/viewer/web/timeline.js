@@ -1,8 +1,8 @@
 // The timeline: what each warp does over the statements of a block, its barriers and phases. It is the page's slider.
 
-import { drag, fill, html, part, set, write } from "./dom.js";
-import { follow, lead, reach } from "./jumps.js";
-import { coloursOf, ORDER, paint, warpsOf } from "./strips.js";
+import { drag, setChildren, html, part, setAttribute, setText } from "./dom.js";
+import { jumpOnClick, jumpButton, addToTabOrder } from "./jumps.js";
+import { coloursOf, ORDER_IS_NOT_TIME, paint, historiesOf } from "./strips.js";
 
 const GAP = 4; // pixels between two labels
 
@@ -13,12 +13,12 @@ export class Timeline {
   constructor(root, go) {
     this.slider = part(root, "scrub");
     this.canvas = /** @type {HTMLCanvasElement} */ (part(root, "warps"));
-    this.slider.title = ORDER;
+    this.slider.title = ORDER_IS_NOT_TIME;
     /** @type {import("./scene.js").Run[]} */
     this.runs = [];
     /** @type {import("./strips.js").Strip[]} */
     this.strips = [];
-    /** @type {{step: number, look: string, mark: HTMLElement}[]} */
+    /** @type {{step: number, mark: HTMLElement}[]} */
     this.marks = [];
     /** @type {Label[]} */
     this.labels = [];
@@ -27,7 +27,7 @@ export class Timeline {
     this.heads = part(root, "labels");
     /** @type {Map<HTMLElement, number[]>}  of each label of a barrier, the steps that arrive there */
     this.arrivals = new Map();
-    follow(
+    jumpOnClick(
       this.heads,
       "span",
       () => this.runs[0].context,
@@ -40,7 +40,7 @@ export class Timeline {
     };
     drag(this.slider, (event) => go(to(event)));
     this.slider.addEventListener("pointermove", (event) => {
-      if (!event.buttons) this.slider.title = this.tells(to(event));
+      if (!event.buttons) this.slider.title = this.tooltipAt(to(event));
     });
   }
 
@@ -55,7 +55,7 @@ export class Timeline {
     this.end = last;
     this.runs = runs;
     this.strips = runs.flatMap(({ context: { replay } }, run) =>
-      warpsOf(replay.block).strips.map(({ name, spans }) => ({
+      historiesOf(replay.block).strips.map(({ name, spans }) => ({
         name,
         spans: spans.map(
           ([from, to, what]) => /** @type {import("./strips.js").Span} */ ([at(run, from), at(run, to - 1) + 1, what]),
@@ -63,45 +63,35 @@ export class Timeline {
       })),
     );
     const { block, thread } = runs[0].context.replay;
-    const mark = (/** @type {number} */ step, /** @type {string} */ look) => ({
+    const markAt = (/** @type {number} */ step, /** @type {string} */ name) => ({
       step,
-      look,
-      mark: html("i", { class: look, "data-step": step }),
+      mark: html("i", { class: name, "data-step": step }),
     });
     this.marks = [
-      ...block.releases.map((position) => mark(at(0, position), "tt-release")),
-      ...[...new Set(found)].map((step) => mark(step, "tt-found")),
+      ...block.releases.map((position) => markAt(at(0, position), "tt-release")),
+      ...[...new Set(found)].map((step) => markAt(step, "tt-found")),
     ];
     part(this.slider, "ticks").replaceChildren(...this.marks.map(({ mark }) => mark));
-    const phases = runs.length > 1 ? [] : (block.phases[thread >> 5] ?? []);
     const barriers = block.releases.map((position, i, all) => {
-      const name = `barrier ${i + 1}`;
-      const node = html("span", {}, lead("", `arrives at ${name}`));
-      node.firstElementChild?.setAttribute("aria-label", name);
-      return {
-        at: at(0, position),
-        to: i + 1 < all.length ? at(0, all[i + 1]) : last,
-        texts: [name, String(i + 1)],
-        node,
-      };
+      const end = i + 1 < all.length ? at(0, all[i + 1]) : last;
+      return labelOfBarrier(i + 1, at(0, position), end);
     });
-    const arrivals = warpsOf(block)
+    const arrivals = historiesOf(block)
       .arrivals.flat()
       .sort((x, y) => x - y);
     this.arrivals = new Map(
-      barriers.map(({ node }, i) => [
-        node,
-        arrivals.filter((p) => p > (block.releases[i - 1] ?? 0) && p <= block.releases[i]),
-      ]),
+      barriers.map(({ node }, i) => {
+        const before = block.releases[i - 1] ?? 0;
+        return [node, arrivals.filter((position) => position > before && position <= block.releases[i])];
+      }),
     );
-    this.labels = [
-      ...barriers,
-      ...phases.flatMap(([to, kind], i) =>
-        kind === "barrier" ? [] : [{ at: phases[i - 1]?.[0] ?? 0, to, texts: [kind], node: html("span") }],
-      ),
-    ].sort((x, y) => x.at - y.at);
-    set(this.slider, "aria-valuemax", String(last));
-    this.look();
+    const phases = runs.length > 1 ? [] : (block.phases[thread >> 5] ?? []);
+    const labelsOfPhases = phases.flatMap(([to, kind], i) =>
+      kind === "barrier" ? [] : [{ at: phases[i - 1]?.[0] ?? 0, to, texts: [kind], node: html("span") }],
+    );
+    this.labels = [...barriers, ...labelsOfPhases].sort((x, y) => x.at - y.at);
+    setAttribute(this.slider, "aria-valuemax", String(last));
+    this.redraw();
   }
 
   /** @param {number} step */
@@ -109,25 +99,25 @@ export class Timeline {
     this.step = step;
     const [{ context }] = this.runs;
     const { replay } = context;
-    set(this.slider, "aria-valuenow", String(step));
+    setAttribute(this.slider, "aria-valuenow", String(step));
     const where = replay.line === null ? "" : `, line ${replay.line}, warp ${replay.warp}`;
-    set(this.slider, "aria-valuetext", `step ${step} of ${this.end}${this.runs.length > 1 ? "" : where}`);
-    this.put(part(this.slider, "position"), step);
+    setAttribute(this.slider, "aria-valuetext", `step ${step} of ${this.end}${this.runs.length > 1 ? "" : where}`);
+    this.placeAt(part(this.slider, "position"), step);
   }
 
   /** @param {HTMLElement} node @param {number} step */
-  put(node, step) {
+  placeAt(node, step) {
     node.style.left = `${(100 * step) / this.end}%`;
   }
 
   /** Draw all again: the page has another size or theme. */
-  look() {
+  redraw() {
     const { canvas, runs, slider, strips } = this;
-    this.put(part(this.slider, "position"), this.step);
-    for (const { step, mark } of this.marks) this.put(mark, step);
+    this.placeAt(part(this.slider, "position"), this.step);
+    for (const { step, mark } of this.marks) this.placeAt(mark, step);
     const wide = slider.clientWidth;
     if (!wide || !runs.length) return;
-    this.write(wide);
+    this.writeLabels(wide);
     const [width, height] = [Math.round(wide * devicePixelRatio), Math.round(canvas.clientHeight * devicePixelRatio)];
     Object.assign(canvas, { width, height });
     const hues = coloursOf(
@@ -146,23 +136,23 @@ export class Timeline {
    * Write the labels that have room, none over another; barriers in full, unless more labels have room without that.
    * @param {number} wide
    */
-  write(wide) {
+  writeLabels(wide) {
     const [full, brief] = [0, 1].map((from) =>
-      this.fitting(wide, (texts) => texts.slice(Math.min(from, texts.length - 1))),
+      this.labelsThatFit(wide, (texts) => texts.slice(Math.min(from, texts.length - 1))),
     );
     const nodes = (brief.length > full.length ? brief : full).map(({ left, text, node }) => {
-      write(node.firstElementChild ?? node, text);
+      setText(node.firstElementChild ?? node, text);
       node.style.left = `${left}px`;
       return node;
     });
     const focused = /** @type {HTMLElement | null} */ (document.activeElement);
-    fill(this.heads, nodes);
+    setChildren(this.heads, nodes);
     if (this.heads.contains(focused)) focused?.focus({ preventScroll: true }); // which its place has lost
-    reach(this.heads);
+    addToTabOrder(this.heads);
   }
 
   /** @param {number} wide @param {(texts: string[]) => string[]} allowed */
-  fitting(wide, allowed) {
+  labelsThatFit(wide, allowed) {
     const pen = this.canvas.getContext("2d");
     if (!pen) return [];
     const { fontSize, fontFamily } = getComputedStyle(this.heads); // the shorthand is empty beside tabular digits
@@ -181,9 +171,17 @@ export class Timeline {
   }
 
   /** What the steps up to a position are, for who points there. @param {number} position */
-  tells(position) {
-    if (this.runs.length > 1 || position < 1) return ORDER;
+  tooltipAt(position) {
+    if (this.runs.length > 1 || position < 1) return ORDER_IS_NOT_TIME;
     const { block } = this.runs[0].context.replay;
-    return `step ${position}: line ${block.line(position - 1)}, warp ${block.warp(position - 1)}. ${ORDER}`;
+    return `step ${position}: line ${block.line(position - 1)}, warp ${block.warp(position - 1)}. ${ORDER_IS_NOT_TIME}`;
   }
+}
+
+/** @param {number} number @param {number} at @param {number} to @returns {Label} */
+function labelOfBarrier(number, at, to) {
+  const name = `barrier ${number}`;
+  const node = html("span", {}, jumpButton("", `arrives at ${name}`));
+  node.firstElementChild?.setAttribute("aria-label", name);
+  return { at, to, texts: [name, String(number)], node };
 }

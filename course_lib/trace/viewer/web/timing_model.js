@@ -1,7 +1,7 @@
 // The timing model. Python simulates each setting and sends its timeline; here it is asked for and drawn. On a page
 // without a kernel some settings are recorded, and the sliders go from one of these to the next.
 
-import { html, inflated, part, svg, write } from "./dom.js";
+import { html, inflate, part, svg, setText } from "./dom.js";
 import { initialize, hideFallback } from "./fallback.js";
 import { slider } from "./slider.js";
 
@@ -190,7 +190,7 @@ function render({ model, el }) {
   /** @type {Offers} */
   const offers = JSON.parse(model.get("_offers"));
   /** @type {Promise<Record<string, Plan>> | null}  by their settings: "latency,warps,T,buffers" */
-  const recordedPlans = offers.recorded ? inflated(model.get("_recorded")).json() : null;
+  const recordedPlans = offers.recorded ? inflate(model.get("_recorded")).json() : null;
   const showRecorded = async () => {
     const counts = offers.recorded?.[model.get("tile_width")] ?? [];
     const atMost = counts.filter((count) => count <= model.get("warps"));
@@ -219,7 +219,7 @@ function render({ model, el }) {
     const plan = /** @type {Plan} */ (JSON.parse(model.get("_plan")));
     for (const [name, each] of Object.entries(sliders)) each.show(model.get(name));
     const current = SETTING.every((name) => model.get(name) === /** @type {any} */ (plan)[name]);
-    write(part(root, "outdated"), current ? "" : "The picture is the one before; Python simulates the new setting.");
+    setText(part(root, "outdated"), current ? "" : "The picture is the one before; Python simulates the new setting.");
   };
   const draw = () => {
     const plan = /** @type {Plan} */ (JSON.parse(model.get("_plan")));

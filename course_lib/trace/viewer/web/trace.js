@@ -1,7 +1,7 @@
 // The trace of a launch, decoded, with the sizes and names derived from it.
 // `course_lib/trace/viewer/payload.py` writes it and describes the format.
 
-import { inflated } from "./dom.js";
+import { inflate } from "./dom.js";
 
 /** @typedef {number | string | null} Value  null if nothing was stored; a string if no JavaScript number equals it */
 /** @typedef {[number, number, number]} Position  of a block or a thread: x, y, z */
@@ -116,7 +116,7 @@ export async function open(text) {
     if (sent.version > VERSION) throw new Unreadable(NEWER);
     if (sent.version < VERSION) throw new Unreadable(OLDER);
     if (sent.version !== VERSION) throw new Unreadable(BROKEN);
-    return new Trace(sent, columns(sent.columns, await inflated(sent.packed).arrayBuffer()));
+    return new Trace(sent, columns(sent.columns, await inflate(sent.packed).arrayBuffer()));
   } catch (error) {
     throw error instanceof Unreadable ? error : new Unreadable(BROKEN);
   }
@@ -302,12 +302,12 @@ export class Block {
         const number = columns[`exchange_${part}`][row];
         return (/** @type {number} */ lane) => at(this.trace.vector(number), lane);
       });
-      const from_ = columns.exchange_source[row] < 0 ? null : (/** @type {number} */ lane) => Number(source(lane));
+      const isShuffle = columns.exchange_source[row] >= 0;
       return {
         operation: operations[columns.exchange_operation[row]],
         lanes: lanesOf(columns.exchange_lanes[row]),
         given,
-        source: from_,
+        source: isShuffle ? (/** @type {number} */ lane) => Number(source(lane)) : null,
         result,
       };
     });
@@ -341,6 +341,12 @@ export function at(vector, lane) {
 
 /** The nearest position inside a grid or a block. @param {readonly number[]} position @param {Position} shape */
 const within = (position, shape) => shape.map((extent, i) => Math.min(position[i], extent - 1));
+
+/** How many directions a grid or a block has. @param {Position} shape */
+function dimensionsOf([, y, z]) {
+  if (z > 1) return 3;
+  return y > 1 ? 2 : 1;
+}
 
 export class Trace {
   /** @param {any} sent @param {Record<string, Column>} columns */
@@ -393,7 +399,7 @@ export class Trace {
     this.orders = [];
     this.threads = this.block[0] * this.block[1] * this.block[2];
     this.warps = Math.ceil(this.threads / WARP);
-    this.dims = Math.max(...[this.grid, this.block].map((d) => (d[2] > 1 ? 3 : d[1] > 1 ? 2 : 1)));
+    this.dims = Math.max(dimensionsOf(this.grid), dimensionsOf(this.block));
     for (const array of this.arrays) {
       array.size = array.shape.reduce((a, b) => a * b, 1);
       array.hue = array.role ? HUES[array.role] : SPACE_HUES[array.space];

@@ -8,7 +8,7 @@
 
 import { BlockAnimation } from "./animation.js";
 import { layout } from "./grid.js";
-import { usesOf } from "./strips.js";
+import { firstUsesOf } from "./strips.js";
 import { LOAD } from "./trace.js";
 
 /** @typedef {{from: number, to: number, pair: number | null, buffer: number}} Bar  over steps or cycles; the pair of tiles, and its buffer */
@@ -38,42 +38,47 @@ export function tracksOf(block, cycles = null) {
   }
   /** @type {Map<number, Bar>} */
   const multiplies = new Map();
-  /** @type {[Bar[], Bar[]]} */
-  const alone = [[], []];
+  // of loads and of multiply-adds for no tile
+  const otherLoads = /** @type {Bar[]} */ ([]);
+  const otherMultiplies = /** @type {Bar[]} */ ([]);
   const half = (/** @type {number} */ i) => (clock.start(i) + clock.end(i)) / 2;
   for (const [i, tile] of multiplied) {
     if (tile) widen(multiplies, tile.pair, tile.buffer, clock.start(i), clock.end(i));
-    else
-      alone[1].push({ from: direct.get(i) === i ? half(i) : clock.start(i), to: clock.end(i), pair: null, buffer: 0 });
+    else {
+      const from = direct.get(i) === i ? half(i) : clock.start(i);
+      otherMultiplies.push({ from, to: clock.end(i), pair: null, buffer: 0 });
+    }
   }
   for (const [i, use] of direct) {
-    const to = use === i ? (multiplied.has(i) ? half(i) : clock.end(i)) : Math.max(clock.end(i), clock.start(use));
-    alone[0].push({ from: clock.start(i), to, pair: null, buffer: 0 });
+    let to = Math.max(clock.end(i), clock.start(use));
+    if (use === i) to = multiplied.has(i) ? half(i) : clock.end(i);
+    otherLoads.push({ from: clock.start(i), to, pair: null, buffer: 0 });
   }
   const all = (/** @type {Map<number, Bar>} */ of, /** @type {Bar[]} */ others) =>
     [...of.values(), ...joined(others)].sort((x, y) => x.from - y.from || x.to - y.to);
   const end = clock.reached(block.length);
-  return { loads: all(loads, alone[0]), multiplies: all(multiplies, alone[1]), end, at: clock.at };
+  return { loads: all(loads, otherLoads), multiplies: all(multiplies, otherMultiplies), end, at: clock.at };
 }
 
 /**
  * How many pairs of tiles are multiplied while loads of another pair are under way, and how many are multiplied.
  * @param {Tracks} tracks
  */
-export function aheadIn({ loads, multiplies }) {
+export function overlappedPairs({ loads, multiplies }) {
   const done = multiplies.filter(({ pair }) => pair !== null);
-  const ahead = done.filter(({ from, to, pair }) =>
-    loads.some((load) => load.pair !== null && load.pair !== pair && load.from < to && from < load.to),
+  const ofPairs = loads.filter(({ pair }) => pair !== null);
+  const overlapped = done.filter(({ from, to, pair }) =>
+    ofPairs.some((load) => load.pair !== pair && load.from < to && from < load.to),
   );
-  return [ahead.length, done.length];
+  return [overlapped.length, done.length];
 }
 
-/** @type {WeakMap<import("./trace.js").Block, ReturnType<typeof read>>} */
+/** @type {WeakMap<import("./trace.js").Block, ReturnType<typeof findCopies>>} */
 const COPIES = new WeakMap();
 
 /** What a block copies to shared memory, and what it multiplies. @param {import("./trace.js").Block} block */
 export function copiesOf(block) {
-  const found = COPIES.get(block) ?? read(block);
+  const found = COPIES.get(block) ?? findCopies(block);
   COPIES.set(block, found);
   return found;
 }
@@ -84,77 +89,20 @@ export function copiesOf(block) {
  * value; and of each step that multiplies, the tile that its warp has read last.
  * @param {import("./trace.js").Block} block
  */
-function read(block) {
-  const { trace } = block;
-  const { access_array, access_base, access_op, access_pattern } = trace.columns;
-  const { adds } = BlockAnimation.of(block);
-  const buffers = trace.arrays.map((array) => layout(array).each || 1);
-  /** The number of an array's first buffer among those of all arrays. */
-  let buffered = 0;
-  const firsts = trace.arrays.map(
-    (array, i) => (buffered += Math.ceil(array.size / buffers[i])) - Math.ceil(array.size / buffers[i]),
-  );
-  /** @type {Tile[]} */
-  const tiles = [];
-  /** @type {Tile[][]}  of each buffer */
-  const inBuffer = Array.from({ length: buffered }, () => []);
-  /** @type {{tile: Tile, read: boolean}[][]}  of each warp and buffer, the tile that the warp stored last */
-  const own = Array.from({ length: trace.warps }, () => []);
-  const counts = trace.arrays.map(() => 0);
-  /** @type {Map<number, Tile>} */
-  const latest = new Map();
+function findCopies(block) {
+  const { multiplyAdds } = BlockAnimation.of(block);
+  const buffers = new Buffers(block);
   /** @type {Map<number, Tile | null>} */
   const multiplied = new Map();
-  /** @type {Set<number>}  steps that load from global memory */
-  const loading = new Set();
-  /** @type {Map<number, Tile>}  of each step that stores to shared memory, the tile */
-  const storing = new Map();
-  const alike = block.releases.length > 0; // the tiles of all warps between two barriers
-  let interval = 0;
   for (let i = 0; i < block.length; i++) {
-    while (block.releases[interval] <= i) interval++;
-    const warp = block.warp(i);
-    const [from, to] = block.rows("access", i);
-    for (let row = from; row < to; row++) {
-      const array = access_array[row];
-      const { space } = trace.arrays[array];
-      const reads = access_op[row] === LOAD;
-      if (space === "global" && reads) loading.add(i);
-      if (space !== "shared") continue;
-      const first = access_base[row] + Number(trace.vector(access_pattern[row])[0]);
-      const buffer = Math.floor(first / buffers[array]);
-      const all = inBuffer[firsts[array] + buffer];
-      const mine = own[warp][firsts[array] + buffer];
-      if (reads) {
-        let k = all.length - 1;
-        while (k >= 0 && all[k].interval >= interval) k--;
-        const tile = all[k] ?? mine?.tile;
-        if (mine) mine.read = true;
-        if (!tile) continue;
-        tile.read = true;
-        latest.set(warp, tile);
-        continue;
-      }
-      const last = all[all.length - 1];
-      /** @type {Tile | undefined} */
-      let tile = mine?.tile;
-      // without barriers, each warp has its own sequence of the same tiles
-      if (!alike) tile = mine ? (mine.read ? all[all.indexOf(mine.tile) + 1] : mine.tile) : all[0];
-      else if (!tile || mine.read || (last.read && tile.interval < interval))
-        tile = last && last !== tile && (last.interval === interval || !last.read) ? last : undefined;
-      if (!tile) {
-        tile = { array, pair: counts[array]++, buffer, interval, load: -1, first: i, last: i, read: false };
-        tiles.push(tile);
-        all.push(tile);
-      }
-      own[warp][firsts[array] + buffer] = { tile, read: false };
-      tile.last = i;
-      storing.set(i, tile);
-    }
-    if (adds.has(i)) multiplied.set(i, loading.has(i) ? null : (latest.get(warp) ?? null));
+    buffers.follow(i);
+    if (!multiplyAdds.has(i)) continue;
+    const tile = buffers.readLast.get(block.warp(i)) ?? null;
+    multiplied.set(i, buffers.loading.has(i) ? null : tile);
   }
-  const late = [...loading].some((i) => !storing.has(i) && !adds.has(i)); // their values are used in later steps
-  const uses = late ? new Map(usesOf(block)) : new Map();
+  const { loading, storing, tiles } = buffers;
+  const late = [...loading].some((i) => !storing.has(i) && !multiplyAdds.has(i)); // their values are used in later steps
+  const uses = late ? new Map(firstUsesOf(block)) : new Map();
   /** @type {Map<number, number>} */
   const direct = new Map();
   /** @type {{load: number, store: number}[]} */
@@ -162,13 +110,117 @@ function read(block) {
   for (const i of loading) {
     const use = storing.has(i) ? i : (uses.get(i) ?? i);
     const tile = storing.get(use);
-    if (!tile) direct.set(i, use);
-    else {
-      tile.load = tile.load < 0 ? i : Math.min(tile.load, i);
-      if (use !== i) held.push({ load: i, store: use });
+    if (!tile) {
+      direct.set(i, use);
+      continue;
     }
+    tile.load = tile.load < 0 ? i : Math.min(tile.load, i);
+    if (use !== i) held.push({ load: i, store: use });
   }
   return { tiles, held, direct, multiplied };
+}
+
+/** The buffers of a block's shared arrays, and the tiles that its warps store and read there, step by step. */
+class Buffers {
+  /** @param {import("./trace.js").Block} block */
+  constructor(block) {
+    const { trace } = block;
+    this.block = block;
+    /** Of each array, the elements of a buffer. */
+    this.sizes = trace.arrays.map((array) => layout(array).each || 1);
+    /** The number of an array's first buffer among those of all arrays. @type {number[]} */
+    this.firsts = [];
+    let count = 0;
+    trace.arrays.forEach(({ size }, array) => {
+      this.firsts.push(count);
+      count += Math.ceil(size / this.sizes[array]);
+    });
+    /** @type {Tile[]} */
+    this.tiles = [];
+    /** @type {Tile[][]}  of each buffer */
+    this.tilesIn = Array.from({ length: count }, () => []);
+    /** @type {{tile: Tile, read: boolean}[][]}  of each warp and buffer, the tile that the warp stored last */
+    this.stored = Array.from({ length: trace.warps }, () => []);
+    this.pairs = trace.arrays.map(() => 0); // so far, of each array
+    /** @type {Map<number, Tile>}  of each warp, the tile that it has read last */
+    this.readLast = new Map();
+    /** @type {Set<number>}  steps that load from global memory */
+    this.loading = new Set();
+    /** @type {Map<number, Tile>}  of each step that stores to shared memory, the tile */
+    this.storing = new Map();
+    this.hasBarriers = block.releases.length > 0; // then all warps have the same tiles between two of them
+    this.interval = 0; // between barriers
+  }
+
+  /** Follow the accesses of a step. @param {number} i */
+  follow(i) {
+    const { block } = this;
+    const { columns, arrays } = block.trace;
+    while (block.releases[this.interval] <= i) this.interval++;
+    const [from, to] = block.rows("access", i);
+    for (let row = from; row < to; row++) {
+      const array = columns.access_array[row];
+      const { space } = arrays[array];
+      const loads = columns.access_op[row] === LOAD;
+      if (space === "global" && loads) this.loading.add(i);
+      if (space !== "shared") continue;
+      const first = columns.access_base[row] + Number(block.trace.vector(columns.access_pattern[row])[0]);
+      const buffer = Math.floor(first / this.sizes[array]);
+      if (loads) this.read(block.warp(i), array, buffer);
+      else this.store(i, array, buffer);
+    }
+  }
+
+  /** A warp reads what was stored before the last barrier, or else what it stored itself. @param {number} warp @param {number} array @param {number} buffer */
+  read(warp, array, buffer) {
+    const place = this.firsts[array] + buffer;
+    const own = this.stored[warp][place];
+    const all = this.tilesIn[place];
+    let last = all.length - 1;
+    while (last >= 0 && all[last].interval >= this.interval) last--;
+    const tile = all[last] ?? own?.tile;
+    if (own) own.read = true;
+    if (!tile) return;
+    tile.read = true;
+    this.readLast.set(warp, tile);
+  }
+
+  /** A step stores to a tile: to one that is there, or to a new one. @param {number} i @param {number} array @param {number} buffer */
+  store(i, array, buffer) {
+    const place = this.firsts[array] + buffer;
+    const warp = this.block.warp(i);
+    const known = this.hasBarriers ? this.tileOfInterval(warp, place) : this.tileOfWarp(warp, place);
+    const tile = known ?? {
+      ...{ array, pair: this.pairs[array], buffer, interval: this.interval },
+      ...{ load: -1, first: i, last: i, read: false },
+    };
+    if (!known) {
+      this.pairs[array]++;
+      this.tiles.push(tile);
+      this.tilesIn[place].push(tile);
+    }
+    this.stored[warp][place] = { tile, read: false };
+    tile.last = i;
+    this.storing.set(i, tile);
+  }
+
+  /** The tile to which a warp stores, if it is there; without barriers, each warp has its own sequence of the same tiles. @param {number} warp @param {number} place @returns {Tile | undefined} */
+  tileOfWarp(warp, place) {
+    const all = this.tilesIn[place];
+    const own = this.stored[warp][place];
+    if (!own) return all[0];
+    return own.read ? all[all.indexOf(own.tile) + 1] : own.tile;
+  }
+
+  /** The same with barriers: the warp's own tile until it is read, then one that another warp has begun. @param {number} warp @param {number} place @returns {Tile | undefined} */
+  tileOfInterval(warp, place) {
+    const last = this.tilesIn[place].at(-1);
+    const own = this.stored[warp][place];
+    const over = own && (own.read || (last?.read && own.tile.interval < this.interval));
+    if (own && !over) return own.tile;
+    if (!last || last === own?.tile) return undefined;
+    return last.interval === this.interval || !last.read ? last : undefined;
+  }
 }
 
 /**

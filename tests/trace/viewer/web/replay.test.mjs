@@ -5,7 +5,7 @@ import test from "node:test";
 
 import { Replay, READ, WRITTEN } from "../../../../course_lib/trace/viewer/web/replay.js";
 import { countUpTo, finish } from "../../../../course_lib/trace/viewer/web/summary.js";
-import { full, lanes, short, truth, wrongNow } from "../../../../course_lib/trace/viewer/web/text.js";
+import { activeThreads, conditionOf, full, short, wrongNow } from "../../../../course_lib/trace/viewer/web/text.js";
 import { open, popcount, Unreadable } from "../../../../course_lib/trace/viewer/web/trace.js";
 import { tiny, wide } from "./tiny.mjs";
 
@@ -18,7 +18,7 @@ test("memory holds what was stored, step by step, and nothing before", async () 
   assert.deepEqual([at.value(0, 5), at.value(0, 40)], [5, null]);
   at.seek(3);
   assert.equal(at.value(0, 40), 40);
-  assert.equal(at.now[0].get(40), WRITTEN);
+  assert.equal(at.marked[0].get(40), WRITTEN);
 });
 
 test("going back is as if one had never been further", async () => {
@@ -36,7 +36,7 @@ test("going back is as if one had never been further", async () => {
 
 test("snapshots change nothing", async () => {
   const [few, many] = [await replay(), await replay()];
-  many.every = 2;
+  many.snapshotInterval = 2;
   for (const position of [8, 3, 7, 1, 6, 2, 8]) {
     few.seek(position);
     many.seek(position);
@@ -48,8 +48,8 @@ test("snapshots change nothing", async () => {
 
 test("copies that are made ahead change nothing, and leave few steps to replay", async () => {
   const [plain, prepared] = [await replay(), await replay()];
-  prepared.every = 2;
-  const more = prepared.ahead();
+  prepared.snapshotInterval = 2;
+  const more = prepared.snapshotsAhead();
   while (more());
   assert.equal(prepared.position, 0);
   assert.equal(prepared.snapshots.length, 4);
@@ -70,7 +70,7 @@ test("copies that are made ahead change nothing, and leave few steps to replay",
 
 test("a copy shares with the one before what no step between them has changed", async () => {
   const at = await replay();
-  at.every = 1;
+  at.snapshotInterval = 1;
   at.seek(8);
   const shared = at.snapshots.map(({ values }, i) => i > 0 && values[0] === at.snapshots[i - 1].values[0]);
   // stores are in steps 1 and 3
@@ -96,7 +96,7 @@ test("a load finds what another warp stored, and the chosen thread's variable fo
   const at = await replay(2);
   at.seek(7);
   assert.deepEqual(at.events, [{ op: 0, array: 0, element: 34, values: [34] }]);
-  assert.equal(at.nowMine[0].get(34), READ);
+  assert.equal(at.markedByThread[0].get(34), READ);
   assert.equal(at.variable("v"), 34);
   at.choose(32);
   at.seek(8);
@@ -116,21 +116,21 @@ test("the next barrier and iteration, and the ones before", async () => {
 test("a condition says its truth for the chosen thread", async () => {
   const at = await replay(7);
   at.seek(5);
-  assert.deepEqual(truth(at), { text: "7 < 5: false", holds: false });
+  assert.deepEqual(conditionOf(at), { text: "7 < 5: false", holds: false });
   at.choose(1);
   at.seek(5);
-  assert.deepEqual(truth(at), { text: "1 < 5: true", holds: true });
+  assert.deepEqual(conditionOf(at), { text: "1 < 5: true", holds: true });
   at.choose(40);
   at.seek(5);
-  assert.equal(truth(at), null);
+  assert.equal(conditionOf(at), null);
 });
 
 test("a finding shows at its step, and an access that missed is known", async () => {
   const at = await replay(32);
   at.seek(7);
-  assert.deepEqual(at.found, []);
+  assert.deepEqual(at.findings, []);
   at.seek(8);
-  assert.equal(at.found.length, 1);
+  assert.equal(at.findings.length, 1);
   assert.deepEqual(at.outside, [{ array: 0, loading: true, thread: 32, index: [7] }]);
 });
 
@@ -170,9 +170,9 @@ test("small things", () => {
     [0, 3, 3, 4],
   );
   assert.deepEqual([0, 5, 0xffffffff].map(popcount), [0, 2, 32]);
-  assert.equal(lanes(1, 0b1), "thread 32");
-  assert.equal(lanes(1, 0b110), "threads 33–34");
-  assert.equal(lanes(0, 0b101), "2 threads");
+  assert.equal(activeThreads(1, 0b1), "thread 32");
+  assert.equal(activeThreads(1, 0b110), "threads 33–34");
+  assert.equal(activeThreads(0, 0b101), "2 threads");
 });
 
 const wideReplay = async (thread = 0, block = 0) =>

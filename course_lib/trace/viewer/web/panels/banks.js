@@ -1,9 +1,9 @@
 // The request of a warp to shared memory: the 32 banks, the words that the lanes access in each, and the wavefronts.
 
-import { html, set, svg, write } from "../dom.js";
-import { beside, draw } from "../rows.js";
+import { html, setAttribute, svg, setText } from "../dom.js";
+import { cellsPerRow, setDrawingSize } from "../rows.js";
 import { BANKS, WARP } from "../trace.js";
-import { askedOf, requestSays, Requests } from "./costs.js";
+import { bytesRequested, requestSentence, Requests } from "./costs.js";
 
 const CELL = 20; // a bank, in SVG units
 const NUMBERS = 16; // the banks' numbers below a row of them
@@ -25,15 +25,15 @@ export class Banks extends Requests {
   }
 
   request() {
-    return new Request(beside(this.room, CELL));
+    return new Request(cellsPerRow(this.room, CELL));
   }
 
   /** @param {boolean} alone */
   others(alone) {
     if (!alone) return [];
     const { line } = this.context.replay;
-    write(this.idle, line === null ? "No warp has run yet." : `Line ${line} does not access shared memory.`);
-    const empty = new Stacks(beside(this.room, CELL));
+    setText(this.idle, line === null ? "No warp has run yet." : `Line ${line} does not access shared memory.`);
+    const empty = new Stacks(cellsPerRow(this.room, CELL));
     empty.draw([], -1, "The banks of shared memory");
     return [this.idle, empty.node];
   }
@@ -55,11 +55,11 @@ class Request {
     // For each bank, its words and the lanes that access them.
     /** @type {Map<number, number[]>[]} */
     const stacks = Array.from({ length: BANKS }, () => new Map());
-    const { words, starts } = askedOf(trace, access);
+    const { words, starts } = bytesRequested(trace, access);
     words.forEach((lanes, word) => stacks[word % BANKS].set(word, lanes));
     const most = Math.max(...stacks.map((stack) => stack.size));
-    write(this.said, requestSays(access, array, 0));
-    write(this.busiest, ` The busiest bank: ${most} word${most === 1 ? "" : "s"}.`);
+    setText(this.said, requestSentence(access, array, 0));
+    setText(this.busiest, ` The busiest bank: ${most} word${most === 1 ? "" : "s"}.`);
     const mine = replay.thread >> 5 === replay.warp ? replay.thread % WARP : -1;
     this.stacks.draw(
       stacks,
@@ -67,9 +67,9 @@ class Request {
       `The banks of shared memory and the words of ${array.name} that are accessed in each`,
     );
     this.node.style.setProperty("--hue", array.hue);
-    set(this.node, "data-wavefronts", String(access.wavefronts));
-    set(this.node, "data-conflicts", String(access.conflicts));
-    set(this.node, "data-lanes", JSON.stringify(starts));
+    setAttribute(this.node, "data-wavefronts", String(access.wavefronts));
+    setAttribute(this.node, "data-conflicts", String(access.conflicts));
+    setAttribute(this.node, "data-lanes", JSON.stringify(starts));
   }
 }
 
@@ -92,7 +92,7 @@ class Stacks {
    * @param {string} label
    */
   draw(stacks, mine, label) {
-    set(this.node, "aria-label", label);
+    setAttribute(this.node, "aria-label", label);
     /** @type {(first: number, end: number) => number} */
     const words = (first, end) => Math.max(1, ...stacks.slice(first, end).map((stack) => stack.size));
     const most = words(0, BANKS);
@@ -112,7 +112,7 @@ class Stacks {
     if (String(heights) === String(this.heights)) return;
     this.heights = heights;
     this.drawn = "";
-    draw(this.node, this.beside * CELL + 2, this.top(heights.length));
+    setDrawingSize(this.node, this.beside * CELL + 2, this.top(heights.length));
     const banks = Array.from({ length: BANKS }, (_, bank) => {
       const { x, top, bottom } = this.place(bank);
       const box = { x: x + 0.5, y: top + 1, width: CELL - 1.5, height: bottom - top - 1, class: "tt-bank" };
@@ -143,12 +143,16 @@ class Stacks {
   stack(bank, words, high, mine) {
     const { x, bottom } = this.place(bank);
     return words.flatMap(([word, lanes], i) => {
-      const look = `tt-word${i ? " tt-again" : ""}${lanes.includes(mine) ? " tt-mine-lane" : ""}`;
+      const classes = `tt-word${i ? " tt-same-bank" : ""}${lanes.includes(mine) ? " tt-mine-lane" : ""}`;
       const y = bottom - (i + 1) * high;
       const who = `word ${word}: ${lanes.length === 1 ? "lane" : "lanes"} ${lanes.join(", ")}`;
-      const box = svg("rect", { x: x + 1, y, width: CELL - 2.5, height: high - 1, class: look }, svg("title", {}, who));
+      const box = svg(
+        "rect",
+        { x: x + 1, y, width: CELL - 2.5, height: high - 1, class: classes },
+        svg("title", {}, who),
+      );
       if (high <= 10) return [box];
-      const [text, size] = lanes.length === 1 ? [String(lanes[0]), ""] : [`${lanes.length}×`, " tt-crowd"];
+      const [text, size] = lanes.length === 1 ? [String(lanes[0]), ""] : [`${lanes.length}×`, " tt-lane-count"];
       /** @type {Record<string, string | number>} */
       const narrow = text.length > 2 ? { textLength: CELL - 4, lengthAdjust: "spacingAndGlyphs" } : {};
       return [box, svg("text", { x: x + CELL / 2, y: y + high / 2, class: `tt-lane-on${size}`, ...narrow }, text)];

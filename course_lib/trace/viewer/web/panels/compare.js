@@ -1,6 +1,6 @@
 // Two runs in step: what each has cost at the same place, as bars that grow.
 
-import { html, write } from "../dom.js";
+import { html, setText } from "../dom.js";
 import { Panel } from "../panel.js";
 import { countUpTo } from "../summary.js";
 import { tip } from "../terms.js";
@@ -57,7 +57,7 @@ export class Compare extends Panel {
         const lines = of.map(({ total, bar, text }, run) => {
           const who = html("span", { class: "tt-who" }, replays[run].trace.name);
           const whole = html("span", { class: "tt-soft" }, ` of ${total}`);
-          return html("div", {}, who, html("span", { class: "tt-track-of" }, bar), html("span", {}, text, whole));
+          return html("div", {}, who, html("span", { class: "tt-meter" }, bar), html("span", {}, text, whole));
         });
         const heading = html("div", { class: "tt-heading" }, html("span", tip(name), name), " of this block");
         return html("div", { class: "tt-compare-row" }, heading, ...lines);
@@ -71,7 +71,7 @@ export class Compare extends Panel {
       of.forEach(({ value, bar, text }, run) => {
         const now = value(replays[run].position);
         bar.style.setProperty("--part", String(most && now / most));
-        write(text, String(now));
+        setText(text, String(now));
       });
     }
   }

@@ -1,9 +1,9 @@
 // The cost so far of the lines that access a space: a row for each line and array, with a bar for its average request.
 
-import { fill, html, write } from "../dom.js";
-import { follow, lead, reach } from "../jumps.js";
+import { setChildren, html, setText } from "../dom.js";
+import { jumpOnClick, jumpButton, addToTabOrder } from "../jumps.js";
 import { Panel } from "../panel.js";
-import { unitsIn } from "../rows.js";
+import { widthInUnits } from "../rows.js";
 import { countUpTo } from "../summary.js";
 import { tip } from "../terms.js";
 import { OPS, SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
@@ -17,7 +17,7 @@ import { OPS, SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
  * @param {import("../trace.js").TraceArray} array
  * @param {number} used  bytes asked for, each counted once
  */
-export function requestSays(access, array, used) {
+export function requestSentence(access, array, used) {
   const { sectors, wavefronts, conflicts, width, lanes } = access;
   const plural = (/** @type {number} */ n, /** @type {string} */ word) => `${n} ${word}${n === 1 ? "" : "s"}`;
   const verb = OPS[access.op][0].toUpperCase() + OPS[access.op].slice(1);
@@ -33,7 +33,7 @@ export function requestSays(access, array, used) {
  * @param {import("../trace.js").Trace} trace
  * @param {import("../trace.js").Access} access
  */
-export function askedOf(trace, access) {
+export function bytesRequested(trace, access) {
   const array = trace.arrays[access.array];
   const size = access.width * array.itemsize;
   /** @type {Map<number, number[]>} */
@@ -58,7 +58,7 @@ export class Costs {
     this.space = space;
     this.cost = cost;
     this.node = html("table", { class: "tt-costs" });
-    follow(
+    jumpOnClick(
       this.node,
       "tr",
       () => context,
@@ -77,8 +77,8 @@ export class Costs {
     this.rows = sites.map((site) => {
       const { name, hue } = trace.arrays[site.array];
       const cells = heads.slice(2).map(() => html("td"));
-      const bar = html("i", { class: "tt-bar-of" });
-      const what = html("td", { class: "tt-what" }, lead(`${OPS[site.op]} ${name}`, "makes such a request"));
+      const bar = html("i", { class: "tt-cost-bar" });
+      const what = html("td", { class: "tt-what" }, jumpButton(`${OPS[site.op]} ${name}`, "makes such a request"));
       const row = html(
         "tr",
         {},
@@ -92,7 +92,7 @@ export class Costs {
     });
     const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col", ...tip(text) }, text)), html("td"));
     this.node.replaceChildren(html("tbody", {}, head, ...this.rows.map(({ row }) => row)));
-    reach(this.node);
+    addToTabOrder(this.node);
   }
 
   draw() {
@@ -104,7 +104,7 @@ export class Costs {
       const each = requests ? cost / requests : 0;
       const numbers = [requests, cost, ...(this.cost === "wavefronts" ? [total(site.conflicts)] : [])];
       const texts = [...numbers.map(String), requests ? String(Number(each.toFixed(2))) : ""];
-      texts.forEach((text, i) => write(cells[i], text));
+      texts.forEach((text, i) => setText(cells[i], text));
       const part = String(Math.min(1, each / WARP));
       if (bar.style.getPropertyValue("--part") !== part) bar.style.setProperty("--part", part);
       row.classList.toggle("tt-here", site.positions[requests - 1] === replay.position);
@@ -149,7 +149,7 @@ export class Requests extends Panel {
 
   /** Draw all again, in another size. @param {import("../panel.js").Size} size */
   fit(size) {
-    const room = unitsIn(size);
+    const room = widthInUnits(size);
     if (room === this.room) return;
     this.room = room;
     this.requests = [];
@@ -168,6 +168,6 @@ export class Requests extends Panel {
     while (this.requests.length < accesses.length) this.requests.push(this.request());
     const requests = this.requests.slice(0, accesses.length);
     requests.forEach((request, i) => request.draw(replay, accesses[i]));
-    fill(this.said, [...this.others(!requests.length), ...requests.map(({ node }) => node)]);
+    setChildren(this.said, [...this.others(!requests.length), ...requests.map(({ node }) => node)]);
   }
 }

@@ -2,7 +2,7 @@
 // the scale of the colours of A and B. Before the first step, what all blocks load. Two blocks that do different work are
 // compared by what they load for each multiply-add.
 
-import { html, write } from "../dom.js";
+import { html, setText } from "../dom.js";
 import { BlockAnimation } from "../animation.js";
 import { level, loadsOf, mixed, mostOf, scalesOf, tintedIn, wholeLaunch } from "../loads.js";
 import { Panel } from "../panel.js";
@@ -23,17 +23,17 @@ export class Counter extends Panel {
     this.all = html("span", { class: "tt-soft" });
     this.bar = html("i");
     this.loads = html("p", { title: "How often the block's threads load a number of A, B or another array" });
-    const often = "How often the threads calculate with a number that the block loads";
-    this.uses = html("p", { class: "tt-uses", title: often });
-    this.beside = html("p", { class: "tt-soft tt-beside-other" });
+    const usesTitle = "How often the threads calculate with a number that the block loads";
+    this.uses = html("p", { class: "tt-uses", title: usesTitle });
+    this.beside = html("p", { class: "tt-soft tt-other-run" });
     const strength = "The more often an element has been loaded, the stronger is its colour";
     this.key = html("p", { class: "tt-loads-key", title: strength });
-    this.track = html("span", { class: "tt-track-of" }, this.bar);
+    this.track = html("span", { class: "tt-meter" }, this.bar);
     this.counted = html("p");
     place.append(this.heading, this.counted, this.track, this.loads, this.uses, this.key, this.beside);
     this.most = 1;
     this.total = 0;
-    this.differ = false; // whether the two blocks do different work
+    this.differentWork = false; // whether the two blocks do different work
     this.scales = { block: 1, launch: 1 };
     /** @type {string[]} */
     this.hues = [];
@@ -47,25 +47,25 @@ export class Counter extends Panel {
     const theirs = other ? BlockAnimation.of(other.trace.blocks[other.blockNumber]) : null;
     this.total = total;
     this.most = Math.max(1, total, theirs?.fetched ?? 0);
-    write(this.uses, !uses ? "" : `used ${times(uses)} per load`);
+    setText(this.uses, !uses ? "" : `used ${times(uses)} per load`);
     const ratio = theirs && total ? theirs.fetched / total : 0;
     const compared = ratio === 1 ? `${total.toLocaleString("en")} too` : `${digits(ratio)} times as many`;
-    this.differ = Boolean(theirs?.multiplied && multiplied && theirs.multiplied !== multiplied);
-    this.track.hidden = this.differ;
+    this.differentWork = Boolean(theirs?.multiplied && multiplied && theirs.multiplied !== multiplied);
+    this.track.hidden = this.differentWork;
     this.track.style.setProperty("--whole", String(total / this.most));
-    if (this.differ) {
+    if (this.differentWork) {
       const shared = [replay, /** @type {import("../replay.js").Replay} */ (other)].map(sharedLoads);
       const each = [...(Math.max(...shared) ? [[shared[0], " shared"]] : []), [total / multiplied, " global"]];
       const rows = each.map(([n, where]) => html("span", {}, html("b", {}, rounded(Number(n))), String(where)));
       this.counted.replaceChildren(...rows);
     } else this.counted.replaceChildren(this.number, this.all);
     const said = ratio >= 1 ? `${other?.trace.name}: ${compared}` : "";
-    write(this.beside, this.differ ? this.soFar(total) : said);
+    setText(this.beside, this.differentWork ? this.soFar(total) : said);
     this.scales = scalesOf(replay, other);
     const tinted = tintedIn(replay);
     this.hues = [...new Set(trace.arrays.filter((_, number) => tinted[number]).map(({ hue }) => hue))];
     this.scale = "";
-    write(this.loads, often(replay.summary.loads));
+    setText(this.loads, loadFrequency(replay.summary.loads));
   }
 
   draw() {
@@ -75,25 +75,26 @@ export class Counter extends Panel {
     const launch = () =>
       loadsOf(trace).reduce((sum, counts) => (counts ? counts.reduce((a, b) => a + b, sum) : sum), 0);
     const who = whole ? "all blocks" : "this block";
-    if (this.differ) {
-      write(this.heading, "Loads per multiply-add");
+    if (this.differentWork) {
+      setText(this.heading, "Loads per multiply-add");
       this.heading.title = "Loads from shared and from global memory, divided by the multiply-adds of this block";
-      write(this.beside, whole ? `${launch().toLocaleString("en")} global loads by ${who}` : this.soFar(now));
-      return this.tell(whole);
+      setText(this.beside, whole ? `${launch().toLocaleString("en")} global loads by ${who}` : this.soFar(now));
+      return this.drawScale(whole);
     }
-    write(this.heading, whole ? "All blocks' global loads" : "Block's global loads");
+    setText(this.heading, whole ? "All blocks' global loads" : "Block's global loads");
     this.heading.title = `Numbers that the threads of ${who} load from global memory`;
     const { length: blocks } = trace.blocks;
     // two runs are compared by what they load in all, not by what they have loaded at a step
-    const [number, all] = whole
-      ? [launch(), ` by ${blocks} block${blocks === 1 ? "" : "s"}`]
-      : !this.context.other
-        ? [now, ` of ${this.total.toLocaleString("en")}`]
-        : [this.total, this.total < LONG ? ` (${now.toLocaleString("en")} so far)` : " in all"];
-    write(this.number, number.toLocaleString("en"));
-    write(this.all, all);
+    let [number, context] = [now, ` of ${this.total.toLocaleString("en")}`];
+    if (whole) [number, context] = [launch(), ` by ${blocks} block${blocks === 1 ? "" : "s"}`];
+    else if (this.context.other) {
+      const soFar = ` (${now.toLocaleString("en")} so far)`;
+      [number, context] = [this.total, this.total < LONG ? soFar : " in all"];
+    }
+    setText(this.number, number.toLocaleString("en"));
+    setText(this.all, context);
     this.bar.style.setProperty("--part", String(whole ? 0 : now / Math.max(1, this.total)));
-    this.tell(whole);
+    this.drawScale(whole);
   }
 
   /** @param {number} now */
@@ -103,25 +104,23 @@ export class Counter extends Panel {
 
   /** Lines of text. */
   get lines() {
-    const lines = [this.heading, this.loads, this.uses].filter((line) => line.textContent).length;
-    return (
-      lines +
-      (this.differ ? 1 : 0) +
-      Math.min(1, this.hues.length) +
-      Math.ceil((this.beside.textContent ?? "").length / LETTERS)
-    );
+    const texts = [this.heading, this.loads, this.uses].filter((line) => line.textContent).length;
+    const second = this.differentWork ? 1 : 0; // of what is counted
+    const key = this.hues.length ? 1 : 0;
+    const beside = Math.ceil((this.beside.textContent ?? "").length / LETTERS);
+    return texts + second + key + beside;
   }
 
   /**
    * Tell how often each number is loaded, and what the colours mean: of each count, those of the arrays below each other.
    * @param {boolean} whole  whether by all blocks
    */
-  tell(whole) {
+  drawScale(whole) {
     const most = whole ? this.scales.launch : this.scales.block;
     if (this.scale === `${most} ${whole}`) return;
     this.scale = `${most} ${whole}`;
     const { replay, trace } = this.context;
-    write(this.loads, often(whole ? loadsOf(trace) : replay.summary.loads));
+    setText(this.loads, loadFrequency(whole ? loadsOf(trace) : replay.summary.loads));
     const parts = Array.from({ length: STEPS + 1 }, (_, i) => Math.round((i * most) / STEPS));
     const boxes = [...new Set(parts)].map((count) => {
       const box = html("i");
@@ -135,7 +134,7 @@ export class Counter extends Panel {
 }
 
 /** How often each number that is loaded at all is loaded. @param {(Uint32Array | null)[]} loads  of each array */
-function often(loads) {
+function loadFrequency(loads) {
   const [least, most] = loads.reduce(
     ([least, most], counts) => [
       counts?.reduce((a, b) => (b ? Math.min(a, b) : a), least) ?? least,

@@ -42,7 +42,7 @@ export class Findings extends Panel {
 
   draw() {
     const { replay, trace } = this.context;
-    const found = replay.found;
+    const found = replay.findings;
     trace.findings.forEach((finding, i) => {
       const here = found.includes(finding);
       this.rows[i].classList.toggle("tt-here", here);

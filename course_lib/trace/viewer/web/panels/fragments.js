@@ -1,8 +1,8 @@
 // The matrices that a warp multiplies with one instruction: the lane that holds each element in its registers.
 
-import { fill, html, set, svg, write } from "../dom.js";
+import { setChildren, html, setAttribute, svg, setText } from "../dom.js";
 import { Panel } from "../panel.js";
-import { draw } from "../rows.js";
+import { setDrawingSize } from "../rows.js";
 import { WARP } from "../trace.js";
 import { productsInFlight, reads, table } from "./pieces.js";
 
@@ -39,13 +39,13 @@ export class Fragments extends Panel {
     const { replay } = this.context;
     const here = this.operations.filter(({ operation }) => operation.line === replay.line);
     const lane = replay.thread >> 5 === replay.warp ? replay.thread % WARP : -1;
-    write(this.inFlight, productsInFlight(replay));
+    setText(this.inFlight, productsInFlight(replay));
     for (const each of here) {
-      each.draw(says(each.operation, lane), "", lane);
-      fill(each.tables, reads(replay, each.operation.pieces ?? []).map(table));
+      each.draw(heldElementsSentence(each.operation, lane), "", lane);
+      setChildren(each.tables, reads(replay, each.operation.pieces ?? []).map(table));
     }
     if (!here.length) this.operations[0].draw("", this.elsewhere(), -1);
-    fill(
+    setChildren(
       this.said,
       (here.length ? here : [this.operations[0]]).map(({ node }) => node),
     );
@@ -85,17 +85,17 @@ class Multiplied {
    * @param {number} mine  the lane of the chosen thread, or -1
    */
   draw(here, elsewhere, mine) {
-    write(this.words.here, here);
-    if (!here) fill(this.tables, []);
-    write(this.words.elsewhere, elsewhere);
+    setText(this.words.here, here);
+    if (!here) setChildren(this.tables, []);
+    setText(this.words.elsewhere, elsewhere);
     this.node.classList.toggle("tt-multiplied", here !== "");
     if (mine === this.mine) return;
     this.mine = mine;
     for (const cell of this.cells) {
       const own = Number(cell.getAttribute("data-lane")) === mine;
       const [box, number] = cell.children;
-      set(box, "class", own ? "tt-lane tt-on-lane tt-mine-lane" : "tt-lane");
-      set(number, "class", own ? "tt-lane-on" : "tt-lane-off");
+      setAttribute(box, "class", own ? "tt-lane tt-on-lane tt-mine-lane" : "tt-lane");
+      setAttribute(number, "class", own ? "tt-lane-on" : "tt-lane-off");
     }
   }
 }
@@ -105,7 +105,7 @@ class Multiplied {
  * @param {import("../trace.js").MatrixOperation} operation
  * @param {number} lane
  */
-function says({ name, fragments: matrices }, lane) {
+function heldElementsSentence({ name, fragments: matrices }, lane) {
   if (lane < 0) return `The thread is in another warp, and holds nothing of ${name}'s matrices.`;
   const parts = matrices.map(({ name: matrix, columns, held }) => {
     const places = held[lane].map((i) => `[${Math.floor(i / columns)}, ${i % columns}]`);
@@ -122,7 +122,7 @@ function matrix({ name, rows, columns, held }) {
     role: "img",
     "aria-label": `${title}: the lane that holds each element`,
   });
-  draw(node, columns * CELL + 2, rows * ROW + 2, 1);
+  setDrawingSize(node, columns * CELL + 2, rows * ROW + 2, 1);
   /** @type {[number, number, number][]}  element, lane, and which of its values */
   const cells = held.flatMap((elements, lane) =>
     elements.map((i, item) => /** @type {[number, number, number]} */ ([i, lane, item])),

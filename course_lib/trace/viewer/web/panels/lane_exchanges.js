@@ -2,7 +2,7 @@
 
 import { html, svg } from "../dom.js";
 import { exchanged, actionOf, UNDEFINED } from "../lane_exchanges.js";
-import { beside as fitting, draw } from "../rows.js";
+import { cellsPerRow, setDrawingSize } from "../rows.js";
 import { full, short } from "../text.js";
 import { WARP } from "../trace.js";
 
@@ -14,66 +14,117 @@ const FLOW = 48; // between the lanes that give and those that get
  * A shuffle has two rows of lanes, and a line from each lane that gives to each that gets.
  * @param {import("../trace.js").Exchange} exchange
  * @param {number} mine  the lane of the chosen thread, or -1
- * @param {number} room  for it, in units
+ * @param {number} width  that it may have, in units
  */
-export function picture(exchange, mine, room) {
-  const beside = fitting(room, CELL);
-  const [texts, cells] = [exchanged(exchange, full), exchanged(exchange, short)];
-  const rows = (WARP / beside) * (CELL + BAND);
-  const shuffle = exchange.source !== null;
+export function picture(exchange, mine, width) {
+  const texts = exchanged(exchange, full);
   const action = (/** @type {number} */ lane) => (actionOf(texts, lane) ?? []).flat().join(" ");
-  const node = svg("svg", {
-    class: "tt-lanes tt-flows",
-    role: "img",
-    "aria-label": `${texts.operation}: ${exchange.lanes.map((lane) => `lane ${lane} ${action(lane)}`).join("; ")}`,
+  const label = `${texts.operation}: ${exchange.lanes.map((lane) => `lane ${lane} ${action(lane)}`).join("; ")}`;
+  const drawing = new Drawing(cellsPerRow(width, CELL), exchange.source !== null, label);
+  const cells = exchanged(exchange, short);
+  if (exchange.source === null) drawVote(drawing, texts, cells, mine, action);
+  else drawShuffle(drawing, exchange.lanes, texts, cells, mine, action);
+  const hint = exchange.source
+    ? "Above: what each lane gives; below: what it gets."
+    : "Below each lane: what it gives.";
+  return html("div", { class: "tt-exchange" }, html("p", {}, html("b", {}, texts.says), ` ${hint}`), drawing.node);
+}
+
+/** @typedef {import("../lane_exchanges.js").Exchanged} Exchanged */
+
+/**
+ * What each lane gives; framed are the chosen thread's lane, and those whose values are in one group with its value.
+ * @param {Drawing} drawing
+ * @param {Exchanged} texts
+ * @param {Exchanged} cells  the same in fewer characters
+ * @param {number} mine
+ * @param {(lane: number) => string} action
+ */
+function drawVote(drawing, texts, cells, mine, action) {
+  const group = texts.operation === "match_any_sync" && mine >= 0 ? texts.got[mine] : null;
+  const framed = (/** @type {number} */ lane) => lane === mine || (group !== null && texts.got[lane] === group);
+  drawing.addRow({ name: "tt-gets", values: cells.gave, below: true, title: action, framed });
+}
+
+/**
+ * What each lane gives and gets; framed are the chosen thread's lane, and the one from which it gets its value.
+ * @param {Drawing} drawing
+ * @param {number[]} lanes
+ * @param {Exchanged} texts
+ * @param {Exchanged} cells  the same in fewer characters
+ * @param {number} mine
+ * @param {(lane: number) => string} action
+ */
+function drawShuffle(drawing, lanes, texts, cells, mine, action) {
+  const [others, own] = [lanes.filter((lane) => lane !== mine), lanes.filter((lane) => lane === mine)];
+  for (const lane of [...others, ...own])
+    if (texts.got[lane] !== UNDEFINED) drawing.addFlow(texts.source[lane] ?? lane, lane, lane === mine);
+  const gives = (/** @type {number} */ lane) => `gives ${texts.gave[lane]}`;
+  const source = mine >= 0 ? texts.source[mine] : null;
+  drawing.addRow({
+    name: "tt-gives",
+    values: cells.gave,
+    below: false,
+    title: gives,
+    framed: (lane) => lane === source,
   });
-  draw(node, beside * CELL + 2, shuffle ? 2 * rows + FLOW : rows);
-  const across = (/** @type {number} */ lane) => 1 + ((lane % beside) + 0.5) * CELL;
-  /** @type {(lane: number, below: boolean) => number}  the upper edge of its cell */
-  const edge = (lane, below) =>
-    Math.floor(lane / beside) * (CELL + BAND) + (below ? (shuffle ? rows + FLOW : 0) : BAND);
-  /** @type {(name: string, values: (string | null)[], below: boolean, title: (lane: number) => string, mark: (lane: number) => boolean) => void} */
-  const row = (name, values, below, title, mark) =>
-    values.forEach((value, lane) => {
-      const [x, y, on] = [across(lane), edge(lane, below), value !== null];
-      const look = `tt-lane ${on && value !== "no" ? "tt-on-lane" : on ? "tt-says-no" : ""}${mark(lane) ? " tt-mine-lane" : ""}`;
-      const box = { x: x - CELL / 2 + 0.5, y: y + 0.5, width: CELL - 1.5, height: CELL - 1, class: look };
-      const level = y + (below ? CELL + 7 : -17) + (lane % 2) * 11;
-      const says = on ? `lane ${lane} ${title(lane)}` : `lane ${lane} takes no part`;
-      const digits = svg("text", { x, y: level, class: "tt-given" }, value === UNDEFINED ? "?" : (value ?? ""));
-      const number = svg("text", { x, y: y + CELL / 2, class: on ? "tt-lane-on" : "tt-lane-off" }, String(lane));
-      node.append(
-        svg("g", { "data-lane": lane, class: name }, svg("title", {}, says), svg("rect", box), number, digits),
-      );
-    });
-  if (!shuffle) {
-    const group = texts.operation === "match_any_sync" && mine >= 0 ? texts.got[mine] : null;
-    row("tt-gets", cells.gave, true, action, (lane) => lane === mine || (group !== null && texts.got[lane] === group));
-  } else {
-    for (const lane of [...exchange.lanes].sort((x, y) => Number(x === mine) - Number(y === mine))) {
-      const from = texts.source[lane] ?? lane;
-      if (texts.got[lane] === UNDEFINED) continue;
-      const [x1, y1, x2, y2] = [across(from), edge(from, false) + CELL, across(lane), edge(lane, true)];
-      const middle = (y1 + y2) / 2;
-      const line = `M${x1} ${y1}C${x1} ${middle} ${x2} ${middle} ${x2} ${y2}`;
-      node.append(
-        svg("path", {
-          d: line,
-          class: lane === mine ? "tt-flow tt-my-flow" : "tt-flow",
-          "data-from": from,
-          "data-to": lane,
-        }),
-      );
-    }
-    row(
-      "tt-gives",
-      cells.gave,
-      false,
-      (lane) => `gives ${texts.gave[lane]}`,
-      (lane) => mine >= 0 && texts.source[mine] === lane,
-    );
-    row("tt-gets", cells.got, true, action, (lane) => lane === mine);
+  drawing.addRow({ name: "tt-gets", values: cells.got, below: true, title: action, framed: (lane) => lane === mine });
+}
+
+/** Rows of lanes with values beside them, and lines between the rows. */
+class Drawing {
+  /** @param {number} perRow  lanes @param {boolean} shuffle  whether there are two rows of all lanes @param {string} label */
+  constructor(perRow, shuffle, label) {
+    this.perRow = perRow;
+    this.shuffle = shuffle;
+    this.height = (WARP / perRow) * (CELL + BAND); // of all lanes
+    this.node = svg("svg", { class: "tt-lanes tt-flows", role: "img", "aria-label": label });
+    setDrawingSize(this.node, perRow * CELL + 2, shuffle ? 2 * this.height + FLOW : this.height);
   }
-  const hint = shuffle ? "Above: what each lane gives; below: what it gets." : "Below each lane: what it gives.";
-  return html("div", { class: "tt-exchange" }, html("p", {}, html("b", {}, texts.says), ` ${hint}`), node);
+
+  /** The middle of a lane's cell. @param {number} lane */
+  across(lane) {
+    return 1 + ((lane % this.perRow) + 0.5) * CELL;
+  }
+
+  /** The upper edge of a lane's cell. @param {number} lane @param {boolean} below  in the lower row of a shuffle, and of a vote */
+  edge(lane, below) {
+    const first = this.shuffle ? this.height + FLOW : 0;
+    return Math.floor(lane / this.perRow) * (CELL + BAND) + (below ? first : BAND);
+  }
+
+  /**
+   * The lanes with a value each; null of one that takes no part.
+   * @param {{name: string, values: (string | null)[], below: boolean, title: (lane: number) => string, framed: (lane: number) => boolean}} row
+   */
+  addRow({ name, values, below, title, framed }) {
+    values.forEach((value, lane) => {
+      const [x, y, takesPart] = [this.across(lane), this.edge(lane, below), value !== null];
+      const classes = ["tt-lane"];
+      if (takesPart) classes.push(value === "no" ? "tt-votes-no" : "tt-on-lane");
+      if (framed(lane)) classes.push("tt-mine-lane");
+      const size = { width: CELL - 1.5, height: CELL - 1 };
+      const box = svg("rect", { x: x - CELL / 2 + 0.5, y: y + 0.5, ...size, class: classes.join(" ") });
+      const level = y + (below ? CELL + 7 : -17) + (lane % 2) * 11;
+      const digits = svg("text", { x, y: level, class: "tt-given" }, value === UNDEFINED ? "?" : (value ?? ""));
+      const numberClass = takesPart ? "tt-lane-on" : "tt-lane-off";
+      const number = svg("text", { x, y: y + CELL / 2, class: numberClass }, String(lane));
+      const words = svg("title", {}, `lane ${lane} ${takesPart ? title(lane) : "takes no part"}`);
+      this.node.append(svg("g", { "data-lane": lane, class: name }, words, box, number, digits));
+    });
+  }
+
+  /** A line from the lane that gives to the one that gets. @param {number} from @param {number} to @param {boolean} mine */
+  addFlow(from, to, mine) {
+    const [x1, y1, x2, y2] = [this.across(from), this.edge(from, false) + CELL, this.across(to), this.edge(to, true)];
+    const middle = (y1 + y2) / 2;
+    this.node.append(
+      svg("path", {
+        d: `M${x1} ${y1}C${x1} ${middle} ${x2} ${middle} ${x2} ${y2}`,
+        class: mine ? "tt-flow tt-my-flow" : "tt-flow",
+        "data-from": from,
+        "data-to": to,
+      }),
+    );
+  }
 }

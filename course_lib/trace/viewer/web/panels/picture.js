@@ -1,8 +1,8 @@
 // The arrays of one run, and what its threads hold: the product's matrices, shared memory, registers. Each is placed by
 // layout.js.
 
-import { give, html, write } from "../dom.js";
-import { Grid, layout, planes, smallest, TEXT_SIZES } from "../grid.js";
+import { hasModifier, setAttributes, html, setText } from "../dom.js";
+import { Grid, layout, planes, leastDigits, TEXT_SIZES } from "../grid.js";
 import { BlockAnimation, recorded } from "../animation.js";
 import { copiesIn, MovingCopies } from "../moving.js";
 import { putHandle } from "../handle.js";
@@ -11,12 +11,12 @@ import { loadsOf, scalesOf, tintedIn, wholeLaunch } from "../loads.js";
 import { WRITTEN } from "../replay.js";
 import { operandsOf } from "../operands.js";
 import { Panel } from "../panel.js";
-import { Ask } from "./ask.js";
+import { ElementCard } from "./element_card.js";
 import { ACTIVE, EMPTY, FAINT, FAR, NOW_READ, NOW_WRITTEN, PENDING, PLAIN, REGION, SEEN, UNIT } from "../plane.js";
 import { countUpTo } from "../summary.js";
 import { copiesOf } from "../tracks.js";
 import { ATOMIC, STORE, WARP } from "../trace.js";
-import { widthsOf } from "../widths.js";
+import { sizeClassesOf } from "../widths.js";
 
 /** @typedef {import("../plane.js").Plane} Plane */
 /** @typedef {import("../trace.js").Value} Value */
@@ -24,7 +24,8 @@ import { widthsOf } from "../widths.js";
 const LARGEST = 3.7; // ems for an element
 const THREAD = 1.4; // ems for a thread of which nothing is shown but whether it is active
 const NUMBERED = 32; // a matrix with a longer side has no numbers
-const [MARGIN, ONE_DIGIT, NARROW] = [20, 15, 3]; // of a drawing with indices and of one without, in its own units
+// Margins of drawings, in their own units: with indices of two digits and of one, of a tile, and without indices.
+const [MARGIN, ONE_DIGIT, ONE_BUFFER, NARROW] = [20, 15, 12, 3];
 const FOOT = 1.05; // ems of a line below a drawing
 const [OPERAND, WORDS] = [3.4, 6.2]; // ems for a number in a register, and for what is said below it
 const ENOUGH = 11; // pixels of the digits of sums, from which on they are smaller than tiles beside them
@@ -37,7 +38,7 @@ const WHOLE = 100; // percent of an element that is computed
  * @param {number[]} index
  * @returns {[number, number]}
  */
-function landing(array, index) {
+function drawnAt(array, index) {
   const { rows, columns } = layout(array);
   const last = index[index.length - 1] ?? 0;
   if (index.length > 1 || rows <= 1) return [index[index.length - 2] ?? 0, last];
@@ -46,30 +47,31 @@ function landing(array, index) {
 }
 
 /** @type {WeakMap<import("../trace.js").Block, number[][]>} */
-const ADDS = new WeakMap();
+const MULTIPLY_ADDS = new WeakMap();
 
 /** Of each warp of a block, the positions of its multiply-adds, in the order of the block. @param {import("../trace.js").Block} block */
-function addsOf(block) {
-  const known = ADDS.get(block);
+function multiplyAddsOf(block) {
+  const known = MULTIPLY_ADDS.get(block);
   if (known) return known;
   const animation = BlockAnimation.of(block.trace.blocks[block.trace.blockNumber(block.at)]);
   /** @type {number[][]} */
   const found = Array.from({ length: block.trace.warps }, () => []);
-  for (let i = 0; i < block.length; i++) if (animation.adds.has(recorded(block, i))) found[block.warp(i)].push(i + 1);
-  ADDS.set(block, found);
+  for (let i = 0; i < block.length; i++)
+    if (animation.multiplyAdds.has(recorded(block, i))) found[block.warp(i)].push(i + 1);
+  MULTIPLY_ADDS.set(block, found);
   return found;
 }
 
 /** @type {WeakMap<import("../trace.js").Block, Uint32Array>} */
-const PLACES = new WeakMap();
+const POSITIONS = new WeakMap();
 
 /** Where a block has each step of the recorded order. @param {import("../trace.js").Block} block */
-function placesOf(block) {
-  const known = PLACES.get(block);
+function positionsOf(block) {
+  const known = POSITIONS.get(block);
   if (known) return known;
   const found = new Uint32Array(block.length);
   for (let i = 0; i < block.length; i++) found[recorded(block, i)] = i;
-  PLACES.set(block, found);
+  POSITIONS.set(block, found);
   return found;
 }
 
@@ -77,7 +79,7 @@ function placesOf(block) {
  * For each array, how many elements below it and beside it the marks of accesses out of bounds reach.
  * @param {import("../trace.js").Trace} trace
  */
-function missed(trace) {
+function reachOutside(trace) {
   /** @type {[number, number][]} */
   const found = trace.arrays.map(() => [0, 0]);
   if (!trace.columns.outside_op) return found;
@@ -85,7 +87,7 @@ function missed(trace) {
     for (let i = 0; i < block.length; i++) {
       for (const { array, index } of block.outside(i)) {
         const { rows, columns } = layout(trace.arrays[array]);
-        const [row, column] = landing(trace.arrays[array], index);
+        const [row, column] = drawnAt(trace.arrays[array], index);
         const [below, beside] = found[array];
         found[array] = [
           Math.max(below, Math.min(row - rows + 1, FAR)),
@@ -116,12 +118,12 @@ export class Picture extends Panel {
   constructor(place, context) {
     super(place, context);
     const { trace } = context;
-    this.missed = missed(trace);
+    this.reachOutside = reachOutside(trace);
     /** @type {Drawing[]} */
     this.drawings = [];
     this.reached = false; // whether Tab reaches one of them; the arrow keys reach the others
-    this.ask = new Ask(context, this.place);
-    this.moving = new MovingCopies(this.place, (array, element) => this.home(array, element));
+    this.card = new ElementCard(context, this.place);
+    this.moving = new MovingCopies(this.place, (array, element) => this.locate(array, element));
     const roles = trace.arrays.map(({ role }) => role);
     this.product = ["A", "B", "C"].every((role) => roles.includes(/** @type {any} */ (role)));
     /** @type {Plane[][]} */
@@ -168,16 +170,13 @@ export class Picture extends Panel {
     const lines = inProduct && array.tile && Math.max(...shape) / Math.min(...array.tile) <= 64 ? array.tile : null;
     const longest = Math.max(...this.context.trace.arrays.flatMap(({ role, shape }) => (role ? shape : [1]))); // of the product
     const indexed = (/** @type {number} */ most) => (most > 10 ? MARGIN : ONE_DIGIT);
-    const margin = inProduct
-      ? Math.max(indexed(longest), 0.035 * longest * UNIT)
-      : array.space === "global" && small
-        ? indexed(long)
-        : small && layout(array).planes === 1
-          ? 12
-          : NARROW; // of several buffers, all have room beside each other
+    let margin = NARROW; // of several buffers, all have room beside each other
+    if (inProduct) margin = Math.max(indexed(longest), 0.035 * longest * UNIT);
+    else if (array.space === "global" && small) margin = indexed(long);
+    else if (small && layout(array).planes === 1) margin = ONE_BUFFER;
     const found = planes(array, { tile: lines, margin, text: small });
     for (const plane of found) {
-      const group = inProduct ? "product" : array.space === "global" ? "main" : "aside";
+      const below = array.space === "global" ? "main" : "aside"; // of the matrices of the product
       const caption = found.length > 1 ? plane.name : array.name;
       const shared = array.space === "shared" ? ", shared" : "";
       const node = this.figure(caption, array.space === "local" ? "" : shape.join("×") + shared, plane, array.hue);
@@ -186,7 +185,7 @@ export class Picture extends Panel {
       this.drawings.push({
         plane,
         node,
-        group,
+        group: inProduct ? "product" : below,
         role: inProduct ? (array.role ?? "") : "",
         most: LARGEST,
         name: caption,
@@ -194,7 +193,7 @@ export class Picture extends Panel {
         held: array.name,
       });
       this.interact(plane, number);
-      plane.beyond = this.missed[number];
+      plane.beyond = this.reachOutside[number];
     }
     return found;
   }
@@ -232,7 +231,7 @@ export class Picture extends Panel {
   operandOf(name, most) {
     const array = { name, shape: [1, 1], size: 1, hue: "var(--tt-register)" };
     const [plane] = planes(array, { margin: NARROW, text: true });
-    if (plane instanceof Grid) Object.assign(plane, { reads: most, planned: true });
+    if (plane instanceof Grid) Object.assign(plane, { reads: most, showsUsesToCome: true });
     const node = this.figure(name, "register", plane, array.hue);
     node.dataset.space = "register";
     this.drawings.push({ plane, node, group: "aside", role: "", most: OPERAND, name, lines: 2, held: name });
@@ -245,87 +244,95 @@ export class Picture extends Panel {
   }
 
   /** An element in the drawing of its array. @param {number} array @param {number} element */
-  home(array, element) {
+  locate(array, element) {
     const planes = this.planes[array];
     const plane = planes[Math.floor(element / planes[0].size)];
     return { plane, i: element - plane.offset, array, element };
   }
 
   /**
-   * Tell of the element under the pointer or chosen by the arrow keys; a click on the result chooses the block and thread
-   * that store the element.
+   * Show the card of the element under the pointer or chosen by the arrow keys; a click on the result chooses the block and
+   * thread that store the element.
    * @param {Plane} plane
-   * @param {number} number
+   * @param {number} array
    */
-  interact(plane, number) {
-    const {
-      context: { trace },
-    } = this;
-    const { layer } = plane;
-    let cursor = 0;
-    const most = plane.size - 1;
+  interact(plane, array) {
     const hint = "the arrow keys choose an element, and beyond an edge the next array";
-    const attributes = {
+    setAttributes(plane.layer, {
       role: "application",
       tabindex: this.reached ? -1 : 0,
       "aria-label": `${plane.name}, ${plane.rows} by ${plane.columns}; ${hint}`,
-    };
+    });
     this.reached = true;
-    give(layer, attributes);
-    const asked = () => ({ plane, i: cursor, array: number, element: cursor + plane.offset });
-    const go = (/** @type {number} */ to) => {
-      cursor = to;
-      this.ask.point(asked());
-      plane.asked.scrollIntoView({ block: "nearest", inline: "nearest" });
+    this.followKeys(plane, array);
+    this.followPointer(plane, array);
+  }
+
+  /** Let the arrow keys choose an element. @param {Plane} plane @param {number} array */
+  followKeys(plane, array) {
+    const { layer } = plane;
+    const last = plane.size - 1;
+    let cursor = 0;
+    const go = (/** @type {number} */ i) => {
+      cursor = i;
+      this.card.showFor({ plane, i, array, element: i + plane.offset });
+      plane.highlighted.scrollIntoView({ block: "nearest", inline: "nearest" });
     };
     layer.addEventListener("focus", () => {
       if (!layer.matches(":focus-visible")) return; // by mouse
-      const mine = [...this.context.replay.nowMine[number].keys()].find(
-        (e) => e >= plane.offset && e - plane.offset <= most,
-      );
-      go(cursor || (mine ?? plane.offset) - plane.offset);
+      const marked = [...this.context.replay.markedByThread[array].keys()].map((element) => element - plane.offset);
+      go(cursor || (marked.find((i) => i >= 0 && i <= last) ?? 0));
     });
-    layer.addEventListener("blur", () => this.ask.point(null));
+    layer.addEventListener("blur", () => this.card.showFor(null));
     layer.addEventListener("keydown", (event) => {
+      if (hasModifier(event)) return;
       const [row, column] = [Math.floor(cursor / plane.columns), cursor % plane.columns];
-      const beyond = { ArrowLeft: column === 0 && -1, ArrowRight: column === plane.columns - 1 && 1 }[event.key];
-      if (beyond && !event.ctrlKey && !event.metaKey && !event.altKey) {
-        const all = this.drawings.map((drawing) => drawing.plane.layer).filter((each) => each.hasAttribute("tabindex"));
-        const next = all[all.indexOf(layer) + beyond];
-        event.preventDefault();
-        event.stopPropagation();
-        if (!next) return;
-        for (const each of all) each.setAttribute("tabindex", each === next ? "0" : "-1");
-        return next.focus();
-      }
-      /** @type {Record<string, number>} */
+      const atLeft = column === 0;
+      const atRight = column === plane.columns - 1;
+      /** @type {Record<string, number>}  by how many elements each key goes on */
       const ways = {
-        ArrowLeft: column > 0 ? -1 : 0,
-        ArrowRight: column < plane.columns - 1 ? 1 : 0,
+        ArrowLeft: atLeft ? 0 : -1,
+        ArrowRight: atRight ? 0 : 1,
         ArrowUp: row > 0 ? -plane.columns : 0,
         ArrowDown: plane.columns,
       };
-      if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in ways)) return;
+      if (!(event.key in ways)) return;
       event.preventDefault();
       event.stopPropagation();
-      if (cursor + ways[event.key] <= most) go(cursor + ways[event.key]);
+      if (event.key === "ArrowLeft" && atLeft) this.focusNext(plane, -1);
+      else if (event.key === "ArrowRight" && atRight) this.focusNext(plane, 1);
+      else if (cursor + ways[event.key] <= last) go(cursor + ways[event.key]);
     });
-    const under = (/** @type {MouseEvent} */ event) => {
-      const i = plane.elementAt(event);
-      return i === null ? null : { plane, i, array: number, element: i + plane.offset };
+  }
+
+  /** Give the focus to the array after this one, or before it. @param {Plane} plane @param {number} way */
+  focusNext({ layer }, way) {
+    const layers = this.drawings.map(({ plane }) => plane.layer).filter((each) => each.hasAttribute("tabindex"));
+    const next = layers[layers.indexOf(layer) + way];
+    if (!next) return;
+    for (const each of layers) each.setAttribute("tabindex", each === next ? "0" : "-1");
+    next.focus();
+  }
+
+  /** Let the pointer choose an element. @param {Plane} plane @param {number} array */
+  followPointer(plane, array) {
+    const { trace } = this.context;
+    const under = (/** @type {Event} */ event) => {
+      const i = plane.elementAt(/** @type {MouseEvent} */ (event));
+      return i === null ? null : { plane, i, array, element: i + plane.offset };
     };
     plane.node.classList.add("tt-click");
     plane.node.addEventListener("pointermove", (event) => {
-      const asked = under(/** @type {PointerEvent} */ (event));
-      if (asked) this.ask.point(asked);
+      const target = under(event);
+      if (target) this.card.showFor(target);
     });
-    plane.node.addEventListener("pointerleave", () => this.ask.point(null));
+    plane.node.addEventListener("pointerleave", () => this.card.showFor(null));
     plane.node.addEventListener("click", (event) => {
-      const asked = under(/** @type {MouseEvent} */ (event));
-      if (!asked) return;
-      this.ask.root?.focus({ preventScroll: true }); // the arrows go on stepping
-      this.ask.point(asked);
-      const owner = number === trace.owner ? trace.owned[asked.element] : -1;
+      const target = under(event);
+      if (!target) return;
+      this.card.root?.focus({ preventScroll: true }); // the arrows go on stepping
+      this.card.showFor(target);
+      const owner = array === trace.owner ? trace.owned[target.element] : -1;
       if (owner < 0) return;
       const [block, thread] = [Math.floor(owner / trace.threads), owner % trace.threads];
       this.context.choose({ block: trace.blocks[block].at, thread: trace.threadPosition(thread) });
@@ -333,15 +340,15 @@ export class Picture extends Panel {
   }
 
   /**
-   * How each element of an array looks now. A drag asks for all elements of large arrays, so what they share is read once.
+   * The state of each element of an array. A drag asks for all elements of large arrays, so what they share is read once.
    * @param {number} number
    */
-  looks(number) {
+  statesOf(number) {
     const { replay, trace } = this.context;
     const { length, position, summary } = replay;
     const [loaded, stored] = [summary.loaded[number], summary.stored[number]];
     const { space, role } = trace.arrays[number];
-    const [now, values] = [replay.now[number], replay.held(number)];
+    const [now, values] = [replay.marked[number], replay.valuesOf(number)];
     const all = this.loaded[number] && wholeLaunch(this.context); // of all blocks, no element is another's business
     return (/** @type {number} */ element) => {
       const marked = now.get(element);
@@ -349,8 +356,12 @@ export class Picture extends Panel {
       const first = Math.min(loaded[element], stored[element]);
       const inside = first <= length; // the block loads or stores it in the launch
       const touched = space !== "global" || first <= position;
-      const state = values[element] === null ? EMPTY : touched ? SEEN : inside ? REGION : PLAIN;
-      return state | ((!inside && !all) || (role === "C" && stored[element] > position) ? FAINT : 0);
+      let state = inside ? REGION : PLAIN;
+      if (values[element] === null) state = EMPTY;
+      else if (touched) state = SEEN;
+      const ofOthers = !inside && !all;
+      const oldResult = role === "C" && stored[element] > position;
+      return ofOthers || oldResult ? state | FAINT : state;
     };
   }
 
@@ -359,7 +370,7 @@ export class Picture extends Panel {
     const { replay, trace } = this.context;
     /** @type {{wrong: number[], beyond: [number, number][]}[]} */
     const faults = trace.arrays.map(() => ({ wrong: [], beyond: [] }));
-    for (const { array, index } of replay.found) {
+    for (const { array, index } of replay.findings) {
       const number = trace.arrays.findIndex((a) => a.name === array);
       if (number < 0 || !index) continue;
       const { shape } = trace.arrays[number];
@@ -371,7 +382,7 @@ export class Picture extends Panel {
         if (replay.stored(number, element)) faults[number].wrong.push(element);
       }
     });
-    for (const { array, index } of replay.outside) faults[array].beyond.push(landing(trace.arrays[array], index));
+    for (const { array, index } of replay.outside) faults[array].beyond.push(drawnAt(trace.arrays[array], index));
     for (const { beyond } of faults) {
       const seen = new Map(beyond.map((place) => [String(place), place]));
       beyond.splice(0, beyond.length, ...[...seen.values()].sort((x, y) => x[0] - y[0] || x[1] - y[1]));
@@ -380,13 +391,25 @@ export class Picture extends Panel {
   }
 
   /** Where everything would be in a place of this size. @param {import("../panel.js").Size} size */
-  arranged({ width, height, em, letters, counter, lines, largest, how, strict, apart, compared = false }) {
+  arranged({
+    width,
+    height,
+    em,
+    letters,
+    counter,
+    lines,
+    largest,
+    arrangement,
+    strict,
+    pictureOnly,
+    compared = false,
+  }) {
     const { drawings } = this;
     const shape = (/** @type {Drawing} */ drawing) => {
       const { plane, node, most, name } = drawing;
-      const digits = this.digits(drawing);
+      const digits = this.pixelsPerDigit(drawing);
       const long = (Math.max(plane.width, plane.height) + 2) / UNIT;
-      const lesser = compared && node.classList.contains("tt-of-threads");
+      const secondary = compared && node.classList.contains("tt-of-threads");
       const [below, beside] = plane.beyond; // what the marks beyond the edges need
       return {
         width: plane.width + 2 + beside * UNIT,
@@ -395,8 +418,10 @@ export class Picture extends Panel {
         least: (node.dataset.space === "register" ? WORDS : 0.56 * name.length + 0.2) * em,
         digits,
         foot: drawing.lines * FOOT * em,
-        ...(lesser && { lesser: { least: smallest(this.place) * digits * long, most: ENOUGH * digits * long } }),
-        near: plane.offset > 0,
+        ...(secondary && {
+          secondary: { least: leastDigits(this.place) * digits * long, most: ENOUGH * digits * long },
+        }),
+        continues: plane.offset > 0,
         tile: node.dataset.space === "shared",
       };
     };
@@ -411,10 +436,10 @@ export class Picture extends Panel {
       counter,
       lines,
       largest,
-      least: smallest(this.place),
-      how,
+      least: leastDigits(this.place),
+      arrangement,
       strict,
-      apart,
+      pictureOnly,
       product: product_,
       main: of("main"),
       aside: of("aside"),
@@ -444,7 +469,7 @@ export class Picture extends Panel {
     at.forEach((place, i) => {
       const beside = boxes.filter(({ x, y, height }) => x > place.x && y < place.y && y + height > place.y - em);
       const room = Math.min(width, ...beside.map(({ x }) => x - 0.5 * em)) - place.x; // of its caption
-      put(drawings[i].node, drawings[i].plane, { ...place, room });
+      placeDrawing(drawings[i].node, drawings[i].plane, { ...place, room });
     });
     this.signs.forEach((sign, i) => {
       const { A, B, C } = /** @type {NonNullable<import("../layout.js").Layout["product"]>} */ (product);
@@ -458,8 +483,8 @@ export class Picture extends Panel {
   }
 
   /** Pixels of an element for each pixel of its digits, if they are as long as any in the launch; 0 without any. @param {Drawing} drawing */
-  digits({ plane, held }) {
-    const wide = widthsOf(this.context.trace).get(held);
+  pixelsPerDigit({ plane, held }) {
+    const wide = sizeClassesOf(this.context.trace).get(held);
     return plane instanceof Grid && wide ? UNIT / TEXT_SIZES[wide] : 0;
   }
 
@@ -475,8 +500,10 @@ export class Picture extends Panel {
     const animation = BlockAnimation.of(trace.blocks[replay.blockNumber]);
     const reads = Math.max(0, ...animation.frames.map(({ facts }) => facts.reads?.[1] ?? 0));
     const tiles = this.drawings.filter(({ node }) => node.dataset.space === "shared");
-    for (const drawing of tiles)
-      drawing.lines = this.buffers(drawing.held) > 1 ? 2 : reads && drawing === tiles[0] ? 1 : 0;
+    for (const drawing of tiles) {
+      drawing.lines = reads && drawing === tiles[0] ? 1 : 0;
+      if (this.buffers(drawing.held) > 1) drawing.lines = 2;
+    }
     this.planes.forEach((planes, number) => {
       if (trace.arrays[number].space !== "shared") return;
       for (const plane of planes) if (plane instanceof Grid) plane.reads = reads;
@@ -489,7 +516,7 @@ export class Picture extends Panel {
       if (trace.arrays[number].space !== "global" || layout(trace.arrays[number]).wrapped) return;
       const { role } = trace.arrays[number];
       for (const plane of planes) {
-        plane.frame((element) => replay.inRegion(number, element));
+        plane.frameRegion((element) => replay.inRegion(number, element));
         if (this.product && role && this.context.tiles) putHandle(plane, role, this.context.tiles);
       }
     });
@@ -497,8 +524,8 @@ export class Picture extends Panel {
     const { warp, thread } = (this.owned = replay.stores(trace.owner));
     this.place.closest(".tt-root")?.toggleAttribute("data-owns", warp.size > 0);
     for (const plane of this.planes[trace.owner]) {
-      plane.own("thread", (element) => thread.has(element));
-      plane.own("warp", (element) => warp.has(element));
+      plane.drawBorder("thread", (element) => thread.has(element));
+      plane.drawBorder("warp", (element) => warp.has(element));
     }
   }
 
@@ -507,35 +534,25 @@ export class Picture extends Panel {
     this.moving.finish();
     const faults = this.faults();
     const { drawn } = this;
-    // From one step to the next only elements that either of them accesses can change their look; of two runs, not all of
+    // From one step to the next only elements that either of them accesses can change their state; of two runs, not all of
     // these are known.
-    const pending = this.onTheirWay();
+    const pending = this.valuesInRegisters();
     const same = pending.every((values, number) => String([...values]) === String([...this.pending[number]]));
     this.pending = pending;
-    const near =
-      same &&
-      drawn !== null &&
-      replay.now !== replay.nowMine &&
-      drawn.replay === replay &&
-      drawn.thread === replay.thread &&
-      !frame &&
-      !drawn.frame &&
-      drawn.position > 0 &&
-      replay.position > 0 &&
-      Math.abs(drawn.position - replay.position) <= 1;
+    const fewChanged = same && replay.marked !== replay.markedByThread && this.isNextStep();
     trace.arrays.forEach((array, number) => {
       const planes = this.planes[number];
       if (!planes.length) return;
       const each = planes[0].size;
-      const look = this.looks(number);
-      const values = replay.held(number);
+      const stateOf = this.statesOf(number);
+      const values = replay.valuesOf(number);
       const counts = this.countsOf(number);
       const paint = (/** @type {number} */ element) => {
         const plane = planes[Math.floor(element / each)];
         const coming = values[element] === null ? pending[number].get(element) : undefined;
-        if (coming !== undefined) plane.cell(element - plane.offset, PENDING, coming);
-        else plane.cell(element - plane.offset, look(element), unknown(element) ? null : values[element]);
-        if (counts) plane.count(element - plane.offset, counts[element]);
+        if (coming !== undefined) plane.setCell(element - plane.offset, PENDING, coming);
+        else plane.setCell(element - plane.offset, stateOf(element), unknown(element) ? null : values[element]);
+        if (counts) plane.setCount(element - plane.offset, counts[element]);
       };
       // what the kernel does not load, and has not stored yet, has no number
       const unknown = (/** @type {number} */ element) =>
@@ -543,36 +560,46 @@ export class Picture extends Panel {
         replay.summary.loaded[number][element] > replay.length &&
         replay.summary.stored[number][element] > replay.position;
       if (this.loaded[number])
-        for (const plane of planes) plane.tinted(wholeLaunch(this.context) ? this.most.launch : this.most.block);
-      if (near && drawn)
-        for (const now of [drawn.now[number], replay.now[number]]) for (const e of now.keys()) paint(e);
+        for (const plane of planes) plane.setTintScale(wholeLaunch(this.context) ? this.most.launch : this.most.block);
+      if (fewChanged && drawn)
+        for (const now of [drawn.now[number], replay.marked[number]]) for (const e of now.keys()) paint(e);
       else for (let element = 0; element < array.size; element++) paint(element);
       const dots = array.space === "global" && !frame ? replay.elementsLoadedByThread(number) : [];
-      const mine = [...replay.nowMine[number].keys()].sort((x, y) => x - y);
+      const mine = [...replay.markedByThread[number].keys()].sort((x, y) => x - y);
       const { wrong, beyond } = faults[number];
       for (const plane of planes) {
         const inside = (/** @type {number[]} */ elements) =>
           elements.map((element) => element - plane.offset).filter((i) => i >= 0 && i < plane.size);
-        plane.finish(inside(dots), inside(mine));
-        plane.fault(inside(wrong), plane === planes[planes.length - 1] ? beyond : []);
+        plane.drawMarks(inside(dots), inside(mine));
+        plane.markWrong(inside(wrong), plane === planes[planes.length - 1] ? beyond : []);
       }
     });
-    this.fill();
+    this.fillResult();
     this.drawThreads();
     this.drawOperands();
-    this.tellOfSums();
-    this.tellOfTiles();
-    this.drawn = { replay, thread: replay.thread, position: replay.position, frame, now: replay.now };
-    this.ask.draw();
+    this.labelResult();
+    this.labelTiles();
+    this.drawn = { replay, thread: replay.thread, position: replay.position, frame, now: replay.marked };
+    this.card.draw();
+  }
+
+  /** Whether this is the step after what was drawn last, or the one before it, and not a frame. */
+  isNextStep() {
+    const { drawn } = this;
+    const { frame, replay } = this.context;
+    if (!drawn || drawn.replay !== replay || drawn.thread !== replay.thread) return false;
+    if (frame || drawn.frame) return false;
+    const atStart = drawn.position === 0 || replay.position === 0;
+    return !atStart && Math.abs(drawn.position - replay.position) <= 1;
   }
 
   /** C has its old numbers as long as the sums are in registers: its caption says so. */
-  tellOfSums() {
+  labelResult() {
     const { replay } = this.context;
     const stores = (/** @type {number} */ position) =>
       replay.summary.counts.global[STORE][position] + replay.summary.counts.global[ATOMIC][position];
     const small = this.drawings.find(({ role }) => role === "C")?.node.querySelector("small + small");
-    if (small) write(small, !stores(replay.position) && stores(replay.length) ? ", not stored yet" : "");
+    if (small) setText(small, !stores(replay.position) && stores(replay.length) ? ", not stored yet" : "");
   }
 
   /** @param {string} name  of an array */
@@ -581,10 +608,10 @@ export class Picture extends Panel {
   }
 
   /** For each shared array, the values that registers hold until they are stored to it, by element. */
-  onTheirWay() {
+  valuesInRegisters() {
     const { replay, trace } = this.context;
     const block = trace.blocks[replay.blockNumber];
-    const places = placesOf(replay.block);
+    const places = positionsOf(replay.block);
     /** @type {Map<number, Value>[]} */
     const found = trace.arrays.map(() => new Map());
     for (const { load, store } of copiesOf(block).held) {
@@ -605,38 +632,37 @@ export class Picture extends Panel {
   }
 
   /** Below the tiles: what their marks are, and, of several buffers, which pair each of them holds. */
-  tellOfTiles() {
+  labelTiles() {
     const { replay, trace } = this.context;
     const { tiles } = copiesOf(trace.blocks[replay.blockNumber]);
-    const places = placesOf(replay.block);
+    const places = positionsOf(replay.block);
     for (const { held, lines, node, plane } of this.drawings) {
       const foot = node.querySelector(".tt-foot");
       if (!foot || node.dataset.space !== "shared") continue;
       const marks =
         plane instanceof Grid &&
-        plane.tallied &&
+        plane.showsUses &&
         plane.counts.some(Boolean) &&
-        (plane.marked ? "a mark for each use" : "a line for its uses");
+        (plane.marksEachUse ? "a mark for each use" : "a line for its uses");
       foot.classList.toggle("tt-one-line", lines < 2);
       if (lines < 2) {
-        write(foot, (lines && marks) || "");
+        setText(foot, (lines && marks) || "");
         continue;
       }
       const array = trace.arrays.findIndex(({ name }) => name === held);
       const mine = tiles.filter((tile) => tile.array === array && tile.buffer === plane.offset / plane.size);
       const next = mine.find(({ first }) => places[first] >= replay.position);
       const now = mine.filter(({ first }) => places[first] < replay.position).pop();
-      const on = next && next.load >= 0 && places[next.load] < replay.position;
-      const soon = on
-        ? `pair ${next.pair} still in registers`
-        : next && next.load >= 0
-          ? `pair ${next.pair} not loaded yet`
-          : "";
-      const here = !now ? "" : now.load < 0 ? "no pair" : `pair ${now.pair}`;
-      write(
-        foot,
-        here ? (on ? `${here}; ${soon.replace(" still", "")}` : `${here}${marks ? `: ${marks}` : ""}`) : soon,
-      );
+      const inRegisters = next && next.load >= 0 && places[next.load] < replay.position;
+      let coming = "";
+      if (inRegisters) coming = `pair ${next.pair} still in registers`;
+      else if (next && next.load >= 0) coming = `pair ${next.pair} not loaded yet`;
+      if (!now) setText(foot, coming);
+      else {
+        const here = now.load < 0 ? "no pair" : `pair ${now.pair}`;
+        const later = inRegisters ? `; pair ${next.pair} in registers` : "";
+        setText(foot, here + (later || (marks ? `: ${marks}` : "")));
+      }
     }
   }
 
@@ -644,7 +670,7 @@ export class Picture extends Panel {
   drawOperands() {
     const { replay, trace } = this.context;
     if (!this.operands.length) return;
-    const places = placesOf(replay.block);
+    const places = positionsOf(replay.block);
     const all = operandsOf(trace.blocks[replay.blockNumber]);
     for (const { name, plane } of this.operands) {
       const value = replay.variables.get(name)?.[replay.thread] ?? null;
@@ -654,11 +680,12 @@ export class Picture extends Panel {
       );
       const last = mine?.reduce((x, y) => (places[y.loaded] > places[x.loaded] ? y : x), mine[0]);
       const used = last?.uses.filter((step) => places[step] < replay.position).length ?? 0;
-      plane.cell(0, value === null ? EMPTY : replay.changed.has(name) ? NOW_WRITTEN : SEEN, value);
-      if (plane instanceof Grid) plane.tally(0, used);
-      plane.finish([], []);
+      const known = replay.changed.has(name) ? NOW_WRITTEN : SEEN;
+      plane.setCell(0, value === null ? EMPTY : known, value);
+      if (plane instanceof Grid) plane.drawUses(0, used);
+      plane.drawMarks([], []);
       const foot = plane.node.parentElement?.querySelector(".tt-foot");
-      if (foot && operand) write(foot, `loaded once, used ${operand.most} times`);
+      if (foot && operand) setText(foot, `loaded once, used ${operand.most} times`);
     }
   }
 
@@ -666,47 +693,50 @@ export class Picture extends Panel {
   countsOf(number) {
     const { replay, trace } = this.context;
     if (trace.arrays[number].space === "shared") return replay.loads[number];
-    return !this.loaded[number] ? null : wholeLaunch(this.context) ? loadsOf(trace)[number] : replay.loads[number];
+    if (!this.loaded[number]) return null;
+    return wholeLaunch(this.context) ? loadsOf(trace)[number] : replay.loads[number];
   }
 
   /** Fill the elements of C as far as the threads that will store them have computed. */
-  fill() {
+  fillResult() {
     const { replay, trace } = this.context;
     const { blockNumber, position, summary } = replay;
     const number = trace.owner;
-    const adds = addsOf(replay.block);
+    const adds = multiplyAddsOf(replay.block);
     if (number < 0 || !adds.some((steps) => steps.length)) return;
     const done = adds.map((steps) => (steps.length ? countUpTo(steps, position) / steps.length : 0));
     const [first, stored] = [blockNumber * trace.threads, summary.stored[number]];
     for (const plane of this.planes[number]) {
-      plane.tinted(WHOLE);
+      plane.setTintScale(WHOLE);
       for (let i = 0; i < plane.size; i++) {
         const element = i + plane.offset;
         const thread = trace.owned[element] - first;
         const mine = thread >= 0 && thread < trace.threads;
-        const part = stored[element] <= position ? 1 : mine ? done[thread >> 5] : 0;
-        plane.count(i, Math.round(part * WHOLE));
+        const computed = mine ? done[thread >> 5] : 0;
+        plane.setCount(i, Math.round((stored[element] <= position ? 1 : computed) * WHOLE));
       }
     }
   }
 
   drawThreads() {
     const { frame, replay } = this.context;
-    const here = replay.found.flatMap(({ at }) => at.filter(({ block }) => block === replay.blockNumber));
+    const here = replay.findings.flatMap(({ at }) => at.filter(({ block }) => block === replay.blockNumber));
     const wrong = here.map(({ thread }) => thread);
     for (const { name, plane } of this.threads) {
       const held = replay.variables.get(name);
       for (let thread = 0; thread < plane.size; thread++) {
         const value = held ? held[thread] : null;
         const active = frame
-          ? Boolean(((frame.part.get(thread >> 5) ?? 0) >>> (thread & 31)) & 1)
+          ? Boolean(((frame.activeLanes.get(thread >> 5) ?? 0) >>> (thread & 31)) & 1)
           : replay.isActive(thread);
         const changed = active && (frame ? frame.sums.has(name) : replay.assigned.has(name));
-        const unchanged = value !== null ? SEEN : held || name !== "threads" ? EMPTY : PLAIN;
-        plane.cell(thread, changed ? NOW_WRITTEN : active ? ACTIVE : unchanged, value);
+        let state = held || name !== "threads" ? EMPTY : PLAIN;
+        if (value !== null) state = SEEN;
+        if (active) state = changed ? NOW_WRITTEN : ACTIVE;
+        plane.setCell(thread, state, value);
       }
-      plane.finish([], [replay.thread]);
-      plane.fault([...new Set(wrong)], []);
+      plane.drawMarks([], [replay.thread]);
+      plane.markWrong([...new Set(wrong)], []);
     }
   }
 
@@ -721,7 +751,7 @@ export class Picture extends Panel {
   }
 
   close() {
-    return this.ask.point(null);
+    return this.card.showFor(null);
   }
 }
 
@@ -731,8 +761,8 @@ export class Picture extends Panel {
  * @param {Plane} plane
  * @param {import("../layout.js").Place} place
  */
-function put(node, plane, { x, y, scale, room }) {
+function placeDrawing(node, plane, { x, y, scale, room }) {
   Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${(plane.width + 2) * scale}px` });
   node.style.setProperty("--tt-room", `${room}px`);
-  plane.measure(scale);
+  plane.setScale(scale);
 }

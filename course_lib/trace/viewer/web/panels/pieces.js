@@ -67,7 +67,7 @@ export function table([title, rows]) {
     html("th", { scope: "col" }, `${SPAN * place}–${SPAN * place + SPAN - 1}`),
   );
   const body = rows.map((row) =>
-    html("tr", {}, ...row.map((text) => html("td", { class: text.includes(" ") ? "tt-again" : "" }, text))),
+    html("tr", {}, ...row.map((text) => html("td", { class: text.includes(" ") ? "tt-same-bank" : "" }, text))),
   );
   return html(
     "figure",

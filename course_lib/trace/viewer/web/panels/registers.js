@@ -1,9 +1,9 @@
 // The variables of the chosen thread that the current line uses, the ones it has just set framed.
 
-import { html, write } from "../dom.js";
-import { follow, lead, reach } from "../jumps.js";
+import { html, setText } from "../dom.js";
+import { jumpOnClick, jumpButton, addToTabOrder } from "../jumps.js";
 import { Panel } from "../panel.js";
-import { full } from "../text.js";
+import { full, namesIn } from "../text.js";
 
 export class Registers extends Panel {
   static at = "registers";
@@ -15,7 +15,7 @@ export class Registers extends Panel {
     this.rows = new Map();
     this.list = html("dl");
     place.append(this.list);
-    follow(
+    jumpOnClick(
       place,
       "dl > div",
       () => context,
@@ -37,17 +37,17 @@ export class Registers extends Panel {
   draw() {
     const { frame, replay, trace } = this.context;
     const text = trace.source.find(([line]) => line === replay.line)?.[1] ?? "";
-    const words = new Set(text.match(/[A-Za-z_]\w*/g));
+    const words = namesIn(text);
     const shown = this.held.filter((name) =>
       frame ? trace.accumulators.includes(name) : replay.changed.has(name) || words.has(name),
     );
     if (String(shown) !== String([...this.rows.keys()])) {
       this.rows = new Map(shown.map((name) => [name, this.rows.get(name) ?? this.row(name)]));
       this.list.replaceChildren(...[...this.rows.values()].map(({ row }) => row));
-      reach(this.list);
+      addToTabOrder(this.list);
     }
     for (const [name, { row, value }] of this.rows) {
-      write(value, full(replay.variable(name)));
+      setText(value, full(replay.variable(name)));
       row.classList.toggle("tt-changed", !frame && replay.changed.has(name));
     }
   }
@@ -55,6 +55,6 @@ export class Registers extends Panel {
   /** @param {string} name */
   row(name) {
     const value = html("dd");
-    return { value, row: html("div", {}, html("dt", {}, lead(name, "sets it")), value) };
+    return { value, row: html("div", {}, html("dt", {}, jumpButton(name, "sets it")), value) };
   }
 }

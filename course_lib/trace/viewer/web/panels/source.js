@@ -1,13 +1,37 @@
 // The kernel's source: the line that runs, how often the chosen thread ran each, and its global loads there.
 
-import { html, write } from "../dom.js";
-import { follow, lead, reach } from "../jumps.js";
+import { html, setText } from "../dom.js";
+import { jumpOnClick, jumpButton, addToTabOrder } from "../jumps.js";
 import { AROUND } from "../layout.js";
 import { Panel } from "../panel.js";
-import { highlight, shallow, truth } from "../text.js";
+import { highlight, halfIndented, conditionOf } from "../text.js";
 
 const GROUP = 10; // lines
 const HANGING = 2; // columns by which what goes on in the next row is indented further
+
+/** The heads of the columns beside the lines. */
+function columnHeads() {
+  const heads = [
+    ["", ""],
+    ["runs", "How often the chosen thread has run the line"],
+    ["loads", "Global loads of the chosen thread on the line"],
+  ];
+  return heads.map(([text, title]) =>
+    html("span", { title, ...(text && { class: "tt-of-lines" }) }, html("small", {}, text)),
+  );
+}
+
+/** A line of the source, with the places of its counts. @param {number} number @param {string} text @param {Map<string, string>} hues  of names */
+function lineOf(number, text, hues) {
+  const [runs, loads] = [html("span", { class: "tt-runs" }), html("span", { class: "tt-loads" })];
+  const label = html("span", { class: "tt-number" }, jumpButton(String(number), "runs the line"));
+  const code = highlight(halfIndented(text), hues);
+  code.style.setProperty("--tt-hang", `${halfIndented(text).search(/\S|$/) + HANGING}ch`);
+  const node = html("div", { class: "tt-line", "data-line": number }, label, runs, loads, code);
+  const remark = code.querySelector(".tt-remark")?.textContent ?? "";
+  node.classList.toggle("tt-without-code", text.trim() === remark.trim());
+  return { node, runs, loads };
+}
 
 export class Source extends Panel {
   static at = "source";
@@ -18,33 +42,34 @@ export class Source extends Panel {
     const { trace } = context;
     const hues = new Map(trace.arrays.map((a) => [a.name, a.hue]));
     for (const name of trace.accumulators) hues.set(name, "var(--tt-register)");
-    this.head = html("div", { class: "tt-line tt-columns", "data-kernel": trace.name });
-    for (const [text, title] of [
-      ["", ""],
-      ["runs", "How often the chosen thread has run the line"],
-      ["loads", "Global loads of the chosen thread on the line"],
-    ]) {
-      this.head.append(html("span", { title, ...(text && { class: "tt-of-lines" }) }, html("small", {}, text)));
-    }
     /** @type {Map<number, {node: HTMLElement, runs: HTMLElement, loads: HTMLElement}>} */
-    this.lines = new Map();
-    const rows = trace.source.map(([number, text]) => {
-      const [runs, loads] = [html("span", { class: "tt-runs" }), html("span", { class: "tt-loads" })];
-      const label = html("span", { class: "tt-number" }, lead(String(number), "runs the line"));
-      const code = highlight(shallow(text), hues);
-      code.style.setProperty("--tt-hang", `${shallow(text).search(/\S|$/) + HANGING}ch`);
-      const node = html("div", { class: "tt-line", "data-line": number }, label, runs, loads, code);
-      const remark = code.querySelector(".tt-remark")?.textContent ?? "";
-      node.classList.toggle("tt-bare", text.trim() === remark.trim());
-      this.lines.set(number, { node, runs, loads });
-      return node;
-    });
+    this.lines = new Map(trace.source.map(([number, text]) => [number, lineOf(number, text, hues)]));
+    const rows = [...this.lines.values()].map(({ node }) => node);
     // A group is painted again only where one of its lines has changed.
     const groups = Array.from({ length: Math.ceil(rows.length / GROUP) }, (_, i) =>
       html("div", { class: "tt-group" }, ...rows.slice(i * GROUP, (i + 1) * GROUP)),
     );
     this.list = html("div", { class: "tt-lines", tabindex: -1 }, ...groups);
-    this.all = html(
+    this.all = this.buttonOfAllLines();
+    this.head = html("div", { class: "tt-line tt-columns", "data-kernel": trace.name }, ...columnHeads());
+    this.head.append(html("div", { class: "tt-registers" }), this.all);
+    place.replaceChildren(this.head, this.list);
+    jumpOnClick(
+      place,
+      ".tt-line",
+      () => context,
+      ({ dataset }) => context.replay.stepsOnLine(Number(dataset.line)),
+    );
+    addToTabOrder(place);
+    /** @type {HTMLElement | undefined} */
+    this.current = undefined;
+    this.condition = html("span", { class: "tt-condition" });
+    /** @type {HTMLElement[]} */
+    this.wrong = [];
+  }
+
+  buttonOfAllLines() {
+    const button = html(
       "button",
       {
         type: "button",
@@ -55,25 +80,12 @@ export class Source extends Panel {
       },
       "all lines",
     );
-    this.all.addEventListener("click", () => {
-      const open = place.classList.toggle("tt-all");
-      this.all.setAttribute("aria-expanded", String(open));
+    button.addEventListener("click", () => {
+      const open = this.place.classList.toggle("tt-all");
+      button.setAttribute("aria-expanded", String(open));
       this.scroll();
     });
-    this.head.append(html("div", { class: "tt-registers" }), this.all);
-    place.replaceChildren(this.head, this.list);
-    follow(
-      place,
-      ".tt-line",
-      () => context,
-      ({ dataset }) => context.replay.stepsOnLine(Number(dataset.line)),
-    );
-    reach(place);
-    /** @type {HTMLElement | undefined} */
-    this.current = undefined;
-    this.truth = html("span", { class: "tt-truth" });
-    /** @type {HTMLElement[]} */
-    this.wrong = [];
+    return button;
   }
 
   choose() {
@@ -85,10 +97,11 @@ export class Source extends Panel {
     const { frame, replay } = this.context;
     for (const [number, line] of this.lines) {
       const { runs, loads } = replay.onLine(number);
-      write(line.runs, runs ? String(runs) : "");
-      write(line.loads, loads ? String(loads) : "");
+      setText(line.runs, runs ? String(runs) : "");
+      setText(line.loads, loads ? String(loads) : "");
     }
-    const lit = frame ? [...frame.lines].sort((x, y) => x - y) : replay.line === null ? [] : [replay.line];
+    const ofStep = replay.line === null ? [] : [replay.line];
+    const lit = frame ? [...frame.lines].sort((x, y) => x - y) : ofStep;
     for (const [number, { node }] of this.lines)
       node.classList.toggle("tt-in-frame", Boolean(frame) && lit.includes(number));
     const current = this.lines.get(lit[0])?.node;
@@ -99,8 +112,8 @@ export class Source extends Panel {
       current?.setAttribute("aria-current", "step");
       this.current = current;
     }
-    this.tell(frame ? null : truth(replay));
-    const lines = replay.found.flatMap((finding) => [finding.line, finding.other_line ?? finding.line]);
+    this.showCondition(frame ? null : conditionOf(replay));
+    const lines = replay.findings.flatMap((finding) => [finding.line, finding.other_line ?? finding.line]);
     for (const node of this.wrong) node.classList.remove("tt-broken");
     this.wrong = lines.flatMap((number) => this.lines.get(number)?.node ?? []);
     for (const node of this.wrong) node.classList.add("tt-broken");
@@ -108,13 +121,13 @@ export class Source extends Panel {
 
   /**
    * The condition of the current line, with the numbers of the chosen thread.
-   * @param {{text: string, holds: boolean} | null} said
+   * @param {{text: string, holds: boolean} | null} condition
    */
-  tell(said) {
-    if (!said || !this.current) return this.truth.remove();
-    write(this.truth, said.text);
-    this.truth.classList.toggle("tt-holds", said.holds);
-    if (this.truth.parentNode !== this.current) this.current.append(this.truth);
+  showCondition(condition) {
+    if (!condition || !this.current) return this.condition.remove();
+    setText(this.condition, condition.text);
+    this.condition.classList.toggle("tt-holds", condition.holds);
+    if (this.condition.parentNode !== this.current) this.current.append(this.condition);
   }
 
   /**

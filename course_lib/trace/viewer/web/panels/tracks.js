@@ -1,8 +1,8 @@
 // Two tracks under the picture: when loads from global memory are under way, and when the block multiplies.
 
 import { html } from "../dom.js";
-import { ORDER } from "../strips.js";
-import { aheadIn, tracksOf } from "../tracks.js";
+import { ORDER_IS_NOT_TIME } from "../strips.js";
+import { overlappedPairs, tracksOf } from "../tracks.js";
 
 const NAMES = /** @type {const} */ ([
   ["loads", "loads under way", "From a load from global memory to the barrier after which its value may be used"],
@@ -19,6 +19,7 @@ export class Tracks {
     this.runs = runs;
     /** @type {{run: Run, tracks: ReturnType<typeof tracksOf>, end: number, head: HTMLElement}[]}  ``end``: of its tracks */
     this.shown = [];
+    this.inCycles = false; // else in the order of statements
     this.says = html("p", { class: "tt-soft" });
   }
 
@@ -34,49 +35,50 @@ export class Tracks {
       const end = order ? longest : Math.max(1, all[i].end);
       return { run, tracks: all[i], end, head: html("i", { class: "tt-playhead" }) };
     });
-    const any = this.shown.some(({ tracks }) => tracks.loads.length || tracks.multiplies.length);
-    place.hidden = !any;
-    const two = runs.length > 1;
-    const when = order
-      ? `in cycles: ${order[0]}`
-      : two
-        ? "each in the order of its own statements, not in time: the lengths of two kernels cannot be compared"
-        : "in the order of the statements, one warp after another, not in time";
-    const pairs = this.shown.filter(({ tracks }) => tracks.multiplies.some(({ pair }) => pair !== null));
-    const ahead = pairs.map(({ run, tracks }) => ({ run, counts: aheadIn(tracks) }));
-    const texts = ahead.map(({ run, counts }) => `${two ? `${run.trace.name} ` : ""}${counts.join(" of ")}`);
-    const also = ahead.some(({ counts }) => counts[0])
+    place.hidden = !this.shown.some(({ tracks }) => tracks.loads.length || tracks.multiplies.length);
+    this.tell(order ? order[0] : null);
+    this.inCycles = Boolean(order);
+    place.toggleAttribute("data-timed", this.inCycles);
+    const letters = Math.max(...runs.map(({ trace }) => trace.name.length));
+    place.style.setProperty("--tt-names", runs.length > 1 ? `${0.66 * letters + 1}em` : "0em");
+    place.replaceChildren(...this.shown.map((shown) => this.tracksOfRun(shown)), this.says);
+  }
+
+  /** Say in which order the bars are, and how many pairs of tiles are multiplied while another one is loaded. @param {string | null} order  in cycles */
+  tell(order) {
+    const two = this.runs.length > 1;
+    const ofStatements = two
+      ? "each in the order of its own statements, not in time: the lengths of two kernels cannot be compared"
+      : "in the order of the statements, one warp after another, not in time";
+    const withPairs = this.shown.filter(({ tracks }) => tracks.multiplies.some(({ pair }) => pair !== null));
+    const overlaps = withPairs.map(({ run, tracks }) => ({ name: run.trace.name, counts: overlappedPairs(tracks) }));
+    const texts = overlaps.map(({ name, counts }) => `${two ? `${name} ` : ""}${counts.join(" of ")}`);
+    const overlapped = overlaps.some(({ counts }) => counts[0])
       ? ["; pairs of tiles multiplied while another is loaded: ", html("b", {}, texts.join(", "))]
       : [];
-    this.says.replaceChildren(when, ...also);
-    this.says.title = order ? "" : ORDER;
-    place.toggleAttribute("data-timed", Boolean(order));
-    const letters = Math.max(...runs.map(({ trace }) => trace.name.length));
-    place.style.setProperty("--tt-names", two ? `${0.66 * letters + 1}em` : "0em");
-    place.replaceChildren(
-      ...this.shown.map(({ run, tracks, end, head }) => {
-        const rows = NAMES.map(([what, name, title]) => {
-          const bars = merged(tracks[what], end).map(({ from, to, pair, buffer }) => {
-            const bar = html(
-              "i",
-              { class: `tt-bar-${what}`, "data-buffer": Math.min(buffer, 1) },
-              ...(pair === null ? [] : [html("b", {}, String(pair))]),
-            );
-            Object.assign(bar.style, { left: share(from, end), width: share(to - from, end) });
-            return bar;
-          });
-          return html(
-            "div",
-            { class: "tt-track" },
-            html("span", { title }, name),
-            html("div", { class: `tt-track-${what}` }, ...bars),
-          );
-        });
-        const label = two ? [html("code", {}, run.trace.name)] : [];
-        const marks = html("div", { class: "tt-track-head" }, ...(order ? [endOf(tracks.end, end)] : []), head);
-        return html("div", { class: "tt-track-run" }, ...label, ...rows, marks);
-      }),
-      this.says,
+    this.says.replaceChildren(order ? `in cycles: ${order}` : ofStatements, ...overlapped);
+    this.says.title = order ? "" : ORDER_IS_NOT_TIME;
+  }
+
+  /** @param {Tracks["shown"][number]} shown */
+  tracksOfRun({ run, tracks, end, head }) {
+    const rows = NAMES.map(([what, name, title]) => {
+      const bars = merged(tracks[what], end).map((bar) => barOf(bar, what, end));
+      return html(
+        "div",
+        { class: "tt-track" },
+        html("span", { title }, name),
+        html("div", { class: `tt-track-${what}` }, ...bars),
+      );
+    });
+    const label = this.runs.length > 1 ? [html("code", {}, run.trace.name)] : [];
+    const ends = this.inCycles ? [endOf(tracks.end, end)] : [];
+    return html(
+      "div",
+      { class: "tt-track-run" },
+      ...label,
+      ...rows,
+      html("div", { class: "tt-track-head" }, ...ends, head),
     );
   }
 
@@ -97,6 +99,14 @@ function endOf(cycles, end) {
 
 /** @param {number} length @param {number} end */
 const share = (length, end) => `${(100 * length) / end}%`;
+
+/** @param {import("../tracks.js").Bar} bar @param {string} what  of the names of tracks @param {number} end */
+function barOf({ from, to, pair, buffer }, what, end) {
+  const number = pair === null ? [] : [html("b", {}, String(pair))];
+  const node = html("i", { class: `tt-bar-${what}`, "data-buffer": Math.min(buffer, 1) }, ...number);
+  Object.assign(node.style, { left: share(from, end), width: share(to - from, end) });
+  return node;
+}
 
 /** Bars, of which those that nearly touch are one where there are very many. @param {import("../tracks.js").Bar[]} bars @param {number} end */
 function merged(bars, end) {

@@ -1,9 +1,9 @@
 // The waiting of warps: a row for each warp over the statements of the block, and the history of each shared buffer.
 
-import { give, html, write } from "../dom.js";
+import { html, setText } from "../dom.js";
 import { layout } from "../grid.js";
 import { Panel } from "../panel.js";
-import { coloursOf, ORDER, paint, Sight, usesOf, warpsIn, warpsOf } from "../strips.js";
+import { coloursOf, ORDER_IS_NOT_TIME, paint, VisibleRange, firstUsesOf, historiesIn, historiesOf } from "../strips.js";
 import { countUpTo } from "../summary.js";
 
 const HEIGHT = 160; // pixels for all rows, between these for each
@@ -36,7 +36,7 @@ class Buffers {
   }
 
   /** @param {number} i  the step @param {import("../trace.js").Access[]} accesses */
-  take(i, accesses) {
+  addStep(i, accesses) {
     /** @type {Map<number, boolean>}  buffer -> whether it is loaded, whatever else is done to it */
     const touched = new Map();
     for (const access of accesses) {
@@ -59,6 +59,25 @@ class Buffers {
   }
 }
 
+/** What the heights and colours of the rows mean. @param {boolean} ordered  whether there are other orders */
+function keyOf(ordered) {
+  const line = "height: 2px; vertical-align: 0.1em;";
+  const entries = [
+    ["background: var(--tt-a)", "global memory, in the array's colour: load below, store in full"],
+    ["background: var(--tt-shared)", "shared memory"],
+    ["height: 0.3em; background: var(--tt-neutral); vertical-align: 0", "everything else"],
+    ["width: 0.3em; background: var(--tt-ink)", "arrives at a barrier"],
+    [`${line} background: var(--tt-ink)`, "waits there"],
+  ];
+  if (ordered)
+    entries.push(
+      ["background: var(--tt-register)", "multiplies and adds"],
+      [`${line} background: var(--tt-other)`, "waits for memory, in grey for global memory"],
+    );
+  const items = entries.map(([style, text]) => html("span", {}, html("i", { style }), text));
+  return html("p", { class: "tt-strip-key" }, ...items);
+}
+
 export class Waits extends Panel {
   static id = "waits";
   static title = "Waiting";
@@ -70,36 +89,45 @@ export class Waits extends Panel {
     this.canvas = /** @type {HTMLCanvasElement} */ (html("canvas", { role: "img" }));
     this.head = html("i", { class: "tt-playhead" });
     this.names = html("div", { class: "tt-strip-names", "aria-hidden": "true" });
-    const strip = html("div", { class: "tt-strip" }, this.canvas, this.head);
-    strip.addEventListener("click", (event) => {
-      const box = strip.getBoundingClientRect();
-      const [across, down] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
-      const at = this.sight.from + across * this.sight.span;
-      const ends = this.ends?.[Math.min(this.ends.length - 1, Math.floor(down * this.ends.length))];
-      const [, step] = ends?.find(([end]) => end >= at) ?? ends?.[ends.length - 1] ?? [0, Math.ceil(at)];
-      context.choose({ step: Math.max(1, step) });
-    });
-    give(strip, {
-      title: "The wheel, + and − zoom",
-      tabindex: 0,
-      role: "group",
-      "aria-label": "The picture of waiting; + and − zoom",
-    });
-    strip.addEventListener(
-      "wheel",
-      (event) => {
-        const box = strip.getBoundingClientRect();
-        const way = event.deltaX ? 0 : event.deltaY < 0 ? 1 : -1;
-        if (
-          way
-            ? this.zoomBy(way, this.sight.from + ((event.clientX - box.left) / box.width) * this.sight.span)
-            : this.sight.zoom
-        )
-          event.preventDefault();
-        if (!way) this.show(this.sight.from + (event.deltaX / box.width) * this.sight.span);
+    this.strip = html(
+      "div",
+      {
+        class: "tt-strip",
+        title: "The wheel, + and − zoom",
+        tabindex: 0,
+        role: "group",
+        "aria-label": "The picture of waiting; + and − zoom",
       },
-      { passive: false },
+      this.canvas,
+      this.head,
     );
+    this.orders = context.trace.orders;
+    this.select = this.menuOfOrders();
+    this.ordered = html("label", { class: "tt-ordered" }, "Order: ", this.select);
+    this.note = html("p", { class: "tt-soft" });
+    const strips = html("div", { class: "tt-strips" }, this.names, this.strip);
+    place.append(this.ordered, this.said, strips, this.note, keyOf(this.orders.length > 0));
+    this.listen();
+    this.block = -1;
+    this.range = new VisibleRange(CLOSEST, 1); // of steps or cycles
+    this.at = 0; // the playhead
+    /** @type {{warp: number, steps: number[], from: number, to: number}[]}  from loads to uses, in cycles */
+    this.arrows = [];
+    /** @type {[number, number][][] | null}  in another order, for each warp the end of each step */
+    this.ends = null;
+  }
+
+  menuOfOrders() {
+    const names = [SIMULATED, ...this.orders.map(([name]) => name)];
+    const options = names.map((name, value) => html("option", { value }, name));
+    return /** @type {HTMLSelectElement} */ (html("select", {}, ...options));
+  }
+
+  /** Follow clicks, the wheel and the keys on the picture, and the menu of orders. */
+  listen() {
+    const { strip } = this;
+    strip.addEventListener("click", (event) => this.context.choose({ step: this.stepAt(event) }));
+    strip.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
     strip.addEventListener("keydown", (event) => {
       const way = { "+": 1, "-": -1 }[event.key];
       if (!way) return;
@@ -107,48 +135,38 @@ export class Waits extends Panel {
       event.preventDefault();
       this.zoomBy(way, this.at);
     });
-    this.orders = context.trace.orders;
-    this.select = /** @type {HTMLSelectElement} */ (
-      html(
-        "select",
-        {},
-        ...[SIMULATED, ...this.orders.map(([name]) => name)].map((name, value) => html("option", { value }, name)),
-      )
-    );
     // of two runs both show the order that is chosen for one
-    place.parentElement?.addEventListener("change", ({ target }) => {
+    this.place.parentElement?.addEventListener("change", ({ target }) => {
       this.select.value = /** @type {HTMLSelectElement} */ (target).value;
       this.read();
       this.paint();
       this.draw();
     });
-    this.ordered = html("label", { class: "tt-ordered" }, "Order: ", this.select);
-    const key = html("p", { class: "tt-strip-key" });
-    const line = "height: 2px; vertical-align: 0.1em;";
-    key.append(
-      ...[
-        ["background: var(--tt-a)", "global memory, in the array's colour: load below, store in full"],
-        ["background: var(--tt-shared)", "shared memory"],
-        ["height: 0.3em; background: var(--tt-neutral); vertical-align: 0", "everything else"],
-        ["width: 0.3em; background: var(--tt-ink)", "arrives at a barrier"],
-        [`${line} background: var(--tt-ink)`, "waits there"],
-        ...(this.orders.length
-          ? [
-              ["background: var(--tt-register)", "multiplies and adds"],
-              [`${line} background: var(--tt-other)`, "waits for memory, in grey for global memory"],
-            ]
-          : []),
-      ].map(([style, text]) => html("span", {}, html("i", { style }), text)),
-    );
-    this.note = html("p", { class: "tt-soft" });
-    place.append(this.ordered, this.said, html("div", { class: "tt-strips" }, this.names, strip), this.note, key);
-    this.block = -1;
-    this.sight = new Sight(CLOSEST, 1); // of steps or cycles
-    this.at = 0; // the playhead
-    /** @type {{warp: number, steps: number[], from: number, to: number}[]}  from loads to uses, in cycles */
-    this.arrows = [];
-    /** @type {[number, number][][] | null}  in another order, for each warp the end of each step */
-    this.ends = null;
+  }
+
+  /** The step under the pointer: in another order, that of the warp under it. @param {MouseEvent} event */
+  stepAt({ clientX, clientY }) {
+    const { ends, range } = this;
+    const box = this.strip.getBoundingClientRect();
+    const at = range.from + ((clientX - box.left) / box.width) * range.span;
+    if (!ends) return Math.max(1, Math.ceil(at));
+    const warp = Math.floor(((clientY - box.top) / box.height) * ends.length);
+    const endsOfWarp = ends[Math.min(ends.length - 1, warp)];
+    const [, step] = endsOfWarp.find(([end]) => end >= at) ?? endsOfWarp[endsOfWarp.length - 1] ?? [0, Math.ceil(at)];
+    return Math.max(1, step);
+  }
+
+  /** The wheel zooms at the pointer, or sideways moves what is in sight. @param {WheelEvent} event */
+  onWheel(event) {
+    const { range } = this;
+    const box = this.strip.getBoundingClientRect();
+    if (event.deltaX) {
+      if (range.zoom) event.preventDefault();
+      this.show(range.from + (event.deltaX / box.width) * range.span);
+      return;
+    }
+    const at = range.from + ((event.clientX - box.left) / box.width) * range.span;
+    if (this.zoomBy(event.deltaY < 0 ? 1 : -1, at)) event.preventDefault();
   }
 
   choose() {
@@ -163,28 +181,22 @@ export class Waits extends Panel {
     const { replay, trace } = this.context;
     const { block } = replay;
     this.ordered.hidden = !this.orders.length || String(block.at) !== "0,0,0"; // the block that is played
-    this.arrivals = warpsOf(block).arrivals;
+    this.arrivals = historiesOf(block).arrivals;
     const { order } = this;
-    write(this.note, order ? MODEL : ORDER);
+    setText(this.note, order ? MODEL : ORDER_IS_NOT_TIME);
     if (order) {
       const [, cycles] = order;
       this.last = cycles.reduce((x, y) => Math.max(x, y));
-      const { strips, ends } = warpsIn(block, order);
+      const { strips, ends } = historiesIn(block, order);
       [this.rows, this.ends] = [strips, ends];
       const theirs = this.context.other?.trace.orders.find(([name]) => name === order[0])?.[1] ?? []; // two runs have one scale
-      this.sight = new Sight(
+      this.range = new VisibleRange(
         CLOSEST,
         [...cycles, ...theirs].reduce((x, y) => Math.max(x, y)),
       );
-      const begins = (/** @type {number} */ i) =>
-        Math.max(
-          0,
-          ...ends[block.warp(i)]
-            .filter(([, step]) => step <= i)
-            .slice(-1)
-            .map(([end]) => end),
-        );
-      this.arrows = usesOf(block).map(([load, use]) => ({
+      // a step begins where the one before it in its warp ends
+      const begins = (/** @type {number} */ i) => ends[block.warp(i)].filter(([, step]) => step <= i).pop()?.[0] ?? 0;
+      this.arrows = firstUsesOf(block).map(([load, use]) => ({
         warp: block.warp(load),
         steps: [load + 1, use + 1],
         from: load === use ? begins(load) : cycles[load],
@@ -193,15 +205,15 @@ export class Waits extends Panel {
       return;
     }
     this.arrows = [];
-    const { strips } = warpsOf(block);
+    const { strips } = historiesOf(block);
     this.ends = null;
-    this.sight = new Sight(CLOSEST, replay.length);
+    this.range = new VisibleRange(CLOSEST, replay.length);
     const buffers = trace.arrays.flatMap((array, number) =>
       array.space === "shared" ? [new Buffers(array, number)] : [],
     );
     for (let i = 0; buffers.length && i < block.length; i++) {
       const accesses = block.accesses(i);
-      for (const each of buffers) each.take(i, accesses);
+      for (const each of buffers) each.addStep(i, accesses);
     }
     this.rows = [...strips, ...buffers.flatMap(({ rows }) => rows)];
   }
@@ -213,15 +225,15 @@ export class Waits extends Panel {
 
   /** Bring the part from a position into sight. @param {number} from */
   show(from) {
-    this.sight.show(from);
+    this.range.show(from);
     this.paint();
-    this.sight.put(this.head, this.at);
+    this.range.put(this.head, this.at);
   }
 
   /** Show half or twice as much around a position; returns whether it did. @param {number} way @param {number} at */
   zoomBy(way, at) {
-    const done = this.sight.zoomBy(way, at);
-    if (done) this.show(this.sight.from);
+    const done = this.range.zoomBy(way, at);
+    if (done) this.show(this.range.from);
     return done;
   }
 
@@ -244,8 +256,8 @@ export class Waits extends Panel {
       colours(what === "held" ? `load ${buffer(name)}` : what);
     const above = pitch > THICK ? pitch - THICK : 0;
     paint(this.canvas, this.rows, {
-      from: this.sight.from,
-      to: this.sight.from + this.sight.span,
+      from: this.range.from,
+      to: this.range.from + this.range.span,
       pitch: pitch * dots,
       hues,
       above: above * dots,
@@ -260,13 +272,13 @@ export class Waits extends Panel {
     if (!pen || !this.rows) return;
     const { fontFamily, color } = getComputedStyle(this.said);
     const wide = this.canvas.width / devicePixelRatio;
-    const x = (/** @type {number} */ cycle) => ((cycle - this.sight.from) / this.sight.span) * wide;
+    const x = (/** @type {number} */ cycle) => ((cycle - this.range.from) / this.range.span) * wide;
     pen.scale(devicePixelRatio, devicePixelRatio);
     Object.assign(pen, { strokeStyle: color, fillStyle: color, lineWidth: 1.5, font: `12px ${fontFamily}` });
-    const power = 10 ** Math.floor(Math.log10(this.sight.span / 4));
-    const each = power * Math.max(...TICKS.filter((tick) => tick * power <= this.sight.span / 4));
+    const power = 10 ** Math.floor(Math.log10(this.range.span / 4));
+    const each = power * Math.max(...TICKS.filter((tick) => tick * power <= this.range.span / 4));
     const low = this.rows.length * pitch;
-    for (let tick = Math.ceil(this.sight.from / each) * each; tick <= this.sight.from + this.sight.span; tick += each) {
+    for (let tick = Math.ceil(this.range.from / each) * each; tick <= this.range.from + this.range.span; tick += each) {
       const text = tick.toLocaleString("en") + (tick === 0 || x(tick) < wide / 4 ? " cycles" : "");
       pen.fillRect(x(tick), low, 1.5, 5);
       pen.fillText(text, Math.min(x(tick) + 4, wide - pen.measureText(text).width), low + 13);
@@ -299,10 +311,10 @@ export class Waits extends Panel {
     const { frame, replay, trace } = this.context;
     const [step, cycles] = [frame ? frame.step : replay.position, this.order?.[1]]; // a frame's steps have an order of their own
     this.at = cycles ? (cycles[step - 1] ?? 0) : step;
-    const hidden = this.at < this.sight.from || this.at > this.sight.from + this.sight.span;
-    if (!this.painted || hidden || cycles) this.show(hidden ? this.at - 0.1 * this.sight.span : this.sight.from);
-    this.sight.put(this.head, this.at);
-    if (cycles) return this.tell(this.at);
+    const hidden = this.at < this.range.from || this.at > this.range.from + this.range.span;
+    if (!this.painted || hidden || cycles) this.show(hidden ? this.at - 0.1 * this.range.span : this.range.from);
+    this.range.put(this.head, this.at);
+    if (cycles) return this.tellPositions(this.at);
     const released = replay.block.releases.filter((r) => r <= replay.position).pop() ?? 0;
     const waiting = (this.arrivals ?? []).flatMap((arrivals, warp) => {
       const last = arrivals[countUpTo(arrivals, replay.position) - 1] ?? 0;
@@ -310,7 +322,7 @@ export class Waits extends Panel {
     });
     const list = (/** @type {number[]} */ warps) => `warp${warps.length > 1 ? "s" : ""} ${warps.join(", ")}`;
     const others = Array.from({ length: trace.warps }, (_, warp) => warp).filter((warp) => !waiting.includes(warp));
-    write(
+    setText(
       this.said,
       waiting.length
         ? `At the barrier: ${list(waiting)}; not there yet: ${list(others)}.`
@@ -320,15 +332,17 @@ export class Waits extends Panel {
   }
 
   /** Say where each warp is at a cycle of the other order, in which the current step ends. @param {number} cycle */
-  tell(cycle) {
+  tellPositions(cycle) {
     const { block } = this.context.replay;
     const where = (this.ends ?? []).map((ends, warp) => {
       const [, , what = ""] = this.rows?.[warp].spans.find(([from, to]) => from <= cycle && cycle < to) ?? [];
+      if (what === "wait") return `warp ${warp} waits at the barrier`;
+      if (what.startsWith("wait")) return `warp ${warp} ${what.replace("wait", "waits")}`;
       const [, step] = ends.find(([end]) => end > cycle) ?? [0, 0];
-      return `warp ${warp} ${what === "wait" ? "waits at the barrier" : what.startsWith("wait") ? what.replace("wait", "waits") : step ? `is in line ${block.line(step - 1)}` : "has ended"}`;
+      return `warp ${warp} ${step ? `is in line ${block.line(step - 1)}` : "has ended"}`;
     });
     const more = where.length > MOST ? `; and ${where.length - MOST} more` : "";
-    write(this.said, `At cycle ${cycle} of ${this.last}: ${where.slice(0, MOST).join(", ")}${more}.`);
+    setText(this.said, `At cycle ${cycle} of ${this.last}: ${where.slice(0, MOST).join(", ")}${more}.`);
     delete this.said.dataset.waiting;
   }
 }

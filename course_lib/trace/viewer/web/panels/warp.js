@@ -1,10 +1,10 @@
 // What the 32 lanes of a warp do together: its requests to global memory, with their addresses and the 32-byte sectors
 // that are loaded or stored, and its shuffles and votes.
 
-import { html, set, svg, write } from "../dom.js";
+import { html, setAttribute, svg, setText } from "../dom.js";
 import { SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
-import { beside, draw } from "../rows.js";
-import { askedOf, requestSays, Requests } from "./costs.js";
+import { cellsPerRow, setDrawingSize } from "../rows.js";
+import { bytesRequested, requestSentence, Requests } from "./costs.js";
 import { picture as flows } from "./lane_exchanges.js";
 
 const CELL = 20; // height of a lane, and its least width, in units
@@ -57,9 +57,9 @@ export class Warp extends Requests {
 class Lanes {
   /** @param {Row} row @param {number} height  of a row of them */
   constructor({ room, cell: wide }, height) {
-    const most = beside(room, wide);
+    const most = cellsPerRow(room, wide);
     this.node = svg("svg", { class: "tt-lanes", role: "img" });
-    draw(this.node, most * wide + 2, (WARP / most) * height);
+    setDrawingSize(this.node, most * wide + 2, (WARP / most) * height);
     this.lanes = Array.from({ length: WARP }, (_, lane) => {
       const [x, y] = [1 + (lane % most) * wide, 1 + Math.floor(lane / most) * height];
       const cell = svg("rect", { x: x + 0.5, y, width: wide - 1.5, height: CELL - 1 });
@@ -77,19 +77,19 @@ class Lanes {
    * @param {number} mine  the lane of the chosen thread, or -1
    */
   draw(label, active, mine) {
-    set(this.node, "aria-label", label);
+    setAttribute(this.node, "aria-label", label);
     this.lanes.forEach(({ cell, number }, lane) => {
       const on = (active >>> lane) & 1;
-      set(cell, "class", `tt-lane ${on ? "tt-on-lane" : ""}${lane === mine ? " tt-mine-lane" : ""}`);
-      set(number, "class", on ? "tt-lane-on" : "tt-lane-off");
+      setAttribute(cell, "class", `tt-lane ${on ? "tt-on-lane" : ""}${lane === mine ? " tt-mine-lane" : ""}`);
+      setAttribute(number, "class", on ? "tt-lane-on" : "tt-lane-off");
     });
   }
 
   /** @param {(number | null)[]} starts  the byte address of each lane @param {Map<number, string>} names  of their elements */
   ask(starts, names) {
     this.lanes.forEach(({ byte, title }, lane) => {
-      write(byte, String(starts[lane] ?? ""));
-      write(title, names.has(lane) ? `${names.get(lane)}, byte ${starts[lane]}` : "");
+      setText(byte, String(starts[lane] ?? ""));
+      setText(title, names.has(lane) ? `${names.get(lane)}, byte ${starts[lane]}` : "");
     });
   }
 }
@@ -125,8 +125,8 @@ class Request {
     const { trace } = replay;
     const array = trace.arrays[access.array];
     const mine = laneOf(replay);
-    const { words, starts, used } = askedOf(trace, access);
-    write(this.said, requestSays(access, array, used));
+    const { words, starts, used } = bytesRequested(trace, access);
+    setText(this.said, requestSentence(access, array, used));
     this.lanes.draw(`The lanes of the warp and the element of ${array.name} that each accesses`, access.mask, mine);
     this.lanes.ask(
       starts,
@@ -136,9 +136,9 @@ class Request {
     if (this.drawn !== where) this.sectors.replaceWith((this.sectors = picture(words, mine, this.row.room)));
     this.drawn = where;
     this.node.style.setProperty("--hue", array.hue);
-    set(this.node, "data-sectors", String(access.sectors));
-    set(this.node, "data-used", String(used));
-    set(this.node, "data-lanes", JSON.stringify(starts));
+    setAttribute(this.node, "data-sectors", String(access.sectors));
+    setAttribute(this.node, "data-used", String(used));
+    setAttribute(this.node, "data-lanes", JSON.stringify(starts));
   }
 }
 
@@ -164,7 +164,7 @@ function picture(asked, mine, room) {
     role: "img",
     "aria-label": `${numbers.length} sectors of ${SECTOR_BYTES} bytes, with the words that are used`,
   });
-  draw(node, columns * across, rows * height + 2);
+  setDrawingSize(node, columns * across, rows * height + 2);
   groups.forEach((group, i) => {
     const [left, top] = [(i % columns) * across, Math.floor(i / columns) * height];
     node.append(
@@ -186,8 +186,8 @@ function picture(asked, mine, room) {
       node.append(svg("rect", frame));
       for (let w = 0; w < words && sectors.has(sector); w++) {
         const lanes = asked.get(sector * words + w);
-        const look = !lanes ? "tt-unused" : lanes.includes(mine) ? "tt-used tt-mine-lane" : "tt-used";
-        const box = { x: x + 1 + w * WORD, y: top + 2, width: WORD - 1, height: WORD, class: look };
+        const classes = !lanes ? "tt-unused" : lanes.includes(mine) ? "tt-used tt-mine-lane" : "tt-used";
+        const box = { x: x + 1 + w * WORD, y: top + 2, width: WORD - 1, height: WORD, class: classes };
         const who = lanes ? `lanes ${lanes.join(", ")}` : "not used by any lane";
         node.append(svg("rect", box, svg("title", {}, `byte ${sector * SECTOR_BYTES + WORD_BYTES * w}: ${who}`)));
       }

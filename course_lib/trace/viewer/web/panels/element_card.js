@@ -1,14 +1,14 @@
 // The card of an element under the pointer, or chosen by the arrow keys: what it holds and who accesses it.
 
-import { html, part, set } from "../dom.js";
-import { elementSays, usesOf } from "../history.js";
+import { html, part, setAttribute } from "../dom.js";
+import { elementSentences, accessesOf } from "../history.js";
 import { UNIT } from "../plane.js";
 
 const GAP = 8; // pixels between an element and its card
 
-/** @typedef {{plane: import("../plane.js").Plane, i: number, array: number, element: number}} Asked */
+/** @typedef {{plane: import("../plane.js").Plane, i: number, array: number, element: number}} Target  an element in its drawing */
 
-export class Ask {
+export class ElementCard {
   /**
    * @param {import("../panel.js").Context} context
    * @param {HTMLElement} memory  of the run; the card lies over the whole stepper, which contains it
@@ -17,13 +17,13 @@ export class Ask {
     this.context = context;
     this.memory = memory;
     // the card says no more than the array's own value text
-    this.node = html("div", { class: "tt-ask", "aria-hidden": "true", hidden: "" });
-    /** @type {Asked | null} */
-    this.asked = null;
-    this.known = ""; // whose accesses are in `uses`
+    this.node = html("div", { class: "tt-element-card", "aria-hidden": "true", hidden: "" });
+    /** @type {Target | null} */
+    this.target = null;
+    this.key = ""; // whose accesses are in `uses`
     /** @type {string[]} */
     this.texts = [];
-    /** @type {import("../history.js").Use[]} */
+    /** @type {import("../history.js").ElementAccess[]} */
     this.uses = [];
   }
 
@@ -32,38 +32,38 @@ export class Ask {
     return this.memory.closest(".tt-root");
   }
 
-  /** Tell of an element; of none, close the card. @param {Asked | null} asked @returns {boolean}  whether there was a card */
-  point(asked) {
-    const before = this.asked !== null;
-    this.asked?.plane.ask(null);
-    this.asked = asked;
-    asked?.plane.ask(asked.i);
+  /** Show the card of an element; of none, close it. @param {Target | null} target @returns {boolean}  whether there was a card */
+  showFor(target) {
+    const before = this.target !== null;
+    this.target?.plane.highlight(null);
+    this.target = target;
+    target?.plane.highlight(target.i);
     this.draw();
     return before;
   }
 
   draw() {
-    const { asked, node } = this;
-    node.hidden = !asked;
-    if (!asked) return;
+    const { target, node } = this;
+    node.hidden = !target;
+    if (!target) return;
     const { replay, trace } = this.context;
-    const { array, element } = asked;
+    const { array, element } = target;
     const local = trace.arrays[array].space === "local";
     const key = [replay.blockNumber, local ? replay.thread : "", array, element].join();
-    if (this.known !== key) this.uses = usesOf(replay, array, element);
-    this.known = key;
-    this.texts = elementSays(replay, array, element, this.uses);
+    if (this.key !== key) this.uses = accessesOf(replay, array, element);
+    this.key = key;
+    this.texts = elementSentences(replay, array, element, this.uses);
     node.replaceChildren(...this.texts.map((text, i) => html(i ? "p" : "b", {}, text)));
-    this.place(asked);
+    this.place(target);
     // of the focused element, unless the page plays
-    const { layer } = asked.plane;
+    const { layer } = target.plane;
     const { root } = this;
-    if (root && layer === document.activeElement && part(root, "say").getAttribute("aria-live") !== "off") {
-      set(layer, "aria-description", this.texts.join(" "));
+    if (root && layer === document.activeElement && part(root, "status").getAttribute("aria-live") !== "off") {
+      setAttribute(layer, "aria-description", this.texts.join(" "));
     }
   }
 
-  /** Put the card below the element, or above it, or beside it, inside the stepper. @param {Asked} asked */
+  /** Put the card below the element, or above it, or beside it, inside the stepper. @param {Target} target */
   place({ i, plane }) {
     const { root } = this;
     if (!root) return;

@@ -1,25 +1,25 @@
 // Elements without their values: a canvas, in which only changed elements are drawn again. An element is a square, as in
 // grid.js, if there is room for it; else a pixel.
 
-import { give, html, svg } from "./dom.js";
+import { setAttributes, html, svg } from "./dom.js";
 import { LEVELS, level, mixed } from "./loads.js";
-import { FAINT, LOOKS, NOW_READ, NOW_WRITTEN, Plane, UNIT } from "./plane.js";
+import { FAINT, STATE_CLASSES, NOW_READ, NOW_WRITTEN, Plane, UNIT } from "./plane.js";
 
 const SQUARE = 3; // pixels of the screen that an element needs to be more than a pixel
 const MOST_SQUARES = 4096;
-const UNKNOWN = 255; // the look of an element before the first step
+const UNKNOWN = 255; // the state of an element before the first step
 const MOST_DOTS = 256; // more of them, on small elements, would hide the elements
 
-/** @typedef {ReturnType<typeof paintsOf>[number]} Paint  the stylesheet's look of an element */
+/** @typedef {ReturnType<typeof stylesOf>[number]} ElementStyle  the stylesheet's look of an element */
 
-export class Heat extends Plane {
+export class CanvasPlane extends Plane {
   /** @param {import("./plane.js").PlaneOptions} options */
   constructor(options) {
     super(options);
     this.canvas = /** @type {HTMLCanvasElement} */ (
       html("canvas", { class: "tt-pixels", role: "img", "aria-label": this.name })
     );
-    this.node = html("div", { class: "tt-heat" }, this.canvas, this.layer);
+    this.node = html("div", { class: "tt-canvas-plane" }, this.canvas, this.layer);
     this.node.style.setProperty("--hue", options.hue);
     const share = (/** @type {number} */ part, /** @type {number} */ of) => `${(100 * part) / of}%`;
     Object.assign(this.canvas.style, {
@@ -28,43 +28,43 @@ export class Heat extends Plane {
       width: share(this.columns * UNIT, this.width + 2),
       height: share(this.rows * UNIT, this.height + 2),
     });
-    this.looks.fill(UNKNOWN);
-    /** @type {Set<number>}  elements whose look differs from the canvas */
+    this.states.fill(UNKNOWN);
+    /** @type {Set<number>}  elements whose state differs from the canvas */
     this.stale = new Set();
     this.side = 0; // of an element, in pixels of the canvas; 0 before it is on the page
-    /** @type {Paint[] | null} */
-    this.paints = null;
+    /** @type {ElementStyle[] | null} */
+    this.styles = null;
   }
 
-  /** @param {number} i @param {number} look */
-  cell(i, look) {
-    look &= ~FAINT;
-    if (this.looks[i] === look) return;
-    this.looks[i] = look;
+  /** @param {number} i @param {number} state */
+  setCell(i, state) {
+    state &= ~FAINT;
+    if (this.states[i] === state) return;
+    this.states[i] = state;
     this.stale.add(i);
   }
 
   /** @param {number} i */
-  tint(i) {
-    if (this.looks[i] !== UNKNOWN) this.stale.add(i);
+  setTint(i) {
+    if (this.states[i] !== UNKNOWN) this.stale.add(i);
   }
 
-  /** Which of the paints an element has now: of its look, or of its count. @param {number} i */
-  paintOf(i) {
-    const { counts, looks, most } = this;
-    const now = looks[i] === NOW_READ || looks[i] === NOW_WRITTEN;
-    return most && !now ? LOOKS.length + level(counts[i], most) : looks[i];
+  /** Which of the styles an element has now: of its state, or of its count. @param {number} i */
+  styleNumber(i) {
+    const { counts, states, most } = this;
+    const now = states[i] === NOW_READ || states[i] === NOW_WRITTEN;
+    return most && !now ? STATE_CLASSES.length + level(counts[i], most) : states[i];
   }
 
   /** @param {number[]} dots @param {number[]} rings */
-  finish(dots, rings) {
-    super.finish(dots.length > MOST_DOTS ? [] : dots, rings);
-    this.paint();
+  drawMarks(dots, rings) {
+    super.drawMarks(dots.length > MOST_DOTS ? [] : dots, rings);
+    this.drawStale();
   }
 
   /** A canvas has as many pixels as the screen. @param {number} scale */
-  measure(scale) {
-    super.measure(scale);
+  setScale(scale) {
+    super.setScale(scale);
     const wide = UNIT * scale * devicePixelRatio;
     const side = wide < SQUARE || this.size > MOST_SQUARES ? 1 : Math.round(wide);
     if (side === this.side) return;
@@ -76,34 +76,34 @@ export class Heat extends Plane {
 
   /** Draw everything again, after a change of theme or size. */
   repaint() {
-    this.paints = null;
-    this.looks.forEach((look, i) => look === UNKNOWN || this.stale.add(i));
-    this.paint();
+    this.styles = null;
+    this.states.forEach((state, i) => state === UNKNOWN || this.stale.add(i));
+    this.drawStale();
   }
 
-  paint() {
+  drawStale() {
     const context = this.side && this.stale.size ? this.canvas.getContext("2d") : null;
     if (!context || !this.node.isConnected) return;
-    this.paints ??= paintsOf(this.node);
-    if (this.side === 1) this.pixels(context, this.paints);
-    else for (const i of this.stale) this.square(context, i, this.paints[this.paintOf(i)]);
+    this.styles ??= stylesOf(this.node);
+    if (this.side === 1) this.drawPixels(context, this.styles);
+    else for (const i of this.stale) this.drawSquare(context, i, this.styles[this.styleNumber(i)]);
     this.stale.clear();
   }
 
-  /** @param {CanvasRenderingContext2D} context @param {Paint[]} paints */
-  pixels(context, paints) {
+  /** @param {CanvasRenderingContext2D} context @param {ElementStyle[]} styles */
+  drawPixels(context, styles) {
     if (!this.image || this.stale.size === this.size) {
       this.image = new ImageData(this.columns, this.rows);
-      this.colours = paints.map(({ fill }) => pixel(fill));
+      this.colours = styles.map(({ fill }) => pixel(fill));
     }
     const pixels = new Uint32Array(this.image.data.buffer);
     const { colours } = this;
-    if (colours) for (const i of this.stale) pixels[i] = colours[this.paintOf(i)];
+    if (colours) for (const i of this.stale) pixels[i] = colours[this.styleNumber(i)];
     context.putImageData(this.image, 0, 0);
   }
 
-  /** @param {CanvasRenderingContext2D} context @param {number} i @param {Paint} paint */
-  square(context, i, { fill, stroke, width, dash, round }) {
+  /** @param {CanvasRenderingContext2D} context @param {number} i @param {ElementStyle} style */
+  drawSquare(context, i, { fill, stroke, width, dash, round }) {
     const { side } = this;
     const gap = side / UNIT;
     const [x, y] = [(i % this.columns) * side, Math.floor(i / this.columns) * side];
@@ -141,12 +141,12 @@ export function pixel(colour) {
   return found;
 }
 
-/** The paint of each look, and then of each level of a count, in the present theme, read from the stylesheet. @param {HTMLElement | SVGElement} place */
-function paintsOf(place) {
+/** The style of each state, and then of each level of a count, in the present theme, read from the stylesheet. @param {HTMLElement | SVGElement} place */
+function stylesOf(place) {
   return styled(
     place,
     [
-      ...LOOKS.map((look) => ({ class: `tt-c${look}` })),
+      ...STATE_CLASSES.map((classes) => ({ class: `tt-c${classes}` })),
       ...Array.from({ length: LEVELS + 1 }, (_, i) => ({ class: "tt-c", style: `fill: ${mixed("var(--hue)", i)}` })),
     ],
     ({ fill, stroke, strokeWidth, strokeDasharray, rx }) => ({
@@ -170,7 +170,7 @@ export function styled(place, attributes, read) {
   const probe = svg("rect");
   const layer = svg("svg", { class: "tt-probe", width: 0, height: 0 }, probe);
   place.append(layer);
-  const found = attributes.map((each) => read(getComputedStyle(give(probe, each))));
+  const found = attributes.map((each) => read(getComputedStyle(setAttributes(probe, each))));
   layer.remove();
   return found;
 }

@@ -19,18 +19,18 @@ from .conftest import stop_clock
 
 DID = {"load": "read", "store": "written", "atomic": "updated", "result": "received"}
 #: What the card says of every element of every array, at a step.
-ASK_ALL = """step => {
+ALL_CARDS = """step => {
   const { scene } = document.querySelector(".tt-root").stepper;
   window.model.set("step", step);
   const [arrays] = scene.runs[0].views;
   return scene.trace.arrays.flatMap((array, number) => Array.from({ length: array.size }, (_, element) => {
-    arrays.ask.point(arrays.home(number, element));
-    const asked = askedState(arrays.ask);
-    arrays.ask.point(null);
-    return asked;
+    arrays.card.showFor(arrays.locate(number, element));
+    const state = cardState(arrays.card);
+    arrays.card.showFor(null);
+    return state;
   }));
 }"""
-STATE = "() => shown().asked"
+STATE = "() => shown().card"
 
 
 def uses_of(trace, block, thread):
@@ -93,7 +93,7 @@ def test_every_element_says_who_uses_it(show, launch_of, name):
     dims = shown_dimensions(trace)
     touching = [i for i in range(1, len(timeline) + 1) if timeline.step(i).accesses]
     for position in (0, touching[len(touching) // 2], len(timeline)):
-        cards = page.evaluate(ASK_ALL, position)
+        cards = page.evaluate(ALL_CARDS, position)
         assert len(cards) == sum(array.size for array in trace.arrays.values())
         for asked in cards:
             key = asked["array"], asked["element"]
@@ -109,7 +109,7 @@ def test_a_card_is_open_as_long_as_a_reader_points(show, launch_of):
     """Pointing shows a card, which follows the steps; leaving hides it, as Escape does."""
     page = show(Stepper(launch_of("tiled")), step=12, own=True)
     cells = page.locator("[data-space=shared] .tt-grid").first.locator(".tt-c")
-    card = page.locator(".tt-ask")
+    card = page.locator(".tt-element-card")
     cells.nth(1).hover()
     expect(card).to_contain_text("A_tile[0, 1]")
     page.locator(".tt-kernel").hover()
@@ -144,7 +144,7 @@ def test_an_array_is_read_by_keyboard(show, launch_of):
     text = array.get_attribute("aria-description")
     assert text == " ".join(page.evaluate(STATE)["says"])
     array.press("Escape")
-    expect(page.locator(".tt-ask")).to_be_hidden()
+    expect(page.locator(".tt-element-card")).to_be_hidden()
 
 
 def test_playing_does_not_announce_the_element(show, launch_of):
@@ -195,7 +195,7 @@ def test_lines_registers_counts_costs_and_barriers_lead_to_their_steps(show, lau
         for wanted in (found[0], found[1]):
             page.locator(row).click()
             assert page.evaluate(here) == wanted, row
-        button = page.locator(f"{row} .tt-lead")
+        button = page.locator(f"{row} .tt-jump")
         button.press("Shift+Enter")
         assert page.evaluate(here) == found[0], row
         button.press("Enter")
