@@ -8,7 +8,7 @@ import io
 from functools import partial
 
 import pytest
-from nightly import NIGHTLY, at_night
+from nightly import NIGHTLY, at_night, every
 from oracles.scene import scene_of
 from PIL import Image, ImageColor
 from playwright.sync_api import expect
@@ -103,7 +103,7 @@ def test_axe_finds_nothing_in_fragments(show, launch_of, theme):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize(
-    "names", [("naive_16",), ("tiled_16",), ("naive_16", "tiled_16"), ("tiled_16", "outer_product")]
+    "names", every(3, [("naive_16",), ("tiled_16",), ("naive_16", "tiled_16"), ("tiled_16", "outer_product")])
 )
 def test_digits_stand_out_of_their_elements(show, launch_of, names, theme):
     """In each look of an element: as it is now read or written, tinted, or not in use."""

@@ -412,7 +412,7 @@ UNLIKE = [
 ]
 
 
-@pytest.mark.parametrize("pair", UNLIKE, ids=lambda pair: "_".join(name for name, *_ in pair))
+@pytest.mark.parametrize("pair", nightly.every(2, UNLIKE), ids=lambda pair: "_".join(name for name, *_ in pair))
 def test_kernels_of_different_work_are_compared_by_each_multiply_add(show, pair):
     """Its loads from shared and from global memory, as numbers that know their origin count them."""
     runs, wanted = [], []

@@ -5,7 +5,7 @@ It is pressed in an exported page without a network, and in JupyterLab; what sho
 
 import nbformat
 import pytest
-from nightly import at_night
+from nightly import every
 
 from course_lib.classroom.publish.convert import STATE, html_page
 from course_lib.trace.notebook_outputs import HTML, VIEW
@@ -36,8 +36,7 @@ SHOWN = """() => {
   };
 }"""
 LESSONS = sorted({name for name, _ in MOMENTS})
-#: Lesson 14 plays its kernels on the model, for ten seconds.
-CASES = [at_night(name) if name.startswith("14") else name for name in LESSONS]
+CASES = every(3, LESSONS)
 
 
 def expect_moment(page, stepper, link, holds):

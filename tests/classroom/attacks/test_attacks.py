@@ -56,7 +56,7 @@ def user(request):
     return request.param
 
 
-@pytest.mark.parametrize("lesson", ATTACKS)
+@pytest.mark.parametrize("lesson", every(2, ATTACKS))
 def test_no_attack_runs_or_earns_or_changes_a_neighbour(lesson, user):
     """No canary, no points, nothing that only a program makes, and honest verdicts are equal before and after."""
     verdicts, printed = judged(lesson, user)
