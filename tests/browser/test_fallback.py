@@ -28,6 +28,7 @@ THEIRS = f"display(Image.new('RGB', (40, 30)), ipywidgets.VBox([ipywidgets.Label
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}}
 
 
+@pytest.mark.nightly
 def test_the_living_widget_takes_the_place_of_its_picture(open_notebook):
     """In JupyterLab, in a box too, again when the cell runs again, and out of sight; what is the reader's own stays."""
     notebook = open_notebook([SETUP, *OURS, THEIRS])

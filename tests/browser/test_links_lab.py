@@ -1,7 +1,6 @@
 """Each link of a lesson to a step of a stepper shows in JupyterLab what its text says."""
 
 import pytest
-from nightly import at_night
 
 from .moments import MOMENTS, links, ran
 from .test_links import LESSONS, below, expect_moment, plain
@@ -15,7 +14,8 @@ RUN_BEFORE = """async (number) => {
 SHOW = "number => window.jupyterapp.shell.currentWidget.content.scrollToItem(number, 'start')"
 
 
-@pytest.mark.parametrize("name", [name if name.startswith("04") else at_night(name) for name in LESSONS])
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", LESSONS)
 def test_a_link_in_jupyterlab_shows_what_it_says(open_notebook, name):
     notebook = open_notebook(f"{name}.ipynb")
     page = notebook.page
