@@ -65,6 +65,20 @@ def test_nothing_is_cut_off(show, launch_of, name):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("names", [("tiled_16",), ("naive_16", "tiled_16")], ids=" and ".join)
+def test_what_is_counted_is_not_cut_off(show, launch_of, names):
+    """Before the first statement, where all blocks are counted, and at the end, where one is."""
+    run, *others = (Stepper(launch_of(name)) for name in names)
+    page = show(run, _other=others[0]._data if others else "")
+    for key in ("Home", "End"):
+        page.locator(".tt-root").press(key)
+        cut = page.evaluate(
+            """() => [...document.querySelectorAll(".tt-counter p")]
+               .filter((line) => line.scrollWidth > line.clientWidth).map((line) => line.textContent)"""
+        )
+        assert cut == [], key
+
+
 def guarded(x):
     """Let a block beyond the end of the array return early, in fewer steps."""
     i = cuda.grid(1)

@@ -83,10 +83,9 @@ export class Counter extends Panel {
     }
     setText(this.heading, whole ? "All blocks' global loads" : "Block's global loads");
     this.heading.title = `Numbers that the threads of ${who} load from global memory`;
-    const { length: blocks } = trace.blocks;
     // two runs are compared by what they load in all, not by what they have loaded at a step
     let [number, context] = [now, ` of ${this.total.toLocaleString("en")}`];
-    if (whole) [number, context] = [launch(), ` by ${blocks} block${blocks === 1 ? "" : "s"}`];
+    if (whole) [number, context] = [launch(), " in all"];
     else if (this.context.other) {
       const soFar = ` (${now.toLocaleString("en")} so far)`;
       [number, context] = [this.total, this.total < LONG ? soFar : " in all"];
