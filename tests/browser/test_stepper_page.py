@@ -79,6 +79,21 @@ def test_what_is_counted_is_not_cut_off(show, launch_of, names):
         assert cut == [], key
 
 
+def test_the_menu_shows_its_choices_whole(show, launch_of):
+    """Also the longest, of two runs in step."""
+    run, other = (Stepper(launch_of(name)) for name in ("naive_16", "tiled_16"))
+    page = show(run, _other=other._data)
+    page.locator(".tt-menu").click()
+    cut = page.evaluate(
+        """() => {
+          const menu = document.querySelector(".tt-choices").getBoundingClientRect();
+          return [...document.querySelectorAll(".tt-choices :is(select, button)")]
+            .filter((each) => each.getBoundingClientRect().right > menu.right).map((each) => each.className);
+        }"""
+    )
+    assert cut == []
+
+
 def guarded(x):
     """Let a block beyond the end of the array return early, in fewer steps."""
     i = cuda.grid(1)
