@@ -1,6 +1,7 @@
 """Compile a kernel with numba-cuda, nvJitLink and nvdisasm, as a launch would, on a machine without a GPU."""
 
 import inspect
+import os
 import re
 import subprocess
 import tempfile
@@ -67,7 +68,8 @@ def compiled(kernel: Any, types: Sequence[Any]) -> MachineCode:
     by_file: dict[str, dict[str, tuple[int, int]]] = {}
     for name, function in known.items():
         file, first, last = _extent(function)
-        by_file.setdefault(file, {})[name] = first, last
+        # the compiler puts a name that is no path, as a console's cell has, into the folder of the process
+        by_file.setdefault(os.path.join(os.getcwd(), file), {})[name] = first, last
     return MachineCode(
         kernel=plain.__name__,
         instructions=from_listing(disassembled(cubin), by_file),

@@ -9,6 +9,7 @@ import pytest
 import recorded
 from nightly import at_night
 from numba import cuda, float32, uint64
+from oracles.sources import import_module
 
 from course_lib import lazy
 from course_lib.kernels import LADDER, rung, variants
@@ -56,8 +57,8 @@ def test_the_emulated_code_computes_the_product(name):
     np.testing.assert_allclose(C, A @ B, rtol=1e-5)
 
 
-def test_lines_are_those_of_the_kernel_that_was_asked_for():
-    """The same text elsewhere, with comments before and in its loop: each load is that of its own line."""
+def test_lines_are_those_of_the_kernel_that_was_asked_for(tmp_path):
+    """The same text elsewhere, in a file with comments before and in its loop, and in no file, as in a console."""
 
     def lines_of_multiply_adds(kernel):
         code = machine_code(kernel, (MATRIX, MATRIX, MATRIX))
@@ -66,13 +67,15 @@ def test_lines_are_those_of_the_kernel_that_was_asked_for():
     naive = rung("naive").make()
     text, first = inspect.getsourcelines(naive.py_func)
     (at,) = (number for number, line in enumerate(text) if "acc +=" in line)
-    moved = [*["# a comment\n"] * 5, *text[:at], "            # the two loads\n", *text[at:]]
-    linecache.cache["<moved>"] = len(moved), None, moved, "<moved>"
+    head = "from numba import cuda, float32\n" + "# a comment\n" * 5
+    moved = import_module(head + "".join([*text[:at], "            # the two loads\n", *text[at:]]), tmp_path).naive
+    linecache.cache["<a cell>"] = len(text), None, text, "<a cell>"
     scope = {"cuda": cuda, "float32": float32}
-    exec(compile("".join(moved), "<moved>", "exec"), scope)
+    exec(compile("".join(text), "<a cell>", "exec"), scope)
     for _ in range(2):
         assert lines_of_multiply_adds(naive) == {first + at}
-        assert lines_of_multiply_adds(scope["naive"]) == {at + 7}
+        assert lines_of_multiply_adds(scope["naive"]) == {at + 1}
+        assert lines_of_multiply_adds(moved) == {at + 8}
 
 
 @pytest.mark.parametrize(
